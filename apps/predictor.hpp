@@ -1,0 +1,75 @@
+// The public scoring class: open a run (or an ensemble of runs), score SMILES, get values, statuses and embeddings.
+// No header of LibTorch, RDKit or HDF5 is needed to use it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "datasets/task.hpp"
+#include "featurize/featurizer_options.hpp"
+#include "featurize/smiles.hpp"
+
+namespace molgraph {
+
+/// How to pool an embedding. `token`: the virtual node's row; the others run over atoms only.
+enum class Pooling : std::uint8_t { token, mean, sum, max };
+Pooling pooling_from_string(const std::string& text);  ///< throws UsageError
+
+struct PredictorOptions {
+  int threads = 0;                     ///< 0 = all cores this process may use
+  FeaturizerLimits limits;
+};
+
+struct EmbeddingOptions {
+  Pooling pooling = Pooling::token;
+  std::vector<int> layers{-1};         ///< -1 = last, after the final LayerNorm; l = after block l (1-based), 0 = node input
+  bool l2 = false;                     ///< scale each row to length 1
+};
+
+/// One molecule's result. `values` and `members` are NaN where status is not ok.
+struct Prediction {
+  RowStatus status = RowStatus::ok;
+  std::string reason;                  ///< empty when ok
+  std::vector<float> values;           ///< [outputs]: target's unit, probability, or class probabilities (target-major)
+  std::vector<float> deviation;        ///< [outputs] standard deviation over an ensemble (population), empty for one run
+  std::vector<std::vector<float>> members;  ///< [runs][outputs] of an ensemble, empty for one run
+};
+
+struct Embedding {
+  RowStatus status = RowStatus::ok;
+  std::string reason;
+  std::vector<float> values;           ///< [layers * C]
+};
+
+/// Thread-compatible: use one object from one thread at a time; it uses PredictorOptions::threads inside.
+class Predictor {
+ public:
+  /// `runs`: run directories, folders of runs (model_0, model_1, ...) or model.safetensors files. All must have the same
+  /// task and featuriser. Throws FileError naming what is missing, damaged or different.
+  explicit Predictor(const std::vector<std::string>& runs, const PredictorOptions& options = {});
+  ~Predictor();
+  Predictor(Predictor&&) noexcept;
+  Predictor& operator=(Predictor&&) noexcept;
+
+  const Task& task() const;
+  const FeaturizerOptions& featurizer() const;
+  std::size_t num_runs() const;
+  /// Numbers per molecule that embed() yields.
+  int embedding_width(const EmbeddingOptions& options) const;
+
+  /// One result per text, in order. Bad text gives a status, never an exception.
+  std::vector<Prediction> predict(std::span<const std::string> smiles);
+  std::vector<Embedding> embed(std::span<const std::string> smiles, const EmbeddingOptions& options = {});
+  /// The same for SDF records.
+  std::vector<Prediction> predict_mol_blocks(std::span<const std::string> blocks);
+  std::vector<Embedding> embed_mol_blocks(std::span<const std::string> blocks, const EmbeddingOptions& options = {});
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace molgraph

@@ -1,0 +1,27 @@
+# RDKit as distributions package it (Debian: librdkit-dev), which ships no CMake config.
+# Gives the target RDKit::RDKit and RDKit_VERSION.
+find_path(RDKit_INCLUDE_DIR GraphMol/GraphMol.h HINTS ${RDKit_ROOT} PATH_SUFFIXES include/rdkit rdkit)
+set(_rdkit_names FileParsers SmilesParse ChemTransforms Descriptors Fingerprints Subgraphs SubstructMatch
+    GraphMol RDGeometryLib DataStructs RDGeneral)
+set(_rdkit_libraries)
+foreach(_name IN LISTS _rdkit_names)
+  find_library(RDKit_${_name}_LIBRARY NAMES RDKit${_name} HINTS ${RDKit_ROOT} PATH_SUFFIXES lib)
+  mark_as_advanced(RDKit_${_name}_LIBRARY)
+  if(NOT RDKit_${_name}_LIBRARY)
+    list(APPEND _rdkit_missing RDKit${_name})
+  endif()
+  list(APPEND _rdkit_libraries ${RDKit_${_name}_LIBRARY})
+endforeach()
+if(RDKit_INCLUDE_DIR AND EXISTS ${RDKit_INCLUDE_DIR}/RDGeneral/versions.h)
+  file(STRINGS ${RDKit_INCLUDE_DIR}/RDGeneral/versions.h _line REGEX "define RDKIT_VERSION *\"")
+  string(REGEX REPLACE ".*\"([0-9.]+)\".*" "\\1" RDKit_VERSION "${_line}")
+endif()
+include(FindPackageHandleStandardArgs)
+find_package_handle_standard_args(RDKit REQUIRED_VARS RDKit_INCLUDE_DIR RDKit_GraphMol_LIBRARY RDKit_SmilesParse_LIBRARY
+  VERSION_VAR RDKit_VERSION REASON_FAILURE_MESSAGE "install librdkit-dev (missing: ${_rdkit_missing})")
+if(RDKit_FOUND AND NOT TARGET RDKit::RDKit)
+  add_library(RDKit::RDKit INTERFACE IMPORTED)
+  target_include_directories(RDKit::RDKit SYSTEM INTERFACE ${RDKit_INCLUDE_DIR})
+  target_link_libraries(RDKit::RDKit INTERFACE ${_rdkit_libraries})
+endif()
+mark_as_advanced(RDKit_INCLUDE_DIR)

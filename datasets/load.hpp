@@ -1,0 +1,58 @@
+// From a name ("zinc"), a table or a store to molecules, targets and splits in memory.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "datasets/molecule_set.hpp"
+#include "datasets/splits.hpp"
+#include "datasets/table_reader.hpp"
+#include "featurize/smiles.hpp"
+
+namespace molgraph {
+
+enum class SplitKind : std::uint8_t { automatic, published, random, scaffold, scaffold_balanced, column };
+/// "random", "scaffold", "scaffold-balanced", "predefined", "published"; throws UsageError.
+SplitKind split_kind_from_string(const std::string& text);
+
+/// What to load and how. Aggregated from the command line.
+struct LoadOptions {
+  std::vector<std::string> paths;            ///< one name, store or table; or two or three tables: train, [valid,] test
+  std::string data_dir;                      ///< where named data sets lie; "" = $MOLGRAPH_DATA, else the XDG cache
+  std::string subset;                        ///< zinc: 12k (default) or full; pcqm4mv2: sample
+  TableOptions table;
+  std::vector<std::string> target_columns;   ///< empty = found by programs.md's rule
+  std::optional<TaskKind> task;              ///< empty = by the data set, else by the values (only 0/1 = binary)
+  std::optional<Features> features;          ///< empty = the data set's, else ogb
+  FeaturizerLimits limits;
+  SplitKind split = SplitKind::automatic;    ///< automatic: published, else a column of the data set, else random
+  SplitSizes split_sizes{0.8, 0.1, 0.1};
+  std::string splits_column;
+  std::uint64_t seed = 0;
+  std::int64_t limit = 0;                    ///< > 0: keep this many molecules: the first of each split part in proportion
+  int threads = 0;
+  bool strict = false;                       ///< any rejected row is a DataError
+  bool require_targets = true;               ///< false: featurise only
+};
+
+struct LoadedData {
+  MoleculeSet set;
+  std::string split_name;                    ///< "published", "random" ... : the split that `split` is
+  Split split;
+  std::string metric;                        ///< the data set's own, "" = by the task
+  std::vector<std::string> warnings;         ///< same molecule in two splits, constant target, rejected rows ... for people
+};
+
+/// `progress(done, total_or_0)` is called now and then from one thread. Throws DataError, FileError, UsageError.
+LoadedData load_data(const LoadOptions& options, const std::function<void(std::int64_t, std::int64_t)>& progress = {});
+
+/// One entry of the catalogue of named data sets: what `molgraph-train --help` and the README list.
+struct NamedDataset {
+  std::string name, what, files, split, metric, where;  ///< `where`: how to get the files
+};
+const std::vector<NamedDataset>& named_datasets();
+
+}  // namespace molgraph

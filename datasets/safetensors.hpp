@@ -1,0 +1,42 @@
+// Weights as safetensors: an 8-byte header length, a JSON header, then raw little-endian tensors.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace molgraph {
+
+enum class DType : std::uint8_t { f64, f32, i64, i32, u8 };
+std::size_t size_of(DType dtype);
+
+/// A tensor to be written; row-major, borrowed.
+struct TensorView {
+  std::string name;
+  DType dtype = DType::f32;
+  std::vector<std::int64_t> shape;
+  const void* data = nullptr;
+};
+
+/// A tensor that was read; owns its bytes.
+struct StoredTensor {
+  DType dtype = DType::f32;
+  std::vector<std::int64_t> shape;
+  std::vector<std::byte> bytes;
+  std::int64_t count() const;
+};
+
+struct SafetensorsFile {
+  std::map<std::string, std::string> metadata;     ///< the header's __metadata__
+  std::map<std::string, StoredTensor> tensors;     ///< sorted by name
+};
+
+/// Deterministic bytes: tensors and metadata sorted by name, data 8-byte aligned. Atomic (temporary name, flush, rename).
+void write_safetensors(const std::string& path, const std::map<std::string, std::string>& metadata,
+                       const std::vector<TensorView>& tensors);
+/// Checks lengths, offsets, overlaps, dtypes and shapes before use. Throws FileError.
+SafetensorsFile read_safetensors(const std::string& path);
+
+}  // namespace molgraph

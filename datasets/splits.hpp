@@ -1,0 +1,32 @@
+// Ways to part a data set into train, valid and test.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "datasets/molecule_set.hpp"
+
+namespace molgraph {
+
+/// The project's own shuffle: Fisher-Yates on Philox4x32-10 (standard-library shuffles differ between compilers).
+/// `purpose` is a named constant that keeps streams of one seed apart.
+enum class ShuffleStream : std::uint32_t { split = 1, epoch = 2, scaffold = 3, init = 4, laplacian = 5 };
+void shuffle(std::span<std::int64_t> items, std::uint64_t seed, ShuffleStream purpose, std::uint32_t epoch = 0);
+
+using SplitSizes = std::array<double, 3>;  ///< train, valid, test; they are normalised to sum 1; each >= 0
+
+Split random_split(std::int64_t count, const SplitSizes& sizes, std::uint64_t seed);
+/// OGB's rule: Murcko scaffold groups sorted by (size, first index) descending, filled in order; `scaffolds` [G].
+Split scaffold_split(const std::vector<std::string>& scaffolds, const SplitSizes& sizes);
+/// Large groups (more than half of the valid or test size) go to train, the rest in seeded random order (chemprop's rule).
+Split scaffold_balanced_split(const std::vector<std::string>& scaffolds, const SplitSizes& sizes, std::uint64_t seed);
+/// Cells train, val, valid, validation, test (any case). An empty cell leaves the row out; anything else is a DataError with its row.
+Split column_split(const std::vector<std::string>& cells, const std::string& file, const std::vector<std::int64_t>& rows);
+
+/// Murcko scaffolds of all molecules, in parallel.
+std::vector<std::string> scaffolds_of(const MoleculeSet& set, int threads = 0);
+
+}  // namespace molgraph

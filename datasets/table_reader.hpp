@@ -1,0 +1,56 @@
+// Rows of CSV, TSV, SMI and SDF files, plain, gzipped or from stdin, one at a time in constant memory.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace molgraph {
+
+enum class TableFormat : std::uint8_t { automatic, csv, tsv, smi, sdf };
+TableFormat table_format_from_string(const std::string& text);  ///< throws UsageError
+
+struct TableOptions {
+  TableFormat format = TableFormat::automatic;  ///< automatic: by suffix (".gz" ignored); stdin: guessed from the first lines
+  bool no_header = false;        ///< the first line is data; columns are named smiles, column_2, ...
+  std::string smiles_column;     ///< "" = by the rules of `smiles_column()`
+  std::string id_column;         ///< "" = id, idx or name (any case), else the row number
+};
+
+/// One data row. SDF: `cells` are [smiles (empty until asked for), properties ...] and `mol_block` is set.
+struct TableRow {
+  std::int64_t row = 0;             ///< 0-based data row
+  std::vector<std::string> cells;   ///< as many as columns(); a short row is filled with empty cells, a long one is an error
+  std::string mol_block;            ///< SDF only
+  std::string problem;              ///< not empty: the row is malformed (too many cells ...); cells hold what could be read
+};
+
+/// Reads one table. RFC 4180 quotes, embedded newlines, CRLF, UTF-8 BOM, a missing last newline, blank trailing lines.
+/// SMI: SMILES, blank or tab, name; columns smiles and name. SDF columns: smiles, name (if any title line is not empty
+/// within the first 1,000 records), then the properties seen in the first 1,000 records; a later unknown property is a `problem`.
+/// Whether a header-less CSV is one is decided as programs.md says (first cell parses as SMILES, no column named smiles).
+class TableReader {
+ public:
+  /// `path` "-" = stdin. Throws FileError (missing, unreadable, damaged gzip) and DataError (no such column, empty file).
+  TableReader(const std::string& path, const TableOptions& options);
+  ~TableReader();
+  TableReader(TableReader&&) noexcept;
+  TableReader& operator=(TableReader&&) noexcept;
+
+  const std::vector<std::string>& columns() const;
+  int smiles_column() const;       ///< index into columns(): the one named smiles (any case), canonical_smiles, else 0
+  int id_column() const;           ///< index into columns(), -1 = row number
+  TableFormat format() const;      ///< the one in use
+  /// False at the end.
+  bool next(TableRow& row);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// A CSV or TSV cell, quoted when it has to be.
+std::string quote_cell(const std::string& cell, char delimiter);
+
+}  // namespace molgraph

@@ -1,0 +1,27 @@
+// What is predicted: kind, names, units.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace molgraph {
+
+enum class TaskKind : std::uint8_t { regression, binary, multiclass };
+std::string_view to_string(TaskKind kind);              ///< "regression", "binary", "multiclass"
+TaskKind task_kind_from_string(std::string_view text);  ///< also accepts "classification" = binary; throws UsageError
+
+struct Task {
+  TaskKind kind = TaskKind::regression;
+  std::vector<std::string> names;    ///< [T] target columns
+  std::vector<std::string> units;    ///< [T] "" = none or unknown
+  int classes = 0;                   ///< multiclass only: classes 0..classes-1 of every target
+  std::vector<std::string> class_labels;  ///< multiclass only [classes]: the text of a class in the user's table
+
+  int num_targets() const { return static_cast<int>(names.size()); }
+  /// Columns of the model's head: T, or T * classes for multiclass (target-major).
+  int num_outputs() const { return kind == TaskKind::multiclass ? num_targets() * classes : num_targets(); }
+};
+
+}  // namespace molgraph

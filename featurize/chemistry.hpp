@@ -1,0 +1,31 @@
+// Chemistry beside the graph: canonical text, scaffolds, and ZINC's penalised logP. RDKit stays in the .cpp files.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace molgraph {
+
+/// RDKit canonical SMILES, empty if the text does not parse. Used to find the same molecule in two splits.
+std::string canonical_smiles(std::string_view smiles);
+
+/// Canonical SMILES of one SDF record, empty if it does not parse.
+std::string smiles_of_mol_block(std::string_view mol_block);
+
+/// Bemis-Murcko scaffold without chirality as OGB computes it; "" for an acyclic molecule. Throws DataError on bad text.
+std::string murcko_scaffold(std::string_view smiles);
+
+/// The label of ZINC-12k and ZINC-full (data.md section 4).
+struct PenalizedLogP {
+  double logp;    ///< Crippen logP
+  double sa;      ///< synthetic accessibility, Ertl & Schuffenhauer 2009, J. Cheminform. 1:8
+  int cycle;      ///< max(0, largest cycle of a Paton basis - 6)
+  double y;       ///< normalised sum logP - SA - cycle
+};
+/// Throws DataError on bad text; FileError when RDKit's fpscores.pkl.gz cannot be found or read.
+PenalizedLogP penalized_logp(std::string_view smiles);
+
+/// RDKit's data directory: $RDBASE, else the places where packages put it. Throws FileError naming them.
+std::string rdkit_data_dir();
+
+}  // namespace molgraph

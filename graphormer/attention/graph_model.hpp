@@ -1,0 +1,42 @@
+// What every model of the toolkit offers: a packed batch in, predictions and token states out.
+#pragma once
+
+#include <torch/torch.h>
+
+#include <vector>
+
+#include "featurize/graph_batch.hpp"
+
+namespace molgraph {
+
+/// How to run a model. Random numbers are counter-based: (seed, step, molecule's row, layer, site, element).
+struct ForwardMode {
+  bool training = false;          ///< dropout and noise on
+  std::uint64_t seed = 0;
+  std::uint32_t step = 0;         ///< update step
+  std::vector<int> keep_layers;   ///< outputs of these blocks (0 = node input, l = after block l, -1 = after the final LayerNorm)
+};
+
+struct ModelOutput {
+  torch::Tensor scaled;                ///< [B, outputs] the head's raw output (logits, or targets in scaled units)
+  torch::Tensor values;                ///< [B, outputs] scaled * target_scale + target_shift: the target's unit
+  std::vector<torch::Tensor> layers;   ///< [tokens, C] each, as ForwardMode::keep_layers asks
+};
+
+/// Base of Graphormer and GRPE. Buffers `target_shift` and `target_scale` [outputs] live in the model (0 and 1 at first).
+class GraphModel : public torch::nn::Module {
+ public:
+  virtual ModelOutput run(const GraphBatch& batch, const ForwardMode& mode) = 0;
+  /// What a batch has to be packed with.
+  virtual PackOptions pack_options() const = 0;
+  /// Rescales the head's meaning; regression only. Tensors [outputs].
+  void set_target_scaling(const torch::Tensor& shift, const torch::Tensor& scale);
+  /// Names of the parameters without weight decay outside recipes: biases, LayerNorms, gates and tables.
+  virtual bool is_decay_exempt(const std::string& parameter_name) const = 0;
+  bool is_gate(const std::string& parameter_name) const;
+
+ protected:
+  torch::Tensor target_shift_, target_scale_;
+};
+
+}  // namespace molgraph
