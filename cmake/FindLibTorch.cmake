@@ -37,8 +37,10 @@ if(LibTorch_FOUND AND NOT TARGET LibTorch::LibTorch)
   target_include_directories(LibTorch::LibTorch SYSTEM INTERFACE ${LibTorch_INCLUDE_DIR}
                              ${LibTorch_INCLUDE_DIR}/torch/csrc/api/include)
   target_link_libraries(LibTorch::LibTorch INTERFACE ${LibTorch_cpu_LIBRARY} ${LibTorch_c10_LIBRARY})
+  # DT_RPATH, not DT_RUNPATH: libtorch_cpu itself does not say where its CUDA runtime lies.
+  target_link_options(LibTorch::LibTorch INTERFACE "LINKER:--disable-new-dtags")
   foreach(_dir IN LISTS LibTorch_RUNTIME_DIRS)
-    target_link_options(LibTorch::LibTorch INTERFACE "LINKER:-rpath-link,${_dir}")
+    target_link_options(LibTorch::LibTorch INTERFACE "LINKER:-rpath,${_dir}")
   endforeach()
 endif()
 mark_as_advanced(LibTorch_INCLUDE_DIR LibTorch_cpu_LIBRARY LibTorch_c10_LIBRARY)
