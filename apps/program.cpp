@@ -1,0 +1,136 @@
+#include "apps/program.hpp"
+
+#include <fcntl.h>
+#include <spdlog/pattern_formatter.h>
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <new>
+
+#include "apps/progress_bar.hpp"
+#include "featurize/error.hpp"
+
+namespace molgraph {
+namespace {
+
+std::atomic<int> stop_signal{0};
+static_assert(std::atomic<int>::is_always_lock_free);
+
+extern "C" void on_stop_signal(int signal) {
+  if (stop_signal.exchange(signal) != 0) _exit(128 + signal);
+}
+
+/// What stands before a message: nothing for information, a word for the rest. Takes a standing progress bar away first.
+class LevelWord : public spdlog::custom_flag_formatter {
+ public:
+  void format(const spdlog::details::log_msg& message, const std::tm&, spdlog::memory_buf_t& out) override {
+    std::string_view text;
+    if (message.level == spdlog::level::warn) text = "warning: ";
+    if (message.level == spdlog::level::err || message.level == spdlog::level::critical) text = "error: ";
+    if (progress_bar_stands()) out.append(kEraseLine.begin(), kEraseLine.end());
+    out.append(message.logger_name.begin(), message.logger_name.end());
+    constexpr std::string_view separator = ": ";
+    out.append(separator.begin(), separator.end());
+    out.append(text.begin(), text.end());
+  }
+  std::unique_ptr<custom_flag_formatter> clone() const override { return std::make_unique<LevelWord>(); }
+};
+
+void set_up_log(const std::string& program) {
+  auto logger = std::make_shared<spdlog::logger>(program, std::make_shared<spdlog::sinks::stderr_sink_mt>());
+  auto formatter = std::make_unique<spdlog::pattern_formatter>();
+  formatter->add_flag<LevelWord>('*').set_pattern("%*%v");
+  logger->set_formatter(std::move(formatter));
+  logger->flush_on(spdlog::level::info);
+  spdlog::set_default_logger(std::move(logger));
+}
+
+/// Libraries put a stack trace behind the first line of what().
+std::string first_line(const char* text) {
+  const std::string_view whole(text);
+  return std::string(whole.substr(0, whole.find('\n')));
+}
+
+/// Standard input, output and error are open, so that no data file becomes one of them by accident.
+void open_missing_standard_streams() {
+  for (int descriptor = 0; descriptor < 3; ++descriptor) {
+    if (fcntl(descriptor, F_GETFD) == -1 && errno == EBADF) {
+      if (open("/dev/null", descriptor == 0 ? O_RDONLY : O_WRONLY) != descriptor) std::abort();
+    }
+  }
+}
+
+}  // namespace
+
+std::string version_text() { return std::string("molgraph ") + MOLGRAPH_VERSION; }
+
+int run_program(int argc, char** argv, const std::function<int(const std::vector<std::string>& arguments)>& body) {
+  open_missing_standard_streams();
+  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error of write(), which ends the program in order
+  set_up_log(argc > 0 ? std::filesystem::path(argv[0]).filename().string() : "molgraph");
+  try {
+    return body(std::vector<std::string>(argv + (argc > 0 ? 1 : 0), argv + argc));
+  } catch (const EndProgram& end) {
+    return end.code;
+  } catch (const ClosedPipe&) {
+    return kExitDone;
+  } catch (const Stopped& stopped) {
+    return 128 + stopped.signal;
+  } catch (const UsageError& error) {
+    spdlog::error("{} (see --help)", error.what());
+    return kExitUsage;
+  } catch (const DataError& error) {
+    spdlog::error("{}", error.what());
+    return kExitData;
+  } catch (const FileError& error) {
+    spdlog::error("{}", error.what());
+    return kExitFile;
+  } catch (const std::bad_alloc&) {
+    spdlog::error("out of memory");
+    return kExitInternal;
+  } catch (const std::exception& error) {
+    spdlog::error("internal error: {}", first_line(error.what()));
+    spdlog::debug("{}", error.what());
+    return kExitInternal;
+  }
+}
+
+void catch_stop_signals() {
+  struct sigaction action {};
+  action.sa_handler = on_stop_signal;
+  action.sa_flags = SA_RESTART;  // the flag is looked at between pieces of work, no read or write fails for it
+  sigemptyset(&action.sa_mask);
+  for (const int signal : {SIGINT, SIGTERM}) {
+    struct sigaction before {};
+    sigaction(signal, nullptr, &before);
+    if (before.sa_handler != SIG_IGN) sigaction(signal, &action, nullptr);  // nohup and "&" in scripts stay in force
+  }
+}
+
+int stop_requested() { return stop_signal.load(); }
+
+void write_all(int descriptor, std::string_view bytes, const std::string& name) {
+  while (!bytes.empty()) {
+    const ssize_t written = write(descriptor, bytes.data(), bytes.size());
+    if (written >= 0) {
+      bytes.remove_prefix(static_cast<std::size_t>(written));
+    } else if (errno == EPIPE) {
+      throw ClosedPipe{};
+    } else if (errno != EINTR) {
+      throw FileError(name + ": cannot write: " + std::strerror(errno));
+    }
+  }
+}
+
+void write_stdout(std::string_view bytes) { write_all(STDOUT_FILENO, bytes, "standard output"); }
+
+}  // namespace molgraph

@@ -1,0 +1,12 @@
+# Sources of the programs and of what they share; the targets themselves are in CMakeLists.txt.
+set(MOLGRAPH_PREDICTOR_SOURCES
+  predictor.cpp)          # the public scoring class
+set(MOLGRAPH_PROGRAM_SOURCES
+  command_line.cpp        # flags, --config, "did you mean"
+  program.cpp             # exit codes, signals, pipes, logs
+  progress.cpp)           # bar and plain lines
+set(MOLGRAPH_FEATURIZE_SOURCES featurize_main.cpp)
+set(MOLGRAPH_SCORE_SOURCES score_main.cpp)
+set(MOLGRAPH_EMBED_SOURCES embed_main.cpp)
+set(MOLGRAPH_INFO_SOURCES info_main.cpp)
+set_source_files_properties(program.cpp PROPERTIES COMPILE_DEFINITIONS MOLGRAPH_VERSION="${PROJECT_VERSION}")

@@ -1,0 +1,126 @@
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include <spdlog/spdlog.h>
+
+#include "apps/program.hpp"
+#include "apps/progress_bar.hpp"
+
+namespace molgraph {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr double kSecondsBetweenBars = 0.1;
+constexpr double kSecondsBetweenLines = 30.0;
+constexpr int kBarCells = 24;
+
+std::atomic<bool> bar_stands{false};
+std::atomic<bool> silenced{false};
+
+bool stderr_is_terminal() {
+  const char* term = std::getenv("TERM");
+  return isatty(STDERR_FILENO) != 0 && term != nullptr && std::string_view(term) != "dumb";
+}
+
+std::string rate_text(double per_second) {
+  char text[32];
+  if (per_second >= 100) return with_thousands(std::llround(per_second));
+  std::snprintf(text, sizeof text, per_second >= 10 ? "%.0f" : "%.1f", per_second);
+  return text;
+}
+
+}  // namespace
+
+bool progress_bar_stands() { return bar_stands.load(); }
+void silence_progress() { silenced.store(true); }
+
+struct Progress::State {
+  std::string what, unit;
+  std::int64_t total;
+  bool terminal;
+  Clock::time_point start = Clock::now();
+  Clock::time_point printed = start;
+
+  std::string line(std::int64_t done, const std::string& note) const {
+    const double passed = std::chrono::duration<double>(Clock::now() - start).count();
+    const double rate = passed > 0 ? static_cast<double>(done) / passed : 0;
+    std::string text = what + ": ";
+    if (total > 0) {
+      const double part = std::min(1.0, static_cast<double>(done) / static_cast<double>(total));
+      if (terminal) {
+        const int full = static_cast<int>(part * kBarCells);
+        text += "[" + std::string(static_cast<std::size_t>(full), '#') +
+                std::string(static_cast<std::size_t>(kBarCells - full), '.') + "] ";
+      }
+      text += std::to_string(static_cast<int>(part * 100)) + " %, " + with_thousands(done) + " of " +
+              with_thousands(total) + " " + unit;
+    } else {
+      text += with_thousands(done) + " " + unit;
+    }
+    text += ", " + rate_text(rate) + "/s";
+    if (total > 0 && done > 0 && done < total) {
+      text += ", " + duration_text(static_cast<double>(total - done) / rate) + " left";
+    }
+    return note.empty() ? text : text + ", " + note;
+  }
+};
+
+Progress::Progress(std::string what, std::string unit, std::int64_t total)
+    : state_(new State{std::move(what), std::move(unit), total, stderr_is_terminal()}) {}
+
+Progress::~Progress() {
+  if (bar_stands.exchange(false)) std::fwrite(kEraseLine.data(), 1, kEraseLine.size(), stderr);
+}
+
+void Progress::update(std::int64_t done, const std::string& note) {
+  if (silenced.load()) return;
+  const Clock::time_point now = Clock::now();
+  const double since = std::chrono::duration<double>(now - state_->printed).count();
+  if (since < (state_->terminal ? kSecondsBetweenBars : kSecondsBetweenLines)) return;
+  state_->printed = now;
+  const std::string line = state_->line(done, note);
+  if (!state_->terminal) {
+    spdlog::info("{}", line);
+    return;
+  }
+  const std::string drawn = std::string(kEraseLine) + line;
+  std::fwrite(drawn.data(), 1, drawn.size(), stderr);
+  std::fflush(stderr);
+  bar_stands.store(true);
+}
+
+void Progress::set_total(std::int64_t total) { state_->total = total; }
+
+double Progress::seconds() const { return std::chrono::duration<double>(Clock::now() - state_->start).count(); }
+
+std::string with_thousands(std::int64_t value) {
+  std::string digits = std::to_string(value < 0 ? -value : value);
+  for (std::ptrdiff_t at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3) {
+    digits.insert(static_cast<std::size_t>(at), ",");
+  }
+  return value < 0 ? "-" + digits : digits;
+}
+
+std::string duration_text(double seconds) {
+  char text[48];
+  if (!(seconds < 1e9)) return "a long time";
+  const auto whole = static_cast<long>(std::llround(seconds));
+  if (seconds < 9.95) {
+    std::snprintf(text, sizeof text, "%.1f s", seconds);
+  } else if (whole < 60) {
+    std::snprintf(text, sizeof text, "%ld s", whole);
+  } else if (whole < 3600) {
+    std::snprintf(text, sizeof text, "%ld min %02ld s", whole / 60, whole % 60);
+  } else {
+    std::snprintf(text, sizeof text, "%ld h %02ld min", whole / 3600, whole % 3600 / 60);
+  }
+  return text;
+}
+
+}  // namespace molgraph
