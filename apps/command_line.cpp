@@ -44,16 +44,16 @@ class HelpFormatter : public CLI::Formatter {
   }
 
   /// The program's own groups first, "Common" last.
-  std::string make_groups(const CLI::App* app, CLI::AppFormatMode) const override {
+  std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode) const override {
     std::vector<std::string> groups = app->get_groups();
     std::stable_partition(groups.begin(), groups.end(), [](const std::string& group) { return group != "Common"; });
-    std::string out;
+    std::string out = make_description(app) + "\n" + make_usage(app, std::move(name)) + make_positionals(app);
     for (const std::string& group : groups) {
       const auto options = app->get_options(
           [&](const CLI::Option* option) { return option->get_group() == group && option->nonpositional(); });
       if (!group.empty() && !options.empty()) out += make_group(group, false, options);
     }
-    return out;
+    return out + "\n" + make_footer(app);
   }
 
  private:
