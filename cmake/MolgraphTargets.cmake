@@ -1,4 +1,4 @@
-# Targets of this project are made by these two functions, so that warnings and include folders are set in one place.
+# Targets of this project are made by these functions, so that warnings and include folders are set in one place.
 
 add_library(molgraph_warnings INTERFACE)
 target_compile_options(molgraph_warnings INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wno-unknown-pragmas)
@@ -12,6 +12,32 @@ function(molgraph_library name)
                                             $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/molgraph>)
   target_compile_features(${name} PUBLIC cxx_std_20)
   target_link_libraries(${name} PUBLIC ${ARG_PUBLIC} PRIVATE ${ARG_PRIVATE} $<BUILD_INTERFACE:molgraph_warnings>)
+endfunction()
+
+# molgraph_use_torch(TARGET [PUBLIC|PRIVATE]): for every target with a file that includes <torch/torch.h>. Links LibTorch
+# (a library: PUBLIC, because headers show tensors; a program: PRIVATE) and takes the header from one precompiled copy.
+# That header alone costs 25 s per file otherwise. -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON compiles without.
+function(molgraph_use_torch target)
+  get_target_property(type ${target} TYPE)
+  set(visibility PUBLIC)
+  if(type STREQUAL EXECUTABLE)
+    set(visibility PRIVATE)
+    # A precompiled header holds for one kind of position independence only: programs take the libraries' -fPIC too.
+    set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+    target_compile_options(${target} PRIVATE -fPIC)
+  endif()
+  if(ARGC GREATER 1)
+    set(visibility ${ARGV1})
+  endif()
+  if(NOT TARGET molgraph_torch_header)
+    file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/torch_header.cpp CONTENT "// Holds the precompiled <torch/torch.h>.\n")
+    add_library(molgraph_torch_header OBJECT ${CMAKE_BINARY_DIR}/torch_header.cpp)
+    target_compile_features(molgraph_torch_header PRIVATE cxx_std_20)
+    target_link_libraries(molgraph_torch_header PRIVATE LibTorch::LibTorch molgraph_warnings)   # -Wpedantic must agree
+    target_precompile_headers(molgraph_torch_header PRIVATE <torch/torch.h>)
+  endif()
+  target_link_libraries(${target} ${visibility} LibTorch::LibTorch)
+  target_precompile_headers(${target} REUSE_FROM molgraph_torch_header)
 endfunction()
 
 # molgraph_test(NAME SOURCES ... LIBRARIES ...): one GoogleTest program, its cases known to ctest one by one
