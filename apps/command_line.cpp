@@ -223,6 +223,12 @@ std::string closest_word(const std::string& word, const std::vector<std::string>
   return best;
 }
 
+TableOptions TableFlags::options() const {
+  TableOptions options = table;
+  if (format != "auto") options.format = table_format_from_string(format);
+  return options;
+}
+
 struct CommandLine::State {
   std::string name, example;
   CLI::App app;
@@ -281,6 +287,22 @@ void CommandLine::add_common(CommonOptions& options, unsigned which) {
     app.add_option("--max-atoms", options.max_atoms, "Larger molecules get the status too_large")
         ->capture_default_str()->check(CLI::Range(1, 65533))->type_name("N")->group(group);
   }
+}
+
+void CommandLine::add_table(TableFlags& flags) {
+  CLI::App& app = state_->app;
+  const std::string group = "Input";
+  app.add_option("--format", flags.format,
+                 "auto, csv, tsv, smi or sdf; auto goes by the suffix (without .gz), for standard input by the first lines")
+      ->capture_default_str()->type_name("NAME")->group(group);
+  app.add_flag("--no-header", flags.table.no_header,
+               "The first line is data; the columns are called smiles, column_2, column_3, ...")->group(group);
+  app.add_option("-s,--smiles-column", flags.table.smiles_column,
+                 "Column of the SMILES; else the one named smiles or canonical_smiles (any case), else the first")
+      ->type_name("NAME")->group(group);
+  app.add_option("--id-column", flags.table.id_column,
+                 "Column of the ids; else the one named id, idx or name (any case), else the row's number")
+      ->type_name("NAME")->group(group);
 }
 
 void CommandLine::parse(const std::vector<std::string>& arguments) {

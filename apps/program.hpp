@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "datasets/table_reader.hpp"
+
 namespace CLI {
 class App;
 }
@@ -53,6 +55,14 @@ enum CommonOption : unsigned {
   kThreads = 1, kDevice = 2, kSeed = 4, kDataDir = 8, kMaxAtoms = 16
 };
 
+/// Options of programs that read a table of molecules.
+struct TableFlags {
+  std::string format = "auto";
+  TableOptions table;            ///< `format` is filled in by options()
+  /// Throws UsageError on an unknown format.
+  TableOptions options() const;
+};
+
 /// A CLI11 application with the project's rules: help that begins with an example, -v/-q, --version, --config FILE.toml
 /// (keys are long flag names; the command line wins), hyphens and underscores alike in flag names, "did you mean".
 /// Mains that add options include <CLI/CLI.hpp> and use app().
@@ -67,6 +77,8 @@ class CommandLine {
   CLI::App& app();
   /// Adds the options chosen by `which` (CommonOption values) in the group "Common"; the struct must outlive parse().
   void add_common(CommonOptions& options, unsigned which);
+  /// Adds --format, --no-header, -s and --id-column in the group "Input"; the struct must outlive parse().
+  void add_table(TableFlags& flags);
   /// Throws UsageError, or EndProgram after --help and --version. Sets the log's level by -v and -q.
   void parse(const std::vector<std::string>& arguments);
   /// Was the option given, on the command line or in the configuration file? After parse(); `option` as "--lr".

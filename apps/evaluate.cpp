@@ -1,0 +1,58 @@
+#include "apps/evaluate.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "apps/batches.hpp"
+#include "apps/model_factory.hpp"
+#include "apps/program.hpp"
+
+namespace molgraph {
+namespace {
+
+constexpr std::int64_t kTokensPerBatch = 4096;
+
+}  // namespace
+
+std::vector<float> predict_molecules(const RunFunction& run, const PackOptions& pack, const MoleculeSet& set,
+                                     const std::vector<std::int64_t>& indices) {
+  torch::InferenceMode inference;
+  const std::int64_t outputs = set.task.num_outputs();
+  std::vector<std::size_t> order(indices.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return set.graph(indices[a]).num_atoms < set.graph(indices[b]).num_atoms;
+  });
+  std::vector<float> predictions(indices.size() * static_cast<std::size_t>(outputs));
+  for (std::size_t start = 0; start < order.size();) {
+    if (const int signal = stop_requested()) throw Stopped{signal};
+    std::vector<std::int64_t> chosen;
+    std::int64_t tokens = 0;
+    std::size_t end = start;
+    while (end < order.size() && (chosen.empty() || tokens < kTokensPerBatch)) {
+      chosen.push_back(indices[order[end++]]);
+      tokens += set.graph(chosen.back()).num_atoms + 1;
+    }
+    const TrainBatch batch = make_batch(set, chosen, pack);
+    const torch::Tensor values = to_predictions(set.task, run(batch.graph, {}).values).to(torch::kFloat32).contiguous();
+    for (std::size_t k = start; k < end; ++k) {
+      const float* row = values.data_ptr<float>() + static_cast<std::int64_t>(k - start) * outputs;
+      std::copy_n(row, outputs, predictions.begin() + static_cast<std::int64_t>(order[k]) * outputs);
+    }
+    start = end;
+  }
+  return predictions;
+}
+
+std::vector<float> targets_of(const MoleculeSet& set, const std::vector<std::int64_t>& indices) {
+  const std::int64_t num_targets = set.task.num_targets();
+  std::vector<float> targets;
+  targets.reserve(indices.size() * static_cast<std::size_t>(num_targets));
+  for (std::int64_t g : indices) {
+    const auto first = set.targets.begin() + g * num_targets;
+    targets.insert(targets.end(), first, first + num_targets);
+  }
+  return targets;
+}
+
+}  // namespace molgraph

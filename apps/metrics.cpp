@@ -1,0 +1,184 @@
+#include "apps/metrics.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "featurize/error.hpp"
+
+namespace molgraph {
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+constexpr std::array<std::pair<Metric, std::string_view>, 6> kNames{{{Metric::mae, "mae"},
+                                                                     {Metric::rmse, "rmse"},
+                                                                     {Metric::r2, "r2"},
+                                                                     {Metric::roc_auc, "roc-auc"},
+                                                                     {Metric::ap, "ap"},
+                                                                     {Metric::accuracy, "accuracy"}}};
+
+/// Present values of one target.
+struct Column {
+  std::vector<double> prediction;
+  std::vector<double> target;
+};
+
+double regression_metric(Metric metric, const Column& c) {
+  const double n = static_cast<double>(c.target.size());
+  double absolute = 0, squared = 0, mean = 0, spread = 0;
+  for (std::size_t i = 0; i < c.target.size(); ++i) {
+    const double error = c.prediction[i] - c.target[i];
+    absolute += std::abs(error);
+    squared += error * error;
+    mean += c.target[i] / n;
+  }
+  if (metric == Metric::mae) return absolute / n;
+  if (metric == Metric::rmse) return std::sqrt(squared / n);
+  for (double t : c.target) spread += (t - mean) * (t - mean);
+  return spread > 0 ? 1.0 - squared / spread : kNaN;
+}
+
+double binary_metric(Metric metric, const Column& c) {
+  std::vector<int> labels;
+  for (double t : c.target) labels.push_back(t > 0.5 ? 1 : 0);
+  if (metric != Metric::accuracy) {
+    // OGB skips a task that has only one class, for both metrics.
+    const auto positives = std::accumulate(labels.begin(), labels.end(), std::int64_t{0});
+    if (positives == 0 || positives == static_cast<std::int64_t>(labels.size())) return kNaN;
+    return metric == Metric::roc_auc ? roc_auc(c.prediction, labels) : average_precision(c.prediction, labels);
+  }
+  double right = 0;
+  for (std::size_t i = 0; i < labels.size(); ++i) right += (c.prediction[i] > 0.5 ? 1 : 0) == labels[i];
+  return right / static_cast<double>(labels.size());
+}
+
+/// Indices by falling score.
+std::vector<std::size_t> by_falling_score(const std::vector<double>& scores) {
+  std::vector<std::size_t> order(scores.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return scores[a] > scores[b]; });
+  return order;
+}
+
+}  // namespace
+
+std::string_view to_string(Metric metric) {
+  for (const auto& [value, name] : kNames) {
+    if (value == metric) return name;
+  }
+  assert(false);
+  return "";
+}
+
+Metric metric_from_string(const std::string& text) {
+  for (const auto& [value, name] : kNames) {
+    if (name == text) return value;
+  }
+  throw UsageError("there is no metric '" + text + "'; the metrics are mae, rmse, r2, roc-auc, ap, accuracy");
+}
+
+bool larger_is_better(Metric metric) { return metric != Metric::mae && metric != Metric::rmse; }
+
+Metric default_metric(TaskKind kind) {
+  if (kind == TaskKind::regression) return Metric::mae;
+  return kind == TaskKind::binary ? Metric::roc_auc : Metric::accuracy;
+}
+
+void check_metric(Metric metric, TaskKind kind) {
+  const bool regression = metric == Metric::mae || metric == Metric::rmse || metric == Metric::r2;
+  const bool fits = kind == TaskKind::regression ? regression
+                    : kind == TaskKind::binary   ? !regression
+                                                 : metric == Metric::accuracy;
+  if (!fits) {
+    throw UsageError("the metric " + std::string(to_string(metric)) + " does not fit a " + std::string(to_string(kind)) +
+                     " task");
+  }
+}
+
+double roc_auc(const std::vector<double>& scores, const std::vector<int>& labels) {
+  // Sweep from the highest score; each negative counts the positives above it and half of those tied with it.
+  const auto order = by_falling_score(scores);
+  double positives = 0, negatives = 0, above = 0;
+  for (std::size_t start = 0; start < order.size();) {
+    std::size_t end = start;
+    double tied_positives = 0, tied_negatives = 0;
+    for (; end < order.size() && scores[order[end]] == scores[order[start]]; ++end) {
+      (labels[order[end]] ? tied_positives : tied_negatives) += 1;
+    }
+    above += tied_negatives * (positives + 0.5 * tied_positives);
+    positives += tied_positives;
+    negatives += tied_negatives;
+    start = end;
+  }
+  return positives > 0 && negatives > 0 ? above / (positives * negatives) : kNaN;
+}
+
+double average_precision(const std::vector<double>& scores, const std::vector<int>& labels) {
+  const auto order = by_falling_score(scores);
+  const double positives = static_cast<double>(std::accumulate(labels.begin(), labels.end(), std::int64_t{0}));
+  if (positives == 0) return kNaN;
+  double found = 0, sum = 0;
+  for (std::size_t start = 0; start < order.size();) {
+    std::size_t end = start;
+    double tied = 0;
+    for (; end < order.size() && scores[order[end]] == scores[order[start]]; ++end) tied += labels[order[end]];
+    found += tied;
+    sum += tied / positives * (found / static_cast<double>(end));
+    start = end;
+  }
+  return sum;
+}
+
+MetricResult evaluate_metric(Metric metric, const Task& task, const std::vector<float>& predictions,
+                             const std::vector<float>& targets) {
+  const std::size_t num_targets = task.names.size();
+  const std::size_t outputs = static_cast<std::size_t>(task.num_outputs());
+  const std::size_t n = targets.size() / num_targets;
+  assert(predictions.size() == n * outputs);
+  MetricResult result;
+  double sum = 0;
+  int computed = 0;
+  for (std::size_t t = 0; t < num_targets; ++t) {
+    Column column;
+    for (std::size_t i = 0; i < n; ++i) {
+      const double target = targets[i * num_targets + t];
+      if (std::isnan(target)) continue;
+      const float* row = predictions.data() + i * outputs;
+      double value = row[t];
+      if (task.kind == TaskKind::multiclass) {
+        const float* first = row + t * static_cast<std::size_t>(task.classes);
+        value = static_cast<double>(std::max_element(first, first + task.classes) - first);
+      }
+      column.prediction.push_back(value);
+      column.target.push_back(target);
+    }
+    double value = kNaN;
+    if (!column.target.empty()) {
+      if (task.kind == TaskKind::regression) {
+        value = regression_metric(metric, column);
+      } else if (task.kind == TaskKind::binary) {
+        value = binary_metric(metric, column);
+      } else {
+        double right = 0;
+        for (std::size_t i = 0; i < column.target.size(); ++i) right += column.prediction[i] == column.target[i];
+        value = right / static_cast<double>(column.target.size());
+      }
+    }
+    result.count += static_cast<std::int64_t>(column.target.size());
+    result.per_target.push_back(value);
+    if (std::isnan(value)) {
+      result.skipped.push_back(task.names[t]);
+    } else {
+      sum += value;
+      ++computed;
+    }
+  }
+  result.value = computed ? sum / computed : kNaN;
+  return result;
+}
+
+}  // namespace molgraph

@@ -1,0 +1,81 @@
+#include "apps/run_directory.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "datasets/files.hpp"
+#include "datasets/table_reader.hpp"
+
+namespace molgraph {
+namespace {
+
+std::string cell(const std::string& text) { return quote_cell(text, ','); }
+
+/// Nine digits give a float32 back exactly; a missing value is an empty cell.
+std::string number(float value) {
+  if (std::isnan(value)) return "";
+  char text[32];
+  std::snprintf(text, sizeof text, "%.9g", static_cast<double>(value));
+  return text;
+}
+
+std::string class_label(const Task& task, std::size_t label) {
+  return label < task.class_labels.size() ? task.class_labels[label] : std::to_string(label);
+}
+
+}  // namespace
+
+void write_splits(const std::string& path, const MoleculeSet& set, const Split& split) {
+  std::vector<const char*> part(static_cast<std::size_t>(set.size()), "");
+  for (auto g : split.train) part[static_cast<std::size_t>(g)] = "train";
+  for (auto g : split.valid) part[static_cast<std::size_t>(g)] = "valid";
+  for (auto g : split.test) part[static_cast<std::size_t>(g)] = "test";
+  std::string text = "row,id,smiles,split\n";
+  for (std::size_t g = 0; g < part.size(); ++g) {
+    text += std::to_string(set.row[g]) + "," + cell(set.id[g]) + "," + cell(set.smiles[g]) + "," + part[g] + "\n";
+  }
+  write_file_atomically(path, text);
+}
+
+void write_rejected(const std::string& path, const MoleculeSet& set) {
+  if (set.rejected.empty()) return;
+  std::string text = "row,status,reason,smiles\n";
+  for (const auto& row : set.rejected) {
+    text += std::to_string(row.row) + "," + row.status + "," + cell(row.reason) + "," + cell(row.text) + "\n";
+  }
+  write_file_atomically(path, text);
+}
+
+void write_predictions(const std::string& path, const MoleculeSet& set, const std::vector<std::int64_t>& indices,
+                       const std::vector<float>& predictions) {
+  const Task& task = set.task;
+  const std::size_t num_targets = task.names.size(), outputs = static_cast<std::size_t>(task.num_outputs());
+  const auto classes = static_cast<std::size_t>(task.classes);
+  const bool multiclass = task.kind == TaskKind::multiclass;
+  std::string text = "id,smiles";
+  for (const auto& name : task.names) {
+    text += "," + cell(name) + "," + cell(name + "_pred");
+    for (std::size_t c = 0; multiclass && c < classes; ++c) text += "," + cell(name + "_prob_" + class_label(task, c));
+  }
+  text += "\n";
+  for (std::size_t k = 0; k < indices.size(); ++k) {
+    const auto g = static_cast<std::size_t>(indices[k]);
+    text += cell(set.id[g]) + "," + cell(set.smiles[g]);
+    for (std::size_t t = 0; t < num_targets; ++t) {
+      const float target = set.targets[g * num_targets + t];
+      const float* row = predictions.data() + k * outputs + (multiclass ? t * classes : t);
+      if (!multiclass) {
+        text += "," + number(target) + "," + number(*row);
+        continue;
+      }
+      text += "," + (std::isnan(target) ? "" : cell(class_label(task, static_cast<std::size_t>(target))));
+      text += "," + cell(class_label(task, static_cast<std::size_t>(std::max_element(row, row + classes) - row)));
+      for (std::size_t c = 0; c < classes; ++c) text += "," + number(row[c]);
+    }
+    text += "\n";
+  }
+  write_file_atomically(path, text);
+}
+
+}  // namespace molgraph

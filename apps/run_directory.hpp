@@ -1,0 +1,38 @@
+// The files of a run: splits, predictions, and where things lie.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "datasets/molecule_set.hpp"
+#include "datasets/splits.hpp"
+
+namespace molgraph {
+
+/// Paths inside a run directory.
+struct RunDirectory {
+  std::string folder;
+  std::string config() const { return folder + "/config.toml"; }
+  std::string model() const { return folder + "/model.safetensors"; }
+  std::string best() const { return folder + "/checkpoints/best.safetensors"; }
+  std::string last() const { return folder + "/checkpoints/last.safetensors"; }
+  std::string metrics() const { return folder + "/metrics.csv"; }
+  std::string splits() const { return folder + "/splits.csv"; }
+  std::string test_predictions() const { return folder + "/test_predictions.csv"; }
+  std::string rejected() const { return folder + "/rejected.csv"; }
+  std::string results() const { return folder + "/results.csv"; }
+  std::string log() const { return folder + "/log.txt"; }
+};
+
+/// Columns row, id, smiles, split; in the order of the set; molecules in no part have an empty split.
+void write_splits(const std::string& path, const MoleculeSet& set, const Split& split);
+
+/// Columns row, status, reason, smiles; nothing is written without rejected rows.
+void write_rejected(const std::string& path, const MoleculeSet& set);
+
+/// Columns id, smiles, then per target its true value and NAME_pred (multiclass: the class, and NAME_prob_CLASS).
+/// `predictions` [n, outputs] for the molecules `indices`.
+void write_predictions(const std::string& path, const MoleculeSet& set, const std::vector<std::int64_t>& indices,
+                       const std::vector<float>& predictions);
+
+}  // namespace molgraph

@@ -1,0 +1,145 @@
+// molgraph-train: trains Graphormer or GRPE, with or without URPE's gate, and writes a run directory.
+#include <CLI/CLI.hpp>
+#include <filesystem>
+
+#include "apps/program.hpp"
+#include "apps/recipes.hpp"
+#include "apps/train_options.hpp"
+#include "apps/train_run.hpp"
+#include "datasets/load.hpp"
+#include "featurize/error.hpp"
+
+namespace molgraph {
+namespace {
+
+constexpr const char* kExample =
+    "molgraph-train my_assay.csv -o runs/my_assay\n"
+    "  molgraph-train zinc --model grpe --urpe --epochs 20 -o runs/zinc";
+
+/// What stands on the command line beside the options of a training.
+struct Call {
+  std::string output;
+  std::string backend = "reference";
+  bool resume = false;
+  CommonOptions common;
+};
+
+std::string footer() {
+  std::string text = "Data sets:\n";
+  for (const auto& set : named_datasets()) text += "  " + set.name + std::string(12 - std::min<std::size_t>(11, set.name.size()), ' ') + set.what + "\n";
+  text += "Recipes:\n";
+  for (const auto& r : recipes()) text += "  " + r.name + std::string(20 - std::min<std::size_t>(19, r.name.size()), ' ') + r.what + "\n";
+  return text;
+}
+
+/// Adds one listed option to the command line.
+void add_option(CLI::App& app, const TrainOption& option) {
+  std::visit(
+      [&](auto* field) {
+        using T = std::remove_pointer_t<decltype(field)>;
+        const std::string name = option.key();
+        CLI::Option* added = nullptr;
+        if (name == "urpe") {
+          added = app.add_flag("--urpe{on},--no-urpe{off}", *field, option.help);
+        } else if constexpr (std::is_same_v<T, bool>) {
+          added = app.add_flag(*field ? option.flags + ",!--no-" + name : option.flags, *field, option.help);
+        } else {
+          added = app.add_option(name == "data-path" ? option.flags + ",data" : option.flags, *field, option.help);
+          if (name == "data-path") {
+            added->expected(1, 3);
+          } else {
+            added->capture_default_str();
+          }
+          if (name == "split-sizes") added->expected(3);
+          if (name == "grpe-terms") added->expected(0, 5);
+        }
+        if (!option.words.empty() && name != "urpe") added->check(CLI::IsMember(option.words));
+        added->group(option.group);
+      },
+      option.field);
+}
+
+void describe(CommandLine& line, TrainOptions& options, Call& call) {
+  CLI::App& app = line.app();
+  for (const auto& option : list_options(options)) add_option(app, option);
+  app.add_option("-o,--output-dir", call.output, "run directory (empty: runs/NAME, with a number if it exists)")
+      ->group("Data");
+  app.add_flag("--resume", call.resume, "go on with the run in --output-dir as if nothing had happened")->group("Training");
+  app.add_option("--backend", call.backend, "what computes: reference = LibTorch's own operations")
+      ->capture_default_str()->check(CLI::IsMember({"reference"}))->group("Training");
+  line.add_common(call.common, kThreads | kDevice);
+  app.footer(footer());
+}
+
+/// Options that start from `base`; returns the options and the call.
+std::pair<TrainOptions, Call> parse(const std::vector<std::string>& arguments, const TrainOptions& base, bool first) {
+  std::pair<TrainOptions, Call> result{base, {}};
+  auto& [options, call] = result;
+  CommandLine line("molgraph-train", "Trains a graph transformer on a table, a store or a named data set.", kExample);
+  describe(line, options, call);
+  line.parse(arguments);
+  if (first) return result;
+  // A recipe counts in steps or in epochs; what the user gives replaces both, and warm-up keeps its share.
+  if (line.given("--epochs") && !line.given("--steps")) options.steps = 0;
+  if (line.given("--steps") && !line.given("--epochs")) options.epochs = 0;
+  if (!line.given("--warmup-steps") && base.steps > 0 && options.steps != base.steps) {
+    options.warmup_steps = options.steps > 0 ? base.warmup_steps * options.steps / base.steps : -1;
+  }
+  return result;
+}
+
+std::string free_folder(const std::string& data) {
+  const std::string stem = std::filesystem::path(data).filename().string();
+  const std::string base = "runs/" + stem.substr(0, stem.find('.'));
+  std::string folder = base;
+  for (int i = 2; std::filesystem::exists(folder); ++i) folder = base + "-" + std::to_string(i);
+  return folder;
+}
+
+/// The run to continue: its stored options, with which the command line must agree.
+TrainOptions options_to_resume(const std::vector<std::string>& arguments, const Call& call) {
+  if (call.output.empty()) throw UsageError("--resume needs --output-dir: the run to go on with");
+  const TrainOptions stored = train_options_from_toml(call.output + "/config.toml");
+  TrainOptions given = parse(arguments, stored, true).first;
+  TrainOptions copy = stored;
+  const auto before = list_options(copy), after = list_options(given);
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    const bool equal = std::visit(
+        [](auto* a, auto* b) {
+          if constexpr (std::is_same_v<decltype(a), decltype(b)>) return *a == *b;
+          return false;
+        },
+        before[i].field, after[i].field);
+    if (!equal) throw UsageError("--resume: --" + before[i].key() + " differs from the run in " + call.output);
+  }
+  return stored;
+}
+
+int body(const std::vector<std::string>& arguments) {
+  auto [options, call] = parse(arguments, {}, true);
+  catch_stop_signals();
+  TrainRun run;
+  if (call.resume && std::filesystem::exists(call.output + "/config.toml")) {
+    run.options = options_to_resume(arguments, call);
+  } else {
+    const TrainOptions base = options.recipe.empty() ? TrainOptions{} : recipe(options.recipe).options;
+    run.options = parse(arguments, base, false).first;
+  }
+  if (run.options.data.empty()) {
+    throw UsageError("what to train on? Name a data set, a table or a store: molgraph-train my_assay.csv");
+  }
+  run.folder = call.output.empty() ? free_folder(run.options.data[0]) : call.output;
+  while (run.folder.size() > 1 && run.folder.back() == '/') run.folder.pop_back();
+  run.resume = call.resume;
+  run.threads = call.common.threads;
+  if (!run.resume && std::filesystem::exists(run.folder + "/config.toml")) {
+    throw UsageError(run.folder + " holds a run already; go on with --resume or choose another --output-dir");
+  }
+  run_training(run);
+  return kExitDone;
+}
+
+}  // namespace
+}  // namespace molgraph
+
+int main(int argc, char** argv) { return molgraph::run_program(argc, argv, molgraph::body); }

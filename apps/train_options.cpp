@@ -1,0 +1,155 @@
+#include "apps/train_options.hpp"
+
+#include <toml++/toml.h>
+
+#include <sstream>
+
+#include "featurize/error.hpp"
+
+namespace molgraph {
+
+std::string TrainOption::key() const { return flags.substr(flags.rfind("--") + 2); }
+
+std::vector<TrainOption> list_options(TrainOptions& o) {
+  const std::string data = "Data", model = "Model", training = "Training";
+  return {
+      {"-i,--data-path", data, &o.data, "data set name, table (CSV, TSV, SMI, SDF, .gz) or store; 2 or 3 tables: train [valid] test", {}},
+      {"--data-dir", data, &o.data_dir, "folder of the named data sets (empty: $MOLGRAPH_DATA, then the user's cache)", {}},
+      {"--subset", data, &o.subset, "part of a named data set: zinc 12k|full, pcqm4mv2 sample (empty: its default)", {}},
+      {"--format", data, &o.format, "table format", {"auto", "csv", "tsv", "smi", "sdf"}},
+      {"--no-header", data, &o.no_header, "the table's first line is data", {}},
+      {"-s,--smiles-column", data, &o.smiles_column, "column of SMILES (empty: smiles, canonical_smiles, else the first)", {}},
+      {"--id-column", data, &o.id_column, "column of ids (empty: id, idx, name, else the row number)", {}},
+      {"--target-columns", data, &o.target_columns, "columns to predict (empty: those with numbers)", {}},
+      {"-t,--task-type", data, &o.task_type, "kind of target (empty: by its values)", {"", "regression", "classification", "binary", "multiclass"}},
+      {"--features", data, &o.features, "atom and bond columns (empty: the data set's, else ogb)", {"", "ogb", "zinc"}},
+      {"--split-type", data, &o.split_type, "how to split (empty: published, else random)", {"", "published", "random", "scaffold", "scaffold-balanced", "predefined"}},
+      {"--split-sizes", data, &o.split_sizes, "shares of train, valid and test", {}},
+      {"--splits-column", data, &o.splits_column, "column with train, val, test (implies predefined)", {}},
+      {"--limit", data, &o.limit, "keep this many molecules; 0 = all", {}},
+      {"--max-atoms", data, &o.max_atoms, "reject larger molecules", {}},
+      {"--strict", data, &o.strict, "stop at the first bad row", {}},
+
+      {"--recipe", model, &o.recipe, "settings of a paper (see the list below); other flags override single values", {}},
+      {"--model", model, &o.model, "architecture (empty: by data set)", {"", "graphormer", "grpe"}},
+      {"--size", model, &o.size, "graphormer: slim small base large; grpe: tiny small standard large (empty: slim or small)", {}},
+      {"--layers", model, &o.layers, "blocks; 0 = by --size", {}},
+      {"--width", model, &o.width, "channels, a multiple of heads; 0 = by --size", {}},
+      {"--ffn", model, &o.ffn, "inner width of the FFN; 0 = by --size", {}},
+      {"--heads", model, &o.heads, "attention heads; 0 = by --size", {}},
+      {"--urpe", model, &o.urpe, "URPE's gate: on, off or auto (on where neither --model nor --recipe is given)", {"auto", "on", "off"}},
+      {"--gate-relu", model, &o.gate_relu, "the gate goes through ReLU", {}},
+      {"--gate-per-layer", model, &o.gate_per_layer, "a gate per layer", {}},
+      {"--share-encodings", model, &o.share_encodings, "relation tables shared by all layers", {}},
+      {"--post-ln", model, &o.post_ln, "LayerNorm after the residual sums", {}},
+      {"--max-distance", model, &o.max_distance, "cap of the topology classes; 0 = graphormer 20, grpe 5", {}},
+      {"--path-hops", model, &o.path_hops, "graphormer: hops of the edge-path bias; 0 = 20 for zinc features, else 5", {}},
+      {"--path", model, &o.path, "graphormer: edge-path bias over the mean of all shortest paths or a single one", {"mean", "single"}},
+      {"--spatial-pos-max", model, &o.spatial_pos_max, "graphormer: mask atom pairs at this distance or more; 0 = off", {}},
+      {"--untie-virtual", model, &o.untie_virtual, "graphormer: a bias of its own for each pair kind of the virtual node", {}},
+      {"--key-term", model, &o.key_term, "grpe: relation terms with the key's own column (paper) or row (published code)", {"column", "row"}},
+      {"--grpe-terms", model, &o.grpe_terms, "grpe: terms in use, out of topology edge query key value", {}},
+      {"--published-classes", model, &o.published_classes, "grpe: relation classes as the published code assigns them", {}},
+      {"--dropout", model, &o.dropout, "dropout of the residual branches", {}},
+      {"--attention-dropout", model, &o.attention_dropout, "dropout of the attention weights", {}},
+      {"--activation-dropout", model, &o.activation_dropout, "dropout inside the FFN", {}},
+      {"--input-dropout", model, &o.input_dropout, "dropout of the node input", {}},
+      {"--perturb-noise", model, &o.perturb_noise, "grpe: width of the uniform noise on the node input in training", {}},
+      {"--from", model, &o.from, "start from the weights of this run", {}},
+      {"--freeze", model, &o.freeze, "what does not train: encoder = all but the head", {"", "encoder"}},
+
+      {"--loss", training, &o.loss, "empty: l1 for regression, bce, ce", {"", "l1", "mse", "huber", "bce", "ce"}},
+      {"--metric", training, &o.metric, "chooses the best epoch (empty: the data set's, else mae, roc-auc, accuracy)", {"", "mae", "rmse", "r2", "roc-auc", "ap", "accuracy"}},
+      {"--epochs", training, &o.epochs, "passes over the training molecules; 0 = automatic", {}},
+      {"--steps", training, &o.steps, "update steps instead of epochs; 0 = by --epochs", {}},
+      {"-b,--batch-size", training, &o.batch_size, "molecules per update; 0 = 32 to 256 by the number of molecules", {}},
+      {"--lr", training, &o.lr, "peak learning rate", {}},
+      {"--end-lr", training, &o.end_lr, "learning rate at the last step", {}},
+      {"--warmup-steps", training, &o.warmup_steps, "steps of linear warm-up; -1 = by --warmup-epochs, else 10 % of all", {}},
+      {"--warmup-epochs", training, &o.warmup_epochs, "epochs of linear warm-up, if --warmup-steps is -1; 0 = off", {}},
+      {"--weight-decay", training, &o.weight_decay, "AdamW's decay", {}},
+      {"--decay", training, &o.decay, "decay all parameters, or weights only (no biases, LayerNorms, gates, tables)", {"weights", "all"}},
+      {"--grad-clip", training, &o.grad_clip, "largest norm of the gradient; 0 = off", {}},
+      {"--patience", training, &o.patience, "stop after this many epochs without a better validation; 0 = never, -1 = automatic", {}},
+      {"--ema", training, &o.ema, "decay of the weights' moving average that is validated and saved; 0 = off", {}},
+      {"--scale-targets", training, &o.scale_targets, "regression: standardise targets inside the model", {}},
+      {"--ensemble-size", training, &o.ensemble_size, "models to train, with seeds seed, seed + 1, ...", {}},
+      {"--seed", training, &o.seed, "of split, shuffle, initialisation and dropout", {}},
+  };
+}
+
+namespace {
+
+template <class T>
+void insert(toml::table& table, const std::string& key, const T& value) {
+  if constexpr (std::is_same_v<T, std::vector<std::string>> || std::is_same_v<T, std::vector<double>>) {
+    toml::array array;
+    for (const auto& item : value) array.push_back(item);
+    table.insert(key, std::move(array));
+  } else if constexpr (std::is_same_v<T, std::string> || std::is_same_v<T, bool> || std::is_same_v<T, double>) {
+    table.insert(key, value);
+  } else {
+    table.insert(key, static_cast<std::int64_t>(value));
+  }
+}
+
+/// False if the node is of another kind.
+template <class T>
+bool extract(const toml::node& node, T& out) {
+  if constexpr (std::is_same_v<T, std::vector<std::string>> || std::is_same_v<T, std::vector<double>>) {
+    const toml::array* array = node.as_array();
+    if (!array) return false;
+    out.clear();
+    for (const auto& item : *array) {
+      const auto value = item.value<typename T::value_type>();
+      if (!value) return false;
+      out.push_back(*value);
+    }
+    return true;
+  } else {
+    using Stored = std::conditional_t<std::is_integral_v<T> && !std::is_same_v<T, bool>, std::int64_t, T>;
+    const auto value = node.value<Stored>();
+    if (value) out = static_cast<T>(*value);
+    return value.has_value();
+  }
+}
+
+}  // namespace
+
+std::string to_toml(const TrainOptions& options) {
+  TrainOptions copy = options;
+  std::ostringstream text;
+  std::string group;
+  for (const auto& option : list_options(copy)) {
+    if (option.group != group) {
+      text << (group.empty() ? "" : "\n") << "# " << option.group << "\n";
+      group = option.group;
+    }
+    toml::table line;
+    std::visit([&](auto* field) { insert(line, option.key(), *field); }, option.field);
+    text << line << "\n";
+  }
+  return text.str();
+}
+
+TrainOptions train_options_from_toml(const std::string& path) {
+  toml::table table;
+  try {
+    table = toml::parse_file(path);
+  } catch (const toml::parse_error& error) {
+    std::ostringstream where;
+    where << path << ", line " << error.source().begin.line << ": " << error.description();
+    throw FileError(where.str());
+  }
+  TrainOptions options;
+  for (const auto& option : list_options(options)) {
+    const toml::node* node = table.get(option.key());
+    if (!node) throw FileError(path + ": '" + option.key() + "' is missing");
+    if (!std::visit([&](auto* field) { return extract(*node, *field); }, option.field)) {
+      throw FileError(path + ": '" + option.key() + "' has a value of the wrong kind");
+    }
+  }
+  return options;
+}
+
+}  // namespace molgraph

@@ -1,0 +1,23 @@
+// The table at the end of a training run.
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "apps/evaluate.hpp"
+#include "apps/train_options.hpp"
+#include "datasets/load.hpp"
+
+namespace molgraph {
+
+/// Predictions [n, outputs] for the three parts, in the order train, valid, test.
+using PartPredictions = std::array<std::vector<float>, 3>;
+std::array<const std::vector<std::int64_t>*, 3> parts_of(const Split& split);
+
+/// Writes results.csv and prints train, valid and test with n and the metrics, the mean predictor beside regressions, targets
+/// that were skipped, and for a recipe the paper's band.
+void report_results(const std::string& folder, const LoadedData& data, const TrainOptions& options,
+                    const PartPredictions& predictions);
+
+}  // namespace molgraph

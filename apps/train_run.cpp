@@ -1,0 +1,225 @@
+#include "apps/train_run.hpp"
+
+#include <ATen/Context.h>
+#include <spdlog/sinks/basic_file_sink.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <optional>
+
+#include "apps/model_factory.hpp"
+#include "apps/program.hpp"
+#include "apps/run_directory.hpp"
+#include "apps/run_options.hpp"
+#include "apps/train_report.hpp"
+#include "apps/warm_start.hpp"
+#include "datasets/files.hpp"
+#include "datasets/threads.hpp"
+
+namespace molgraph {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Copies log lines into the run's log.txt while it lives.
+class LogFile {
+ public:
+  explicit LogFile(const std::string& path) : sink_(std::make_shared<spdlog::sinks::basic_file_sink_mt>(path)) {
+    spdlog::default_logger()->sinks().push_back(sink_);
+    spdlog::default_logger()->flush_on(spdlog::level::info);
+  }
+  ~LogFile() { std::erase(spdlog::default_logger()->sinks(), sink_); }
+  LogFile(const LogFile&) = delete;
+  LogFile& operator=(const LogFile&) = delete;
+
+ private:
+  spdlog::sink_ptr sink_;
+};
+
+LoadedData load_with_progress(const TrainOptions& options, int threads) {
+  Progress progress("Reading and featurising", "molecules", 0);
+  return load_data(to_load_options(options, threads), [&](std::int64_t done, std::int64_t total) {
+    if (const int signal = stop_requested()) throw Stopped{signal};
+    if (total > 0) progress.set_total(total);
+    progress.update(done);
+  });
+}
+
+void report_data(const LoadedData& data) {
+  const MoleculeSet& set = data.set;
+  spdlog::info("{} molecules ({} rejected), split {}: {} train, {} valid, {} test", set.size(), set.rejected.size(),
+               data.split_name, data.split.train.size(), data.split.valid.size(), data.split.test.size());
+  std::string targets;
+  for (std::size_t t = 0; t < set.task.names.size(); ++t) {
+    targets += (t ? ", " : "") + set.task.names[t] + (set.task.units[t].empty() ? "" : " [" + set.task.units[t] + "]");
+  }
+  spdlog::info("{} targets ({}): {}", set.task.names.size(), to_string(set.task.kind), targets);
+  for (const auto& warning : data.warnings) spdlog::warn("{}", warning);
+}
+
+/// Mean and standard deviation of every training target; a constant target keeps scale 1.
+void scale_targets(const MoleculeSet& set, const Split& split, GraphModel& model) {
+  const std::int64_t num_targets = set.task.num_targets();
+  const std::vector<float> values = targets_of(set, split.train);
+  const torch::Tensor shift = torch::zeros({num_targets}), scale = torch::ones({num_targets});
+  for (std::int64_t t = 0; t < num_targets; ++t) {
+    double count = 0, mean = 0, squares = 0;  // Welford's recurrence
+    for (std::size_t i = static_cast<std::size_t>(t); i < values.size(); i += static_cast<std::size_t>(num_targets)) {
+      if (std::isnan(values[i])) continue;
+      count += 1;
+      const double delta = values[i] - mean;
+      mean += delta / count;
+      squares += delta * (values[i] - mean);
+    }
+    const double deviation = count > 1 ? std::sqrt(squares / count) : 0.0;
+    shift[t] = mean;
+    if (deviation > 1e-12) scale[t] = deviation;
+  }
+  model.set_target_scaling(shift, scale);
+}
+
+void freeze(const std::string& what, GraphModel& model) {
+  if (what.empty()) return;
+  for (auto& item : model.named_parameters()) {
+    if (!item.key().starts_with("head.")) item.value().set_requires_grad(false);
+  }
+}
+
+Trainable make_trainable(const std::shared_ptr<GraphModel>& model, const ModelConfig& config, bool decay_all) {
+  Trainable trainable;
+  trainable.module = model;
+  trainable.run = [model](const GraphBatch& batch, const ForwardMode& mode) { return model->run(batch, mode); };
+  trainable.pack = model->pack_options();
+  trainable.target_shift = model->named_buffers()["target_shift"];
+  trainable.target_scale = model->named_buffers()["target_scale"];
+  trainable.decay_exempt = [model, decay_all](const std::string& name) {
+    return !decay_all && model->is_decay_exempt(name);
+  };
+  trainable.save = [model, config](const std::string& path) { save_model(path, *model, config); };
+  return trainable;
+}
+
+PartPredictions predict_parts(GraphModel& model, const LoadedData& data) {
+  PartPredictions all;
+  const RunFunction run = [&](const GraphBatch& batch, const ForwardMode& mode) { return model.run(batch, mode); };
+  for (std::size_t p = 0; p < 3; ++p) {
+    all[p] = predict_molecules(run, model.pack_options(), data.set, *parts_of(data.split)[p]);
+  }
+  return all;
+}
+
+void print_estimate(double step_seconds, const TrainerOptions& t) {
+  const double whole = step_seconds * static_cast<double>(t.total_steps);
+  spdlog::info("One update of {} molecules takes {:.2f} s here: {} steps ({} epochs) about {}{}", t.batch_size,
+               step_seconds, with_thousands(t.total_steps), t.epochs, duration_text(whole),
+               t.patience > 0 ? " at most (training stops early)" : "");
+  if (whole > 24 * 3600.0) {
+    spdlog::warn("That is long on this machine; --steps N makes a shorter schedule");
+  }
+}
+
+/// The run that --from names.
+struct StartingPoint {
+  std::string file;
+  ModelConfig config;
+};
+
+std::optional<StartingPoint> starting_point(const TrainOptions& options) {
+  if (options.from.empty()) return std::nullopt;
+  const std::string file = model_file_of(options.from);
+  return StartingPoint{file, read_model_config(read_safetensors(file), file)};
+}
+
+/// The model of one member, initialised or with the weights of another run.
+std::shared_ptr<GraphModel> start_model(const TrainOptions& options, const ModelConfig& config, const LoadedData& data,
+                                        const std::optional<StartingPoint>& start) {
+  const std::shared_ptr<GraphModel> model = make_model(config, options.seed);
+  bool scale = options.scale_targets && data.set.task.kind == TaskKind::regression;
+  if (start) {
+    const WarmStart warm = warm_start(start->file, start->config, config, *model);
+    scale = scale && warm.new_head;
+    spdlog::info("Weights from {}{}{}", start->file, warm.new_head ? ", with a new head for these targets" : "",
+                 warm.fresh.empty() ? "" : ", with a new gate of ones");
+  }
+  if (scale) scale_targets(data.set, data.split, *model);
+  freeze(options.freeze, *model);
+  return model;
+}
+
+void describe(const ModelConfig& config, const GraphModel& model, std::uint64_t seed) {
+  std::int64_t parameters = 0;
+  for (const auto& parameter : model.parameters()) parameters += parameter.numel();
+  const EncoderOptions& e = config.encoder();
+  spdlog::info("{}{}, {} layers x {} (FFN {}, {} heads), {} parameters; seed {}",
+               config.kind == ModelKind::grpe ? "GRPE" : "Graphormer", e.gate.enabled ? " + URPE gate" : "", e.layers,
+               e.width, e.ffn, e.heads, with_thousands(parameters), seed);
+}
+
+void write_config(const RunDirectory& directory, const TrainOptions& options) {
+  write_file_atomically(directory.config(),
+                        "# All options of this run, resolved; molgraph-train --config takes this file.\n" + to_toml(options));
+}
+
+/// Trains the model of one folder and returns its predictions for all parts.
+PartPredictions train_member(TrainOptions options, const ModelConfig& config, const LoadedData& data,
+                             const std::optional<StartingPoint>& start, const std::string& folder, bool resume) {
+  const RunDirectory directory{folder};
+  fs::create_directories(folder);
+  const TrainerOptions trainer = resolve_training(options, data, folder);
+  const std::shared_ptr<GraphModel> model = start_model(options, config, data, start);
+  describe(config, *model, options.seed);
+  const Trainable trainable = make_trainable(model, config, options.decay == "all");
+  print_estimate(measure_step(trainable, data.set, data.split, trainer), trainer);
+  const TrainerResult result = train(trainable, data.set, data.split, trainer, resume);
+  if (result.best_epoch > 0) {
+    spdlog::info("{} after epoch {}; the best by validation is epoch {}",
+                 result.stopped_early ? "Stopped early" : "Done", result.epochs, result.best_epoch);
+  }
+  const LoadedModel best = load_model(directory.best());
+  PartPredictions predictions = predict_parts(*best.model, data);
+  save_model(directory.model(), *best.model, best.config);
+  return predictions;
+}
+
+}  // namespace
+
+void run_training(const TrainRun& run) {
+  // Threads write gradients in a fixed order, so that equal runs give equal files.
+  at::globalContext().setDeterministicAlgorithms(true, true);
+  torch::set_num_threads(thread_count(run.threads));
+  fs::create_directories(run.folder);
+  const RunDirectory directory{run.folder};
+  const LogFile log(directory.log());
+
+  TrainOptions options = run.options;
+  const std::optional<StartingPoint> start = starting_point(options);
+  if (start && options.features.empty()) options.features = to_string(start->config.featurizer.features);
+  const LoadedData data = load_with_progress(options, run.threads);
+  report_data(data);
+  const ModelConfig config = resolve_model(options, data.set, start ? &start->config : nullptr);
+  resolve_training(options, data, run.folder);
+  write_config(directory, options);
+  write_splits(directory.splits(), data.set, data.split);
+  write_rejected(directory.rejected(), data.set);
+
+  const std::int64_t members = options.ensemble_size;
+  PartPredictions mean;
+  for (std::int64_t m = 0; m < members; ++m) {
+    TrainOptions own = options;
+    own.seed += static_cast<std::uint64_t>(m);
+    own.ensemble_size = 1;
+    const std::string folder = members == 1 ? run.folder : run.folder + "/model_" + std::to_string(m);
+    if (members > 1) spdlog::info("Model {} of {}", m + 1, members);
+    const PartPredictions one = train_member(own, config, data, start, folder, run.resume);
+    for (std::size_t p = 0; p < 3; ++p) {
+      mean[p].resize(one[p].size());
+      for (std::size_t i = 0; i < one[p].size(); ++i) mean[p][i] += one[p][i] / static_cast<float>(members);
+    }
+  }
+  if (!data.split.test.empty()) write_predictions(directory.test_predictions(), data.set, data.split.test, mean[2]);
+  report_results(run.folder, data, options, mean);
+}
+
+}  // namespace molgraph

@@ -1,0 +1,81 @@
+// The training loop. It takes a module and a run function and knows no model class.
+#pragma once
+
+#include <torch/torch.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "apps/evaluate.hpp"
+#include "apps/metrics.hpp"
+#include "datasets/molecule_set.hpp"
+
+namespace molgraph {
+
+enum class Loss : std::uint8_t { l1, mse, huber, bce, ce };
+Loss loss_from_string(const std::string& text);  ///< throws UsageError
+/// l1, bce, ce.
+Loss default_loss(TaskKind kind);
+/// Throws UsageError if the loss means nothing for the task.
+void check_loss(Loss loss, TaskKind kind);
+
+/// What is trained.
+struct Trainable {
+  std::shared_ptr<torch::nn::Module> module;
+  RunFunction run;
+  PackOptions pack;
+  torch::Tensor target_shift, target_scale;              ///< [outputs] the model's scaling of regression targets
+  std::function<bool(const std::string&)> decay_exempt;  ///< by parameter name
+  std::function<void(const std::string&)> save;          ///< writes the weights as a model file
+};
+
+struct TrainerOptions {
+  Loss loss = Loss::l1;
+  Metric metric = Metric::mae;
+  std::int64_t batch_size = 32;
+  std::int64_t epochs = 1;
+  std::int64_t total_steps = 1;    ///< S; training ends here even inside an epoch
+  std::int64_t warmup_steps = 0;   ///< W
+  double lr = 5e-4;                ///< peak
+  double end_lr = 0;
+  double weight_decay = 0.01;
+  double grad_clip = 5.0;          ///< 0 = off
+  std::int64_t patience = 0;       ///< epochs without a better validation, 0 = never stop early
+  double ema = 0;                  ///< 0 = off
+  std::uint64_t seed = 0;
+  std::string folder;              ///< the run directory: metrics.csv and checkpoints/ are written there
+  std::string identity;            ///< what the run is; a checkpoint of another identity is refused
+};
+
+/// Learning rate of update s = 1..S: linear up to the peak at W, then linear down to end_lr at S.
+double learning_rate(const TrainerOptions& options, std::int64_t step);
+
+/// Sum of the losses over the targets that are present, and their number. `scaled` [B, outputs] is the model's raw output;
+/// `targets` [B, T] (NaN = missing) are in the user's unit and scaled by shift and scale first.
+struct LossSum {
+  torch::Tensor sum;      ///< scalar, differentiable
+  std::int64_t count = 0;
+};
+LossSum masked_loss(Loss loss, const torch::Tensor& scaled, const torch::Tensor& targets, const torch::Tensor& shift,
+                    const torch::Tensor& scale);
+
+struct TrainerResult {
+  std::int64_t epochs = 0, steps = 0;
+  std::int64_t best_epoch = 0;     ///< 0 = no validation: the last weights count
+  double best_value = 0;           ///< validation metric there
+  bool stopped_early = false;
+};
+
+/// Trains until the steps or the patience are used up, going on from folder/checkpoints/last.safetensors if `resume` and
+/// that file exists. checkpoints/best.safetensors ends as the model with the best validation (the last one without any).
+/// On SIGINT or SIGTERM it writes a checkpoint and throws Stopped. Throws std::runtime_error when the loss is not finite.
+TrainerResult train(const Trainable& model, const MoleculeSet& set, const Split& split, const TrainerOptions& options,
+                    bool resume);
+
+/// Seconds one update takes, measured on the first training molecules without changing the weights.
+double measure_step(const Trainable& model, const MoleculeSet& set, const Split& split, const TrainerOptions& options);
+
+}  // namespace molgraph

@@ -1,0 +1,48 @@
+#include "apps/warm_start.hpp"
+
+#include <filesystem>
+
+#include "featurize/error.hpp"
+
+namespace molgraph {
+namespace {
+
+bool belongs_to_head(const std::string& name) {
+  return name.starts_with("head.") || name == "target_shift" || name == "target_scale";
+}
+
+}  // namespace
+
+std::string model_file_of(const std::string& run) {
+  namespace fs = std::filesystem;
+  if (fs::is_regular_file(run)) return run;
+  for (const char* name : {"/model.safetensors", "/checkpoints/best.safetensors"}) {
+    if (fs::is_regular_file(run + name)) return run + name;
+  }
+  throw FileError(run + ": no run directory: neither model.safetensors nor checkpoints/best.safetensors is in it");
+}
+
+WarmStart warm_start(const std::string& path, const ModelConfig& start, const ModelConfig& config, GraphModel& model) {
+  WarmStart result;
+  result.new_head = start.task.names != config.task.names || start.task.kind != config.task.kind ||
+                    start.task.num_outputs() != config.task.num_outputs();
+  SafetensorsFile file = read_safetensors(path);
+  if (result.new_head) std::erase_if(file.tensors, [](const auto& item) { return belongs_to_head(item.first); });
+  std::string problems;
+  for (const auto& problem : copy_tensors(file.tensors, model)) {
+    constexpr std::string_view kMissing = "missing: ";
+    const std::string name = problem.starts_with(kMissing)
+                                 ? problem.substr(kMissing.size(), problem.find(" [") - kMissing.size())
+                                 : std::string();
+    if (result.new_head && belongs_to_head(name)) continue;
+    if (!name.empty() && model.is_gate(name) && !start.encoder().gate.enabled) {
+      result.fresh.push_back(name);
+      continue;
+    }
+    problems += "\n  " + problem;
+  }
+  if (!problems.empty()) throw FileError(path + ": these weights do not fit:" + problems);
+  return result;
+}
+
+}  // namespace molgraph
