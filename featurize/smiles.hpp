@@ -1,4 +1,4 @@
-// SMILES text or an SDF record -> MolecularGraph, or a typed rejection. RDKit stays inside smiles.cpp.
+// SMILES text or an SDF record -> MolecularGraph, or a typed rejection. RDKit stays in the .cpp files.
 #pragma once
 
 #include <cstddef>

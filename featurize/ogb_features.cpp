@@ -1,0 +1,91 @@
+#include <GraphMol/Atom.h>
+#include <GraphMol/Bond.h>
+#include <GraphMol/ROMol.h>
+#include <GraphMol/RingInfo.h>
+
+#include "featurize/rdkit_features.hpp"
+
+namespace molgraph {
+namespace {
+
+/// value in [low, high] -> value - low; anything else -> the index behind them, OGB's "misc".
+std::uint8_t in_range(int value, int low, int high) {
+  return static_cast<std::uint8_t>(value >= low && value <= high ? value - low : high - low + 1);
+}
+
+std::uint8_t chirality(const RDKit::Atom& atom) {
+  switch (atom.getChiralTag()) {
+    case RDKit::Atom::CHI_UNSPECIFIED: return 0;
+    case RDKit::Atom::CHI_TETRAHEDRAL_CW: return 1;
+    case RDKit::Atom::CHI_TETRAHEDRAL_CCW: return 2;
+    case RDKit::Atom::CHI_OTHER: return 3;
+    default: return 4;
+  }
+}
+
+std::uint8_t hybridisation(const RDKit::Atom& atom) {
+  switch (atom.getHybridization()) {
+    case RDKit::Atom::SP: return 0;
+    case RDKit::Atom::SP2: return 1;
+    case RDKit::Atom::SP3: return 2;
+    case RDKit::Atom::SP3D: return 3;
+    case RDKit::Atom::SP3D2: return 4;
+    default: return 5;
+  }
+}
+
+std::uint8_t bond_type(const RDKit::Bond& bond) {
+  switch (bond.getBondType()) {
+    case RDKit::Bond::SINGLE: return 0;
+    case RDKit::Bond::DOUBLE: return 1;
+    case RDKit::Bond::TRIPLE: return 2;
+    case RDKit::Bond::AROMATIC: return 3;
+    default: return 4;
+  }
+}
+
+std::uint8_t bond_stereo(const RDKit::Bond& bond) {
+  switch (bond.getStereo()) {
+    case RDKit::Bond::STEREONONE: return 0;
+    case RDKit::Bond::STEREOZ: return 1;
+    case RDKit::Bond::STEREOE: return 2;
+    case RDKit::Bond::STEREOCIS: return 3;
+    case RDKit::Bond::STEREOTRANS: return 4;
+    default: return 5;  // STEREOANY
+  }
+}
+
+}  // namespace
+
+MolecularGraph ogb_graph(const RDKit::ROMol& molecule) {
+  MolecularGraph graph;
+  graph.features = Features::ogb;
+  graph.atoms.reserve(9u * molecule.getNumAtoms());
+  const RDKit::RingInfo* rings = molecule.getRingInfo();
+  for (const RDKit::Atom* atom : molecule.atoms()) {
+    const std::uint8_t columns[9] = {
+        in_range(atom->getAtomicNum(), 1, 118),
+        chirality(*atom),
+        in_range(static_cast<int>(atom->getTotalDegree()), 0, 10),
+        in_range(atom->getFormalCharge(), -5, 5),
+        in_range(static_cast<int>(atom->getTotalNumHs()), 0, 8),
+        in_range(static_cast<int>(atom->getNumRadicalElectrons()), 0, 4),
+        hybridisation(*atom),
+        static_cast<std::uint8_t>(atom->getIsAromatic()),
+        static_cast<std::uint8_t>(rings->numAtomRings(atom->getIdx()) > 0),
+    };
+    graph.atoms.insert(graph.atoms.end(), columns, columns + 9);
+  }
+  graph.bond_atoms.reserve(2u * molecule.getNumBonds());
+  graph.bonds.reserve(3u * molecule.getNumBonds());
+  for (const RDKit::Bond* bond : molecule.bonds()) {
+    graph.bond_atoms.push_back(static_cast<std::int32_t>(bond->getBeginAtomIdx()));
+    graph.bond_atoms.push_back(static_cast<std::int32_t>(bond->getEndAtomIdx()));
+    graph.bonds.push_back(bond_type(*bond));
+    graph.bonds.push_back(bond_stereo(*bond));
+    graph.bonds.push_back(static_cast<std::uint8_t>(bond->getIsConjugated()));
+  }
+  return graph;
+}
+
+}  // namespace molgraph

@@ -1,0 +1,20 @@
+// Sanitised RDKit molecule -> atom and bond columns. Private to this room: it shows RDKit types.
+#pragma once
+
+#include <GraphMol/RWMol.h>
+
+#include <string>
+#include <variant>
+
+#include "featurize/molecular_graph.hpp"
+
+namespace molgraph {
+
+/// The 9 + 3 columns of the Open Graph Benchmark (Hu et al. 2020, arXiv:2005.00687); every molecule has them.
+MolecularGraph ogb_graph(const RDKit::ROMol& molecule);
+
+/// The 1 + 1 columns of benchmarking-gnns (Dwivedi et al. 2020, arXiv:2003.00982), or why it has none:
+/// "atom type 'B' is not one of the 28". Throws RDKit's exceptions.
+std::variant<MolecularGraph, std::string> zinc_graph(const RDKit::ROMol& molecule);
+
+}  // namespace molgraph

@@ -1,0 +1,16 @@
+// Says more precisely than RDKit what is wrong with a SMILES text. Private to this room; no RDKit.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace molgraph {
+
+/// RDKit says "unclosed ring" and "syntax error" without a place. For these the text is read again, sign by sign:
+/// "ring 1 not closed", "'x' is no SMILES symbol (character 3)". Every other reason comes back unchanged.
+std::string syntax_reason(std::string_view smiles, const std::string& reason);
+
+/// Atoms other than bracketed hydrogens that the text names: a lower bound of the molecule's size, without parsing.
+int count_named_atoms(std::string_view smiles);
+
+}  // namespace molgraph

@@ -1,0 +1,17 @@
+// The order in which RDKit writes the Kekule SMILES of a molecule. Private to this room and its tests.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace molgraph {
+
+struct WrittenOrder {
+  std::string kekule_smiles;
+  std::vector<int> atom;  ///< [n] atom[k] = index, in the order of the input text, of the k-th atom written
+};
+/// Throws DataError on bad text. The published ZINC graphs list their atoms in this order.
+WrittenOrder zinc_written_order(std::string_view smiles);
+
+}  // namespace molgraph
