@@ -131,7 +131,7 @@ std::string current_exception_reason() {
   try {
     throw;
   } catch (const Invar::Invariant& broken) {
-    return tidy("internal check of the chemistry toolkit failed: " + broken.what());
+    return tidy(std::string("internal check of the chemistry toolkit failed: ") + broken.what());
   } catch (const RDKit::FileParseException& error) {
     return tidy(error.what());
   } catch (const RDKit::BadFileException& error) {
