@@ -3,10 +3,12 @@ set(MOLGRAPH_PREDICTOR_SOURCES
   predictor.cpp)          # the public scoring class
 set(MOLGRAPH_PROGRAM_SOURCES
   command_line.cpp        # flags, --config, "did you mean"
+  output_file.cpp         # OUT.part, gzip, standard output
   program.cpp             # exit codes, signals, pipes, logs
-  progress.cpp)           # bar and plain lines
+  progress.cpp            # bar and plain lines
+  row_windows.cpp)        # tables read ahead in windows
 set(MOLGRAPH_FEATURIZE_SOURCES featurize_main.cpp)
-set(MOLGRAPH_SCORE_SOURCES score_main.cpp)
-set(MOLGRAPH_EMBED_SOURCES embed_main.cpp)
+set(MOLGRAPH_SCORE_SOURCES score_main.cpp score_output.cpp)
+set(MOLGRAPH_EMBED_SOURCES embed_main.cpp embed_output.cpp score_output.cpp)
 set(MOLGRAPH_INFO_SOURCES info_main.cpp)
 set_source_files_properties(program.cpp PROPERTIES COMPILE_DEFINITIONS MOLGRAPH_VERSION="${PROJECT_VERSION}")

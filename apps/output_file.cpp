@@ -1,0 +1,101 @@
+#include "apps/output_file.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <new>
+
+#include "apps/program.hpp"
+#include "featurize/error.hpp"
+
+namespace molgraph {
+namespace {
+
+/// One whole gzip member; concatenated members are a valid .gz file.
+std::string gzip_member(std::string_view bytes) {
+  z_stream stream{};
+  constexpr int kGzip = 16;  // added to the window bits it asks zlib for a gzip header
+  if (deflateInit2(&stream, 6, Z_DEFLATED, MAX_WBITS + kGzip, 8, Z_DEFAULT_STRATEGY) != Z_OK) throw std::bad_alloc();
+  std::string out;
+  char block[1 << 16];
+  int state = Z_OK;
+  while (state != Z_STREAM_END) {
+    if (stream.avail_in == 0 && !bytes.empty()) {  // zlib counts in 32 bits
+      const auto piece = std::min<std::size_t>(bytes.size(), 1u << 30);
+      stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
+      stream.avail_in = static_cast<uInt>(piece);
+      bytes.remove_prefix(piece);
+    }
+    stream.next_out = reinterpret_cast<Bytef*>(block);
+    stream.avail_out = sizeof block;
+    state = deflate(&stream, bytes.empty() ? Z_FINISH : Z_NO_FLUSH);
+    out.append(block, sizeof block - stream.avail_out);
+  }
+  deflateEnd(&stream);
+  return out;
+}
+
+}  // namespace
+
+std::string without_gz(const std::string& path) {
+  std::string name = path;
+  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
+  if (name.size() > 3 && name.compare(name.size() - 3, 3, ".gz") == 0) name.resize(name.size() - 3);
+  return name;
+}
+
+OutputFile::OutputFile(const std::string& path) : path_(path), gzip_(without_gz(path).size() != path.size()) {
+  if (path == "-") {
+    path_ = "standard output";
+    descriptor_ = STDOUT_FILENO;
+    return;
+  }
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  if (std::filesystem::is_directory(status)) throw FileError(path + ": is a folder");
+  const bool stream = std::filesystem::exists(status) && !std::filesystem::is_regular_file(status);
+  if (!stream) part_ = path + ".part";
+  const std::string& opened = stream ? path_ : part_;
+  descriptor_ = open(opened.c_str(), stream ? O_WRONLY : O_WRONLY | O_CREAT | O_TRUNC, 0666);
+  if (descriptor_ < 0) throw FileError(path + ": cannot write: " + std::strerror(errno));
+}
+
+OutputFile::~OutputFile() {
+  if (descriptor_ >= 0 && descriptor_ != STDOUT_FILENO) close(descriptor_);
+  if (!part_.empty() && !whole_) unlink(part_.c_str());
+}
+
+void OutputFile::write(std::string_view bytes) {
+  if (bytes.empty()) return;
+  if (gzip_) {
+    write_all(descriptor_, gzip_member(bytes), path_);
+  } else {
+    write_all(descriptor_, bytes, path_);
+  }
+}
+
+void OutputFile::finish() {
+  whole_ = true;
+  if (descriptor_ == STDOUT_FILENO) return;
+  const bool saved = part_.empty() || fsync(descriptor_) == 0;
+  const bool closed = close(descriptor_) == 0;
+  descriptor_ = -1;
+  if (!saved || !closed || (!part_.empty() && std::rename(part_.c_str(), path_.c_str()) != 0)) {
+    const std::string reason = std::strerror(errno);
+    throw FileError(path_ + ": cannot be completed: " + reason);
+  }
+}
+
+std::string OutputFile::keep_part() {
+  whole_ = true;
+  return part_;
+}
+
+}  // namespace molgraph

@@ -1,0 +1,308 @@
+#include "apps/predictor.hpp"
+
+#include <ATen/Parallel.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <functional>
+#include <limits>
+#include <numeric>
+#include <variant>
+
+#include "apps/model_factory.hpp"
+#include "datasets/threads.hpp"
+#include "featurize/error.hpp"
+
+namespace molgraph {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Small enough that the largest intermediate, about [pairs, width], stays near the caches; large enough that the fixed
+// cost of LibTorch's calls does not count.
+constexpr std::int64_t kPairsPerBatch = 49'152;
+constexpr std::int64_t kMoleculesPerPiece = 16;  // handed to a featurising thread at once
+constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+
+/// A run directory, a folder of model_0, model_1, ... or a file -> the weight files, in order.
+void find_model_files(const fs::path& path, std::vector<std::string>& files) {
+  std::error_code error;
+  if (fs::is_directory(path, error)) {
+    if (fs::exists(path / "model.safetensors", error)) {
+      files.push_back((path / "model.safetensors").string());
+      return;
+    }
+    int member = 0;
+    for (; fs::is_directory(path / ("model_" + std::to_string(member)), error); ++member) {
+      find_model_files(path / ("model_" + std::to_string(member)), files);
+    }
+    if (member == 0) throw FileError(path.string() + ": a folder without model.safetensors and without model_0");
+    return;
+  }
+  if (!fs::exists(path, error)) throw FileError(path.string() + ": no such run directory or model file");
+  files.push_back(path.string());
+}
+
+std::string difference(const ModelConfig& a, const ModelConfig& b) {
+  if (!(a.featurizer == b.featurizer)) {
+    return "featuriser \"" + b.featurizer.canonical_text() + "\" instead of \"" + a.featurizer.canonical_text() + "\"";
+  }
+  if (a.task.kind != b.task.kind) {
+    return "task " + std::string(to_string(b.task.kind)) + " instead of " + std::string(to_string(a.task.kind));
+  }
+  const auto listed = [](const std::vector<std::string>& names) {
+    std::string text;
+    for (const auto& name : names) text += (text.empty() ? "" : ", ") + name;
+    return text;
+  };
+  if (a.task.names != b.task.names) return "targets " + listed(b.task.names) + " instead of " + listed(a.task.names);
+  if (a.task.units != b.task.units) return "units " + listed(b.task.units) + " instead of " + listed(a.task.units);
+  if (a.task.classes != b.task.classes || a.task.class_labels != b.task.class_labels) return "other classes";
+  return {};
+}
+
+/// Molecules of a window that have a graph, parted into batches of similar size.
+struct Batches {
+  std::vector<std::size_t> order;   ///< indices into the window, by size, then by position
+  std::vector<std::size_t> offset;  ///< [batches + 1] into `order`
+  std::int64_t size() const { return static_cast<std::int64_t>(offset.size()) - 1; }
+};
+
+std::int64_t tokens_of(const FeaturizeResult& result) { return std::get<MolecularGraph>(result).num_atoms() + 1; }
+
+Batches make_batches(const std::vector<FeaturizeResult>& molecules) {
+  Batches batches;
+  for (std::size_t i = 0; i < molecules.size(); ++i) {
+    if (std::holds_alternative<MolecularGraph>(molecules[i])) batches.order.push_back(i);
+  }
+  std::stable_sort(batches.order.begin(), batches.order.end(), [&](std::size_t a, std::size_t b) {
+    return tokens_of(molecules[a]) < tokens_of(molecules[b]);
+  });
+  batches.offset.push_back(0);
+  std::int64_t pairs = 0;
+  for (std::size_t k = 0; k < batches.order.size(); ++k) {
+    const std::int64_t tokens = tokens_of(molecules[batches.order[k]]);
+    if (pairs > 0 && pairs + tokens * tokens > kPairsPerBatch) {
+      batches.offset.push_back(k);
+      pairs = 0;
+    }
+    pairs += tokens * tokens;
+  }
+  if (!batches.order.empty()) batches.offset.push_back(batches.order.size());
+  return batches;
+}
+
+/// Pools the token rows [tokens, width] of one molecule into `out` [width]; row 0 is the virtual node.
+void pool(Pooling pooling, const float* rows, std::int64_t tokens, std::int64_t width, float* out) {
+  if (pooling == Pooling::token) {
+    std::copy_n(rows, width, out);
+    return;
+  }
+  const std::int64_t atoms = tokens - 1;
+  for (std::int64_t c = 0; c < width; ++c) {
+    double sum = 0;
+    float largest = rows[width + c];
+    for (std::int64_t t = 1; t < tokens; ++t) {
+      sum += rows[t * width + c];
+      largest = std::max(largest, rows[t * width + c]);
+    }
+    if (pooling == Pooling::max) {
+      out[c] = largest;
+    } else {
+      out[c] = static_cast<float>(pooling == Pooling::mean ? sum / static_cast<double>(atoms) : sum);
+    }
+  }
+}
+
+void scale_to_length_one(std::vector<float>& row) {
+  const double square = std::inner_product(row.begin(), row.end(), row.begin(), 0.0);
+  if (square > 0) {
+    for (float& value : row) value = static_cast<float>(value / std::sqrt(square));
+  }
+}
+
+/// Fills `values` and `deviation` from `members`, which one run does not keep.
+void summarise_members(Prediction& prediction) {
+  const std::size_t runs = prediction.members.size();
+  if (runs == 1) {
+    prediction.values = std::move(prediction.members[0]);
+    prediction.members.clear();
+    return;
+  }
+  const std::size_t outputs = prediction.members[0].size();
+  prediction.values.resize(outputs);
+  prediction.deviation.resize(outputs);
+  for (std::size_t o = 0; o < outputs; ++o) {
+    double mean = 0, square = 0;
+    for (const auto& member : prediction.members) mean += member[o] / static_cast<double>(runs);
+    for (const auto& member : prediction.members) square += (member[o] - mean) * (member[o] - mean);
+    prediction.values[o] = static_cast<float>(mean);
+    prediction.deviation[o] = static_cast<float>(std::sqrt(square / static_cast<double>(runs)));
+  }
+}
+
+}  // namespace
+
+Pooling pooling_from_string(const std::string& text) {
+  if (text == "token") return Pooling::token;
+  if (text == "mean") return Pooling::mean;
+  if (text == "sum") return Pooling::sum;
+  if (text == "max") return Pooling::max;
+  throw UsageError("pooling " + text + ": use token, mean, sum or max");
+}
+
+struct Predictor::State {
+  State(const PredictorOptions& given, std::vector<LoadedModel> loaded)
+      : options(given), runs(std::move(loaded)), featurizer(runs[0].config.featurizer, options.limits) {}
+
+  PredictorOptions options;
+  std::vector<LoadedModel> runs;
+  Featurizer featurizer;
+
+  using Parse = FeaturizeResult (Featurizer::*)(std::string_view) const;
+  std::vector<FeaturizeResult> featurize(std::span<const std::string> texts, Parse parse) const {
+    std::vector<FeaturizeResult> molecules(texts.size());
+    parallel_for(static_cast<std::int64_t>(texts.size()), kMoleculesPerPiece, options.threads,
+                 [&](std::int64_t begin, std::int64_t end) {
+                   for (std::int64_t i = begin; i < end; ++i) {
+                     const auto at = static_cast<std::size_t>(i);
+                     molecules[at] = (featurizer.*parse)(texts[at]);
+                   }
+                 });
+    return molecules;
+  }
+
+  /// Calls work(run, window indices of the batch, packed batch) for every batch and run. Each batch is computed by one
+  /// thread, so that the numbers do not depend on the number of threads.
+  void for_each_batch(const std::vector<FeaturizeResult>& molecules,
+                      const std::function<void(std::size_t, std::span<const std::size_t>, const GraphBatch&)>& work) {
+    const Batches batches = make_batches(molecules);
+    parallel_for(batches.size(), 1, options.threads, [&](std::int64_t begin, std::int64_t) {
+      const torch::InferenceMode inference;
+      at::set_num_threads(1);
+      const auto b = static_cast<std::size_t>(begin);
+      const std::span<const std::size_t> chosen(batches.order.data() + batches.offset[b],
+                                                batches.offset[b + 1] - batches.offset[b]);
+      std::vector<GraphView> graphs;
+      std::vector<std::int64_t> rows;
+      for (const std::size_t i : chosen) {
+        graphs.push_back(std::get<MolecularGraph>(molecules[i]).view());
+        rows.push_back(static_cast<std::int64_t>(i));
+      }
+      for (std::size_t r = 0; r < runs.size(); ++r) {
+        work(r, chosen, pack(graphs, rows, runs[r].model->pack_options()));
+      }
+    });
+  }
+
+  std::vector<Prediction> predict(std::span<const std::string> texts, Parse parse) {
+    const std::vector<FeaturizeResult> molecules = featurize(texts, parse);
+    const Task& task = runs[0].config.task;
+    const auto outputs = static_cast<std::size_t>(task.num_outputs());
+    std::vector<Prediction> predictions(texts.size());
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      predictions[i].members.assign(runs.size(), std::vector<float>(outputs, kNaN));
+      if (const Rejection* rejection = std::get_if<Rejection>(&molecules[i])) {
+        predictions[i].status = rejection->status;
+        predictions[i].reason = rejection->reason;
+      }
+    }
+    for_each_batch(molecules, [&](std::size_t r, std::span<const std::size_t> chosen, const GraphBatch& batch) {
+      const torch::Tensor values =
+          to_predictions(task, runs[r].model->run(batch, {}).values).to(torch::kFloat32).contiguous();
+      const float* row = values.data_ptr<float>();
+      for (const std::size_t i : chosen) {
+        predictions[i].members[r].assign(row, row + outputs);
+        row += outputs;
+      }
+    });
+    for (Prediction& prediction : predictions) summarise_members(prediction);
+    return predictions;
+  }
+
+  std::vector<Embedding> embed(std::span<const std::string> texts, Parse parse, const EmbeddingOptions& embedding,
+                               std::size_t width) {
+    const std::vector<FeaturizeResult> molecules = featurize(texts, parse);
+    std::vector<Embedding> results(texts.size());
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      results[i].values.assign(width, kNaN);
+      if (const Rejection* rejection = std::get_if<Rejection>(&molecules[i])) {
+        results[i].status = rejection->status;
+        results[i].reason = rejection->reason;
+      }
+    }
+    const ForwardMode mode{.keep_layers = embedding.layers};
+    const std::int64_t channels = runs[0].config.encoder().width;
+    for_each_batch(molecules, [&](std::size_t r, std::span<const std::size_t> chosen, const GraphBatch& batch) {
+      const std::vector<torch::Tensor> kept = runs[r].model->run(batch, mode).layers;
+      for (std::size_t l = 0; l < kept.size(); ++l) {
+        const torch::Tensor states = kept[l].to(torch::kFloat32).contiguous();
+        for (std::size_t k = 0; k < chosen.size(); ++k) {
+          const std::int64_t first = batch.token_offset[k];
+          pool(embedding.pooling, states.data_ptr<float>() + first * channels, batch.token_offset[k + 1] - first, channels,
+               results[chosen[k]].values.data() + static_cast<std::int64_t>(l) * channels);
+        }
+      }
+    });
+    if (embedding.l2) {
+      for (Embedding& result : results) scale_to_length_one(result.values);
+    }
+    return results;
+  }
+};
+
+Predictor::Predictor(const std::vector<std::string>& runs, const PredictorOptions& options) {
+  if (runs.empty()) throw UsageError("no model is given");
+  std::vector<std::string> files;
+  for (const std::string& run : runs) find_model_files(run, files);
+  std::vector<LoadedModel> loaded;
+  for (const std::string& file : files) {
+    loaded.push_back(load_model(file));
+    if (const std::string text = difference(loaded[0].config, loaded.back().config); !text.empty()) {
+      throw FileError(file + ": cannot be combined with " + files[0] + ": it has " + text);
+    }
+  }
+  state_ = std::make_unique<State>(options, std::move(loaded));
+}
+
+Predictor::~Predictor() = default;
+Predictor::Predictor(Predictor&&) noexcept = default;
+Predictor& Predictor::operator=(Predictor&&) noexcept = default;
+
+const Task& Predictor::task() const { return state_->runs[0].config.task; }
+const FeaturizerOptions& Predictor::featurizer() const { return state_->runs[0].config.featurizer; }
+std::size_t Predictor::num_runs() const { return state_->runs.size(); }
+
+int Predictor::embedding_width(const EmbeddingOptions& options) const {
+  if (num_runs() > 1) {
+    throw UsageError("an embedding comes from one model, and " + std::to_string(num_runs()) + " are given");
+  }
+  if (options.layers.empty()) throw UsageError("no layer is given");
+  const EncoderOptions& encoder = state_->runs[0].config.encoder();
+  for (const int layer : options.layers) {
+    if (layer < -1 || layer > encoder.layers) {
+      throw UsageError("layer " + std::to_string(layer) + ": this model has layers 0 (input) to " +
+                       std::to_string(encoder.layers) + ", and -1 (last, normalised)");
+    }
+  }
+  return static_cast<int>(options.layers.size()) * encoder.width;
+}
+
+std::vector<Prediction> Predictor::predict(std::span<const std::string> smiles) {
+  return state_->predict(smiles, &Featurizer::smiles);
+}
+
+std::vector<Prediction> Predictor::predict_mol_blocks(std::span<const std::string> blocks) {
+  return state_->predict(blocks, &Featurizer::mol_block);
+}
+
+std::vector<Embedding> Predictor::embed(std::span<const std::string> smiles, const EmbeddingOptions& options) {
+  return state_->embed(smiles, &Featurizer::smiles, options, static_cast<std::size_t>(embedding_width(options)));
+}
+
+std::vector<Embedding> Predictor::embed_mol_blocks(std::span<const std::string> blocks, const EmbeddingOptions& options) {
+  return state_->embed(blocks, &Featurizer::mol_block, options, static_cast<std::size_t>(embedding_width(options)));
+}
+
+}  // namespace molgraph
