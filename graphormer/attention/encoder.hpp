@@ -6,19 +6,67 @@
 #include <vector>
 
 #include "featurize/graph_batch.hpp"
+#include "graphormer/attention/attention.hpp"
+#include "graphormer/attention/dropout.hpp"
 #include "graphormer/attention/graph_model.hpp"
+#include "graphormer/attention/layout.hpp"
 #include "graphormer/attention/options.hpp"
 
 namespace molgraph {
 
-/// Classes of every packed pair; what the tables are indexed by.
-struct RelationClasses {
-  torch::Tensor topology;   ///< [P] int64, in [0, topology classes)
-  torch::Tensor edge;       ///< [P] int64, in [0, edge classes)
-  torch::Tensor forbidden;  ///< [P] bool, true = score is minus infinity; undefined = every pair is allowed
+/// The four projections around the attention operation: query, key, value, output, Linear C -> C each.
+class AttentionProjectionsImpl : public torch::nn::Module {
+ public:
+  explicit AttentionProjectionsImpl(int width);
+  /// [tokens, C] -> [tokens, 3*C], query, key and value in one product
+  torch::Tensor project(const torch::Tensor& x) const;
+
+  torch::nn::Linear query{nullptr}, key{nullptr}, value{nullptr}, output{nullptr};
 };
+TORCH_MODULE(AttentionProjections);
+
+/// linear1 C -> F, exact GELU, linear2 F -> C.
+class FeedForwardImpl : public torch::nn::Module {
+ public:
+  FeedForwardImpl(int width, int ffn);
+  /// `activation_factors` [tokens, F]: dropout behind the GELU; undefined = none
+  torch::Tensor forward(const torch::Tensor& x, const torch::Tensor& activation_factors);
+
+  torch::nn::Linear linear1{nullptr}, linear2{nullptr};
+};
+TORCH_MODULE(FeedForward);
+
+/// One block; layer `index` counts from 0.
+class EncoderBlockImpl : public torch::nn::Module {
+ public:
+  EncoderBlockImpl(const EncoderOptions& options, int topology_classes, int edge_classes, int index);
+  /// x [grouped tokens, C] -> the same
+  torch::Tensor forward(torch::Tensor x, const AttentionLayout& layout, const BatchTerms& terms,
+                        const std::vector<torch::Tensor>& gates, const DropoutMasks& masks);
+
+  torch::nn::LayerNorm attention_norm{nullptr}, ffn_norm{nullptr};
+  AttentionProjections attention{nullptr};
+  FeedForward ffn{nullptr};
+  RelationTables tables;   ///< this layer's own; all undefined if shared
+  torch::Tensor gate;      ///< [T, H] this layer's own; undefined if shared or off
+
+ private:
+  EncoderOptions options_;
+  int index_;
+};
+TORCH_MODULE(EncoderBlock);
 
 /// Layers of attention and FFN over packed tokens, with the relation tables and the gate (models.md section 2).
+///
+/// Parameters, T and E as given, H heads, C width, F ffn; K = 0 .. layers - 1:
+///     layers.K.attention.{query,key,value,output}.{weight,bias}   [C, C], [C]
+///     layers.K.ffn.linear1.{weight,bias}  [F, C], [F];  layers.K.ffn.linear2.{weight,bias}  [C, F], [C]
+///     layers.K.{attention_norm,ffn_norm}.{weight,bias}  [C];  final_norm.{weight,bias}  [C] (pre-LN only)
+///     spatial [T, H] (or [T - 2, H]: EncoderOptions::untie_virtual), topology_{query,key,value} [T, C],
+///     edge_{query,key,value} [E, C]: in layers.K when share_encodings is off
+///     gate [T, H]: in layers.K when gate.per_layer
+/// Each exists only if its term is on. As constructed: Linear and LayerNorm as LibTorch makes them, tables N(0, 0.02),
+/// `spatial` zero, gates one; the models set their published initialisation on top.
 class EncoderImpl : public torch::nn::Module {
  public:
   /// `topology_classes` T and `edge_classes` E size the tables.
@@ -32,9 +80,14 @@ class EncoderImpl : public torch::nn::Module {
 
   const EncoderOptions& options() const { return options_; }
 
+  torch::nn::ModuleList layers{nullptr};
+  torch::nn::LayerNorm final_norm{nullptr};   ///< null with post-LN
+  RelationTables tables;                      ///< shared; all undefined if every layer has its own
+  torch::Tensor gate;                         ///< [T, H] shared; undefined if per layer or off
+
  private:
   EncoderOptions options_;
-  // the rest is private to the attention room
+  int topology_classes_;
 };
 TORCH_MODULE(Encoder);
 

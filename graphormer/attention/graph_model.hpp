@@ -3,6 +3,7 @@
 
 #include <torch/torch.h>
 
+#include <string>
 #include <vector>
 
 #include "featurize/graph_batch.hpp"
@@ -36,7 +37,16 @@ class GraphModel : public torch::nn::Module {
   bool is_gate(const std::string& parameter_name) const;
 
  protected:
+  /// To be called once by the derived constructor: registers the buffers `target_shift` (0) and `target_scale` (1).
+  void register_target_scaling(int outputs);
+  /// ModelOutput::values from ModelOutput::scaled.
+  torch::Tensor to_target_unit(const torch::Tensor& scaled) const { return scaled * target_scale_ + target_shift_; }
+
   torch::Tensor target_shift_, target_scale_;
 };
+
+/// What is_decay_exempt() says of the parts all models share, by name: every "bias", every LayerNorm ("..._norm.weight"), gates
+/// ("gate") and the encoder's tables ("spatial", "topology_query" ... "edge_value"). A model adds its own tables.
+bool is_shared_decay_exempt(const std::string& parameter_name);
 
 }  // namespace molgraph

@@ -1,0 +1,138 @@
+#include "graphormer/attention/encoder.hpp"
+
+#include <algorithm>
+
+namespace molgraph {
+namespace {
+
+using torch::Tensor;
+
+constexpr double kTableStd = 0.02;
+constexpr double kLayerNormEps = 1e-5;
+
+torch::nn::LayerNorm layer_norm(int width) {
+  return torch::nn::LayerNorm(torch::nn::LayerNormOptions({width}).eps(kLayerNormEps));
+}
+
+RelationTables register_tables(torch::nn::Module& owner, const EncoderOptions& options, int topology_classes, int edge_classes) {
+  const auto table = [&](const char* name, bool on, int rows) {
+    return on ? owner.register_parameter(name, torch::randn({rows, options.width}) * kTableStd) : Tensor();
+  };
+  const RelationTerms& terms = options.terms;
+  RelationTables tables;
+  if (terms.bias)
+    tables.spatial = owner.register_parameter(
+        "spatial", torch::zeros({options.untie_virtual ? topology_classes : topology_classes - 2, options.heads}));
+  tables.topology_query = table("topology_query", terms.topology_query, topology_classes);
+  tables.topology_key = table("topology_key", terms.topology_key, topology_classes);
+  tables.topology_value = table("topology_value", terms.topology_value, topology_classes);
+  tables.edge_query = table("edge_query", terms.edge_query, edge_classes);
+  tables.edge_key = table("edge_key", terms.edge_key, edge_classes);
+  tables.edge_value = table("edge_value", terms.edge_value, edge_classes);
+  return tables;
+}
+
+Tensor register_gate(torch::nn::Module& owner, const EncoderOptions& options, int topology_classes) {
+  return owner.register_parameter("gate", torch::ones({topology_classes, options.heads}));
+}
+
+Tensor drop(const Tensor& x, const Tensor& factors) { return factors.defined() ? x * factors : x; }
+
+}  // namespace
+
+AttentionProjectionsImpl::AttentionProjectionsImpl(int width)
+    : query(register_module("query", torch::nn::Linear(width, width))),
+      key(register_module("key", torch::nn::Linear(width, width))),
+      value(register_module("value", torch::nn::Linear(width, width))),
+      output(register_module("output", torch::nn::Linear(width, width))) {}
+
+Tensor AttentionProjectionsImpl::project(const Tensor& x) const {
+  return torch::linear(x, torch::cat({query->weight, key->weight, value->weight}),
+                       torch::cat({query->bias, key->bias, value->bias}));
+}
+
+FeedForwardImpl::FeedForwardImpl(int width, int ffn)
+    : linear1(register_module("linear1", torch::nn::Linear(width, ffn))),
+      linear2(register_module("linear2", torch::nn::Linear(ffn, width))) {}
+
+Tensor FeedForwardImpl::forward(const Tensor& x, const Tensor& activation_factors) {
+  return linear2->forward(drop(torch::gelu(linear1->forward(x)), activation_factors));
+}
+
+EncoderBlockImpl::EncoderBlockImpl(const EncoderOptions& options, int topology_classes, int edge_classes, int index)
+    : attention_norm(register_module("attention_norm", layer_norm(options.width))),
+      ffn_norm(register_module("ffn_norm", layer_norm(options.width))),
+      attention(register_module("attention", AttentionProjections(options.width))),
+      ffn(register_module("ffn", FeedForward(options.width, options.ffn))),
+      options_(options),
+      index_(index) {
+  if (!options.share_encodings) tables = register_tables(*this, options, topology_classes, edge_classes);
+  if (options.gate.enabled && options.gate.per_layer) gate = register_gate(*this, options, topology_classes);
+}
+
+Tensor EncoderBlockImpl::forward(Tensor x, const AttentionLayout& layout, const BatchTerms& terms,
+                                 const std::vector<Tensor>& gates, const DropoutMasks& masks) {
+  const auto attend = [&](const Tensor& input) {
+    const Tensor z = molgraph::attention(attention->project(input), layout, terms, gates,
+                                         masks.attention(index_, options_.heads, options_.attention_dropout));
+    return drop(attention->output->forward(z),
+                masks.tokens(index_, RandomSite::attention_residual, options_.width, options_.dropout));
+  };
+  const auto feed_forward = [&](const Tensor& input) {
+    const Tensor y = ffn->forward(
+        input, masks.tokens(index_, RandomSite::ffn_activation, options_.ffn, options_.activation_dropout));
+    return drop(y, masks.tokens(index_, RandomSite::ffn_residual, options_.width, options_.dropout));
+  };
+  if (options_.post_ln) {
+    x = attention_norm->forward(x + attend(x));
+    return ffn_norm->forward(x + feed_forward(x));
+  }
+  x = x + attend(attention_norm->forward(x));
+  return x + feed_forward(ffn_norm->forward(x));
+}
+
+EncoderImpl::EncoderImpl(const EncoderOptions& options, int topology_classes, int edge_classes)
+    : options_(options), topology_classes_(topology_classes) {
+  TORCH_CHECK(options.heads > 0 && options.width % options.heads == 0, "width ", options.width,
+              " is no multiple of the number of heads ", options.heads);
+  if (options.share_encodings) tables = register_tables(*this, options, topology_classes, edge_classes);
+  if (options.gate.enabled && !options.gate.per_layer) gate = register_gate(*this, options, topology_classes);
+  layers = register_module("layers", torch::nn::ModuleList());
+  for (int k = 0; k < options.layers; ++k) layers->push_back(EncoderBlock(options, topology_classes, edge_classes, k));
+  if (!options.post_ln) final_norm = register_module("final_norm", layer_norm(options.width));
+}
+
+Tensor EncoderImpl::forward(Tensor x, const GraphBatch& batch, const RelationClasses& classes, const Tensor& pair_bias,
+                            const ForwardMode& mode, std::vector<Tensor>* kept) {
+  const AttentionLayout layout = make_layout(batch, classes);
+  const DropoutMasks masks(batch, layout, mode, x.options());
+  std::vector<Tensor> states(mode.keep_layers.size());
+  const auto keep = [&](int layer, const Tensor& state) {
+    for (std::size_t k = 0; k < states.size(); ++k)
+      if (mode.keep_layers[k] == layer) states[k] = state.index_select(0, layout.to_packed);
+  };
+  const auto terms_of = [&](const RelationTables& owner) {
+    return make_terms(owner, pair_bias, layout, options_.heads, topology_classes_, options_.key_term, x.options());
+  };
+  const auto gates_of = [&](const Tensor& owner) {
+    return owner.defined() ? make_gates(owner, options_.gate.relu, layout) : std::vector<Tensor>();
+  };
+
+  x = drop(x.index_select(0, layout.to_grouped), masks.tokens(0, RandomSite::input_dropout, options_.width, options_.input_dropout));
+  keep(0, x);
+  const BatchTerms shared_terms = options_.share_encodings ? terms_of(tables) : BatchTerms();
+  const std::vector<Tensor> shared_gates = gates_of(gate);
+  for (int k = 0; k < options_.layers; ++k) {
+    auto& block = *layers->ptr<EncoderBlockImpl>(static_cast<std::size_t>(k));
+    x = block.forward(x, layout, options_.share_encodings ? shared_terms : terms_of(block.tables),
+                      options_.gate.per_layer ? gates_of(block.gate) : shared_gates, masks);
+    keep(k + 1, x);
+  }
+  if (final_norm) x = final_norm->forward(x);
+  keep(-1, x);
+  x = x.index_select(0, layout.to_packed);
+  if (kept != nullptr) *kept = std::move(states);
+  return x;
+}
+
+}  // namespace molgraph
