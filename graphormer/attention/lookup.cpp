@@ -3,6 +3,7 @@
 #include <ATen/Parallel.h>
 
 #include <algorithm>
+#include <optional>
 
 namespace molgraph {
 namespace {
@@ -62,15 +63,16 @@ Tensor slot_sums(const Tensor& values, const Tensor& slots, std::int64_t num_slo
 }
 
 struct AddLookup : torch::autograd::Function<AddLookup> {
-  static Tensor forward(AutogradContext* ctx, const Tensor& base, const Tensor& tables, const Tensor& slots) {
+  static Tensor forward(AutogradContext* ctx, const std::optional<Tensor>& base, const Tensor& tables, const Tensor& slots) {
     ctx->save_for_backward({slots});
     ctx->saved_data["slots"] = tables.size(2);
-    return lookup_values(base.defined() ? base.contiguous() : base, tables.contiguous(), slots);
+    ctx->saved_data["base_wanted"] = base.has_value() && base->requires_grad();
+    return lookup_values(base.has_value() ? base->contiguous() : Tensor(), tables.contiguous(), slots);
   }
   static variable_list backward(AutogradContext* ctx, variable_list gradients) {
     const Tensor gradient = gradients[0].contiguous();
     const Tensor tables = slot_sums(gradient, ctx->get_saved_variables()[0], ctx->saved_data["slots"].toInt());
-    return {gradient, tables, Tensor()};
+    return {ctx->saved_data["base_wanted"].toBool() ? gradient : Tensor(), tables, Tensor()};
   }
 };
 
@@ -88,7 +90,7 @@ struct SumBySlot : torch::autograd::Function<SumBySlot> {
 
 Tensor add_lookup(const Tensor& base, const Tensor& tables, const Tensor& slots) {
   TORCH_INTERNAL_ASSERT(!base.defined() || base.size(0) == tables.size(0) || !base.requires_grad());
-  return AddLookup::apply(base, tables, slots);
+  return AddLookup::apply(base.defined() ? std::optional<Tensor>(base) : std::nullopt, tables, slots);
 }
 
 Tensor sum_by_slot(const Tensor& values, const Tensor& slots, std::int64_t num_slots) {
