@@ -1,14 +1,17 @@
 // From a name ("zinc"), a table or a store to molecules, targets and splits in memory.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "datasets/molecule_set.hpp"
 #include "datasets/splits.hpp"
+#include "datasets/store.hpp"
 #include "datasets/table_reader.hpp"
 #include "featurize/smiles.hpp"
 
@@ -18,7 +21,7 @@ enum class SplitKind : std::uint8_t { automatic, published, random, scaffold, sc
 /// "random", "scaffold", "scaffold-balanced", "predefined", "published"; throws UsageError.
 SplitKind split_kind_from_string(const std::string& text);
 
-/// What to load and how. Aggregated from the command line.
+/// What to load and how. Two tables are train and test (valid is drawn from train, seeded), three are train, valid, test. Aggregated from the command line.
 struct LoadOptions {
   std::vector<std::string> paths;            ///< one name, store or table; or two or three tables: train, [valid,] test
   std::string data_dir;                      ///< where named data sets lie; "" = $MOLGRAPH_DATA, else the XDG cache
@@ -48,6 +51,24 @@ struct LoadedData {
 
 /// `progress(done, total_or_0)` is called now and then from one thread. Throws DataError, FileError, UsageError.
 LoadedData load_data(const LoadOptions& options, const std::function<void(std::int64_t, std::int64_t)>& progress = {});
+
+/// What load_to_store() wrote.
+struct StoreReport {
+  std::int64_t rows = 0, molecules = 0;
+  std::map<std::string, std::int64_t> rejected;   ///< count per status word
+  Task task;
+  std::string split_name;                         ///< "" = no split was written
+  std::array<std::int64_t, 3> split_sizes{};      ///< train, valid, test
+  std::vector<std::string> warnings;
+};
+
+/// Names and tables as for load_data(), but from row to row into a store: memory does not grow with the molecules (a split
+/// costs some 40 bytes each while it is made). The table is read twice, first for its targets; standard input is
+/// copied to an unnamed temporary file for that. A split is written where the source has one, `splits_column` is given
+/// or `split` asks for one. `rejected` is called for each row without a molecule, in order.
+StoreReport load_to_store(const LoadOptions& options, const std::string& path, const StoreWriterOptions& writer = {},
+                          const std::function<void(std::int64_t, std::int64_t)>& progress = {},
+                          const std::function<void(const RejectedRow&)>& rejected = {});
 
 /// One entry of the catalogue of named data sets: what `molgraph-train --help` and the README list.
 struct NamedDataset {

@@ -21,10 +21,17 @@ using SplitSizes = std::array<double, 3>;  ///< train, valid, test; they are nor
 Split random_split(std::int64_t count, const SplitSizes& sizes, std::uint64_t seed);
 /// OGB's rule: Murcko scaffold groups sorted by (size, first index) descending, filled in order; `scaffolds` [G].
 Split scaffold_split(const std::vector<std::string>& scaffolds, const SplitSizes& sizes);
-/// Large groups (more than half of the valid or test size) go to train, the rest in seeded random order (chemprop's rule).
+/// Large groups (more than half of the valid or the test size) in seeded random order first, then the others likewise;
+/// each goes into the first part that has room, train, valid, test (chemprop's rule).
 Split scaffold_balanced_split(const std::vector<std::string>& scaffolds, const SplitSizes& sizes, std::uint64_t seed);
 /// Cells train, val, valid, validation, test (any case). An empty cell leaves the row out; anything else is a DataError with its row.
 Split column_split(const std::vector<std::string>& cells, const std::string& file, const std::vector<std::int64_t>& rows);
+
+/// Where one row belongs; `none` = left out.
+enum class SplitPart : std::uint8_t { none, train, valid, test };
+/// One cell by the rule above; `row` is 0-based.
+SplitPart split_part_of_cell(const std::string& cell, const std::string& file, std::int64_t row);
+void add_to_part(Split& split, SplitPart part, std::int64_t index);
 
 /// Murcko scaffolds of all molecules, in parallel.
 std::vector<std::string> scaffolds_of(const MoleculeSet& set, int threads = 0);

@@ -16,6 +16,7 @@ struct TableOptions {
   bool no_header = false;        ///< the first line is data; columns are named smiles, column_2, ...
   std::string smiles_column;     ///< "" = by the rules of `smiles_column()`
   std::string id_column;         ///< "" = id, idx or name (any case), else the row number
+  std::string shown_name;        ///< the input's name in messages; "" = the path, or "standard input"
 };
 
 /// One data row. SDF: `cells` are [smiles (empty until asked for), properties ...] and `mol_block` is set.
@@ -29,7 +30,11 @@ struct TableRow {
 /// Reads one table. RFC 4180 quotes, embedded newlines, CRLF, UTF-8 BOM, a missing last newline, blank trailing lines.
 /// SMI: SMILES, blank or tab, name; columns smiles and name. SDF columns: smiles, name (if any title line is not empty
 /// within the first 1,000 records), then the properties seen in the first 1,000 records; a later unknown property is a `problem`.
+/// A property that is called smiles or name makes the generated column molgraph_smiles or molgraph_name. With an SDF's
+/// property named as the SMILES column, its text is the molecule and `mol_block` stays empty.
 /// Whether a header-less CSV is one is decided as programs.md says (first cell parses as SMILES, no column named smiles).
+/// Empty lines at the end are no rows; an empty line before other rows is a row of empty cells, so that no row shifts.
+/// A cell above 64 MiB, and a quotation mark that is never closed, are a DataError naming the row where the cell begins.
 class TableReader {
  public:
   /// `path` "-" = stdin. Throws FileError (missing, unreadable, damaged gzip) and DataError (no such column, empty file).
@@ -49,6 +54,10 @@ class TableReader {
   struct State;
   std::unique_ptr<State> state_;
 };
+
+/// Index of the column with this name (blanks around it ignored; exact case first, then any case). -1 = none.
+/// Throws DataError if the name occurs twice.
+int find_column(const std::vector<std::string>& columns, const std::string& name, const std::string& file);
 
 /// A CSV or TSV cell, quoted when it has to be.
 std::string quote_cell(const std::string& cell, char delimiter);

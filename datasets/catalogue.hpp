@@ -1,0 +1,48 @@
+// The data sets known by name: which files, which columns, which split. To add one, add an entry in catalogue.cpp.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "datasets/load.hpp"
+
+namespace molgraph {
+
+/// SourcePlan::part_column: the one column that has "split" in its name.
+inline constexpr const char* kAnySplitColumn = "*split*";
+
+/// One table that is to be read.
+struct SourceTable {
+  std::string path;                     ///< "-" = stdin
+  TableOptions options;
+  SplitPart part = SplitPart::none;     ///< the part that the whole table is, if it is one
+};
+
+/// What is known about a source before its rows are read.
+struct SourcePlan {
+  std::string name;                           ///< "zinc", or the file's name without its folder
+  std::vector<SourceTable> tables;            ///< read one after the other
+  std::vector<std::string> target_columns;    ///< empty = found by the rule
+  std::vector<std::string> target_names;      ///< what the targets are called; empty = as their columns
+  std::vector<std::string> units;             ///< as target_columns; empty = unknown
+  std::optional<TaskKind> task;
+  Features features = Features::ogb;
+  bool computed_label = false;                ///< the target is penalised logP, computed from the SMILES
+  std::string split_name;                     ///< of the split that comes with the source; "" = there is none
+  std::string part_column;                    ///< the split's column, if it is one
+  std::array<std::string, 3> part_files;      ///< else files of 0-based row numbers: train, valid, test
+  std::array<std::int64_t, 3> part_sizes{};   ///< what the parts must count; 0 = not checked
+  std::string metric;
+};
+
+/// The plan of a named data set; empty if `name` is none. Throws FileError saying which files are missing, where they
+/// were looked for, where to get them and where to put them; UsageError for an unknown subset.
+std::optional<SourcePlan> plan_named(const std::string& name, const LoadOptions& options);
+
+/// Folders in which named data sets are looked for: --data-dir alone if given, else $MOLGRAPH_DATA and the XDG cache.
+std::vector<std::string> data_folders(const std::string& data_dir);
+
+}  // namespace molgraph

@@ -1,0 +1,176 @@
+#include "datasets/dataset_warnings.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <unordered_map>
+
+#include "datasets/splits.hpp"
+#include "datasets/text.hpp"
+#include "datasets/threads.hpp"
+#include "featurize/chemistry.hpp"
+
+namespace molgraph {
+namespace {
+
+constexpr std::size_t kExamples = 3;
+constexpr std::int64_t kFewValues = 20;
+constexpr std::size_t kFewDistinct = 5;
+
+std::uint64_t mix(std::uint64_t x) {  // the finaliser of splitmix64 (Steele et al. 2014)
+  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
+  x = (x ^ (x >> 27)) * 0x94D049BB133111EBu;
+  return x ^ (x >> 31);
+}
+
+/// A number that is equal for all texts of one molecule: four rounds of Weisfeiler-Leman over element (and, for `ogb`
+/// features, charge, hydrogens and ring membership) and the bonds' pattern. Chirality, bond stereo and the Kekule form
+/// depend on the text and are left out. Different molecules may share it; canonical SMILES decide between them.
+std::uint64_t invariant_hash(const GraphView& graph) {
+  const int columns = feature_shape(graph.features).atom_columns;
+  const auto n = static_cast<std::size_t>(graph.num_atoms);
+  std::vector<std::uint64_t> colour(n, 0), next(n);
+  if (graph.features == Features::ogb)
+    for (std::size_t a = 0; a < n; ++a)
+      for (const int c : {0, 3, 4, 8}) colour[a] = mix(colour[a] + graph.atoms[a * static_cast<std::size_t>(columns) + static_cast<std::size_t>(c)] + 1);
+  for (int round = 0; round < 4; ++round) {
+    std::ranges::fill(next, 0);
+    for (int b = 0; b < graph.num_bonds; ++b) {
+      const auto i = static_cast<std::size_t>(graph.bond_atoms[2 * b]), j = static_cast<std::size_t>(graph.bond_atoms[2 * b + 1]);
+      next[i] += mix(colour[j] + 0x9E3779B97F4A7C15u);
+      next[j] += mix(colour[i] + 0x9E3779B97F4A7C15u);
+    }
+    for (std::size_t a = 0; a < n; ++a) colour[a] = mix(3 * colour[a] + mix(next[a]));
+  }
+  std::uint64_t sum = 0;
+  for (const std::uint64_t c : colour) sum += mix(c);
+  return sum;
+}
+
+std::vector<SplitPart> parts_of(const Split& split, std::int64_t size) {
+  std::vector<SplitPart> part(static_cast<std::size_t>(size), SplitPart::none);
+  for (const auto g : split.train) part[static_cast<std::size_t>(g)] = SplitPart::train;
+  for (const auto g : split.valid) part[static_cast<std::size_t>(g)] = SplitPart::valid;
+  for (const auto g : split.test) part[static_cast<std::size_t>(g)] = SplitPart::test;
+  return part;
+}
+
+const char* name_of(SplitPart part) {
+  return part == SplitPart::train ? "train" : part == SplitPart::valid ? "valid" : "test";
+}
+
+/// Molecules whose invariant hash occurs in more than one part: the only ones that can be shared.
+std::vector<std::int64_t> suspects_of(const MoleculeSet& set, const std::vector<SplitPart>& part, int threads) {
+  std::vector<std::uint64_t> hash(part.size());
+  parallel_for(set.size(), 1024, threads, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t g = begin; g < end; ++g) hash[static_cast<std::size_t>(g)] = invariant_hash(set.graph(g));
+  });
+  std::unordered_map<std::uint64_t, unsigned> seen_in;  // bit mask of parts
+  for (std::size_t g = 0; g < part.size(); ++g)
+    if (part[g] != SplitPart::none) seen_in[hash[g]] |= 1u << static_cast<unsigned>(part[g]);
+  std::vector<std::int64_t> suspects;
+  for (std::size_t g = 0; g < part.size(); ++g) {
+    const unsigned mask = part[g] == SplitPart::none ? 0 : seen_in[hash[g]];
+    if ((mask & (mask - 1)) != 0) suspects.push_back(static_cast<std::int64_t>(g));
+  }
+  return suspects;
+}
+
+}  // namespace
+
+std::string with_commas(std::int64_t number) {
+  const std::string digits = std::to_string(number);
+  std::string text;
+  for (std::size_t d = 0; d < digits.size(); ++d) {
+    const bool comma = d > 0 && digits[d - 1] != '-' && (digits.size() - d) % 3 == 0;
+    text += comma ? std::string{',', digits[d]} : std::string{digits[d]};
+  }
+  return text;
+}
+
+void RejectionTally::add(const RejectedRow& row) {
+  ++total_;
+  ++counts_[row.status];
+  if (examples_.size() >= kExamples) return;
+  std::string example = "row " + std::to_string(row.row + 1) + ": " + (row.reason.empty() ? row.status : row.reason);
+  if (!row.text.empty()) example += " (" + row.text.substr(0, 80) + ")";
+  examples_.push_back(std::move(example));
+}
+
+std::string RejectionTally::text(std::int64_t rows) const {
+  if (total_ == 0) return {};
+  std::vector<std::string> kinds;
+  for (const auto& [status, count] : counts_) kinds.push_back(with_commas(count) + " " + status);
+  std::string result = with_commas(total_) + " of " + with_commas(rows) + (rows == 1 ? " row has" : " rows have") +
+                       " no molecule: " + list_of(kinds) + "; ";
+  for (std::size_t e = 0; e < examples_.size(); ++e) result += (e ? "; " : "") + examples_[e];
+  return result;
+}
+
+std::string shared_molecules_warning(const MoleculeSet& set, const Split& split, int threads) {
+  const auto part = parts_of(split, set.size());
+  const auto suspects = suspects_of(set, part, threads);
+  std::vector<std::string> canonical(suspects.size());
+  parallel_for(static_cast<std::int64_t>(suspects.size()), 64, threads, [&](std::int64_t begin, std::int64_t end) {
+    for (auto s = static_cast<std::size_t>(begin); s < static_cast<std::size_t>(end); ++s)
+      canonical[s] = canonical_smiles(set.smiles[static_cast<std::size_t>(suspects[s])]);
+  });
+  struct Sight {
+    std::int64_t first;
+    bool counted = false;
+  };
+  std::unordered_map<std::string, Sight> seen;
+  std::int64_t shared = 0;
+  std::string example;
+  for (std::size_t s = 0; s < suspects.size(); ++s) {
+    if (canonical[s].empty()) continue;
+    const auto [entry, is_new] = seen.try_emplace(canonical[s], Sight{suspects[s]});
+    Sight& sight = entry->second;
+    const auto here = static_cast<std::size_t>(suspects[s]), there = static_cast<std::size_t>(sight.first);
+    if (is_new || sight.counted || part[here] == part[there]) continue;
+    sight.counted = true;
+    ++shared;
+    if (example.empty())
+      example = canonical[s] + ", row " + std::to_string(set.row[there] + 1) + " in " + name_of(part[there]) + " and row " +
+                std::to_string(set.row[here] + 1) + " in " + name_of(part[here]);
+  }
+  if (shared == 0) return {};
+  return with_commas(shared) + (shared == 1 ? " molecule stands" : " molecules stand") + " in two parts of the split, e.g. " +
+         example + ": the measured quality will look better than it is";
+}
+
+std::vector<std::string> target_warnings(const MoleculeSet& set, const Split& split) {
+  std::vector<std::string> warnings;
+  const auto targets = static_cast<std::size_t>(set.task.num_targets());
+  const std::vector<SplitPart> part = parts_of(split, set.size());
+  for (std::size_t t = 0; t < targets; ++t) {
+    std::set<float> distinct;  // of the training part, up to a few
+    std::int64_t values = 0;
+    for (std::size_t g = 0; g < part.size(); ++g) {
+      const float value = set.targets[g * targets + t];
+      if (part[g] != SplitPart::train || std::isnan(value)) continue;
+      ++values;
+      if (distinct.size() <= kFewDistinct) distinct.insert(value);
+    }
+    const std::string name = "target '" + set.task.names[t] + "' ";
+    if (values == 0) warnings.push_back(name + "has no value in the training part: it cannot be learnt");
+    else if (distinct.size() == 1)
+      warnings.push_back(name + "has the same value in the whole training part: nothing can be learnt from it");
+    else if (values < kFewValues)
+      warnings.push_back(name + "has only " + std::to_string(values) + " values in the training part");
+    else if (set.task.kind == TaskKind::regression && distinct.size() <= kFewDistinct)
+      warnings.push_back(name + "has only " + std::to_string(distinct.size()) +
+                         " different values: should it be classified (-t classification or -t multiclass)?");
+  }
+  std::int64_t unlabelled = 0;
+  for (std::size_t g = 0; g < part.size() && targets > 0; ++g)
+    unlabelled += std::all_of(set.targets.begin() + static_cast<std::ptrdiff_t>(g * targets),
+                              set.targets.begin() + static_cast<std::ptrdiff_t>((g + 1) * targets),
+                              [](float value) { return std::isnan(value); });
+  if (unlabelled > 0) warnings.push_back(with_commas(unlabelled) + " molecules have no value of any target");
+  if (split.valid.empty()) warnings.push_back("the validation part of the split is empty");
+  if (split.test.empty()) warnings.push_back("the test part of the split is empty");
+  return warnings;
+}
+
+}  // namespace molgraph

@@ -1,0 +1,37 @@
+// What a chemist is glad to be told before training starts.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "datasets/molecule_set.hpp"
+
+namespace molgraph {
+
+/// Counts rejected rows and keeps the first few as examples.
+class RejectionTally {
+ public:
+  void add(const RejectedRow& row);
+  const std::map<std::string, std::int64_t>& counts() const { return counts_; }
+  std::int64_t total() const { return total_; }
+  /// "12 of 1,128 rows have no molecule: 10 invalid_smiles, 2 too_large; row 17: ring 1 not closed (C1CC)"; "" if none.
+  std::string text(std::int64_t rows) const;
+
+ private:
+  std::int64_t total_ = 0;
+  std::map<std::string, std::int64_t> counts_;
+  std::vector<std::string> examples_;
+};
+
+/// Molecules (by canonical SMILES) that stand in two parts of the split: their number and an example; "" if there are none.
+std::string shared_molecules_warning(const MoleculeSet& set, const Split& split, int threads);
+
+/// Constant targets, targets with few values, few distinct ones in a regression, molecules without any value, empty parts.
+std::vector<std::string> target_warnings(const MoleculeSet& set, const Split& split);
+
+/// "1,234,567".
+std::string with_commas(std::int64_t number);
+
+}  // namespace molgraph

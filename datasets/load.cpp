@@ -1,0 +1,257 @@
+#include "datasets/load.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "datasets/catalogue.hpp"
+#include "datasets/dataset_warnings.hpp"
+#include "datasets/load_store.hpp"
+#include "datasets/row_source.hpp"
+#include "datasets/text.hpp"
+#include "featurize/error.hpp"
+
+namespace molgraph {
+namespace {
+
+constexpr std::size_t kMaxRejectedText = 65536;
+
+/// The closest name within two edits (Levenshtein), or "".
+std::string closest_name(const std::string& text) {
+  std::string best;
+  std::size_t best_distance = 3;
+  for (const NamedDataset& entry : named_datasets()) {
+    const std::string name = entry.name.substr(0, entry.name.find(' '));
+    std::vector<std::size_t> row(name.size() + 1);
+    for (std::size_t j = 0; j <= name.size(); ++j) row[j] = j;
+    for (std::size_t i = 1; i <= text.size(); ++i) {
+      std::size_t diagonal = row[0];
+      row[0] = i;
+      for (std::size_t j = 1; j <= name.size(); ++j) {
+        const std::size_t replaced = diagonal + (text[i - 1] != name[j - 1]);
+        diagonal = row[j];
+        row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
+      }
+    }
+    if (row.back() < best_distance) best_distance = row.back(), best = name;
+  }
+  return best;
+}
+
+[[noreturn]] void throw_unknown(const std::string& path) {
+  std::vector<std::string> names;
+  for (const NamedDataset& entry : named_datasets())
+    if (entry.name.find(' ') == std::string::npos) names.push_back(entry.name);
+  const std::string guess = closest_name(path);
+  throw FileError("'" + path + "' is neither a file nor a known data set" +
+                  (guess.empty() ? "" : "; did you mean '" + guess + "'?") + " (known: " + list_of(names) + ")");
+}
+
+SourcePlan plan_tables(const LoadOptions& options) {
+  SourcePlan plan;
+  std::vector<std::string> names;
+  for (const std::string& path : options.paths) {
+    if (path != "-" && !std::filesystem::exists(path)) throw_unknown(path);
+    if (path != "-" && std::filesystem::is_directory(path)) throw FileError(path + ": is a folder, not a table");
+    plan.tables.push_back({path, options.table, SplitPart::none});
+    names.push_back(path == "-" ? "standard input" : std::filesystem::path(path).filename().string());
+  }
+  plan.name = list_of(names);
+  if (!options.subset.empty()) throw UsageError("--subset is only for data sets known by name");
+  if (plan.tables.size() == 1) return plan;
+  plan.split_name = "files";
+  plan.tables.front().part = SplitPart::train;
+  plan.tables.back().part = SplitPart::test;
+  if (plan.tables.size() == 3) plan.tables[1].part = SplitPart::valid;
+  return plan;
+}
+
+/// Which split was asked for, and the plan without the one that was not.
+void apply_split_options(SourcePlan& plan, const LoadOptions& options) {
+  const bool by_column =
+      options.split == SplitKind::column || (options.split == SplitKind::automatic && !options.splits_column.empty());
+  if (plan.split_name == "files") {
+    if (options.split != SplitKind::automatic || by_column)
+      throw UsageError("with two or three tables the tables themselves are the split");
+    return;
+  }
+  if (!by_column && !options.splits_column.empty())
+    throw UsageError("--splits-column needs --split-type predefined (or none)");
+  if (options.split == SplitKind::published && plan.split_name.empty())
+    throw UsageError("'" + plan.name + "' comes without a split; choose random, scaffold, scaffold-balanced or predefined");
+  if (!by_column && (options.split == SplitKind::automatic || options.split == SplitKind::published)) return;
+  plan.part_files = {};
+  plan.part_sizes = {};
+  plan.split_name = by_column ? "column" : "";
+  plan.part_column = !by_column ? "" : options.splits_column.empty() ? kAnySplitColumn : options.splits_column;
+}
+
+SourcePlan make_plan(const LoadOptions& options) {
+  if (options.paths.empty() || options.paths.size() > 3)
+    throw UsageError("give one data set or table, or two or three tables: train, [valid,] test");
+  std::optional<SourcePlan> plan;
+  if (options.paths.size() == 1 && options.paths[0] != "-") plan = plan_named(options.paths[0], options);
+  if (!plan) plan = plan_tables(options);
+  if (!options.target_columns.empty()) {
+    plan->computed_label = false;
+    plan->target_columns = options.target_columns;
+    plan->target_names.clear();
+    plan->units.clear();
+  }
+  if (options.task) {
+    if (plan->computed_label && options.task != TaskKind::regression)
+      throw UsageError("the label of '" + plan->name + "' is a number: --task-type regression");
+    plan->task = options.task;
+  }
+  apply_split_options(*plan, options);
+  return std::move(*plan);
+}
+
+RejectedRow rejected_row(const FeaturisedRow& row) {
+  const auto& rejection = std::get<Rejection>(row.result);
+  return {row.row, row.smiles.substr(0, kMaxRejectedText), std::string(to_string(rejection.status)), rejection.reason};
+}
+
+[[noreturn]] void throw_strict(const RowSource& source, const FeaturisedRow& row) {
+  const auto& rejection = std::get<Rejection>(row.result);
+  throw DataError(source.file_of(row), row.row_in_file + 1,
+                  std::string(to_string(rejection.status)) + (rejection.reason.empty() ? "" : ": " + rejection.reason),
+                  row.smiles);
+}
+
+[[noreturn]] void throw_no_molecule(const RowSource& source, const RejectionTally& tally) {
+  throw DataError(source.plan().name + ": not one usable molecule; " + tally.text(tally.total()));
+}
+
+/// With train and test tables only, valid is drawn from train in the proportion of the split sizes.
+void draw_valid_from_train(Split& split, const LoadOptions& options) {
+  if (options.split_sizes[1] <= 0) return;
+  const Split drawn = random_split(static_cast<std::int64_t>(split.train.size()),
+                                   {options.split_sizes[0], options.split_sizes[1], 0}, options.seed);
+  std::vector<std::int64_t> train;
+  for (const auto i : drawn.train) train.push_back(split.train[static_cast<std::size_t>(i)]);
+  for (const auto i : drawn.valid) split.valid.push_back(split.train[static_cast<std::size_t>(i)]);
+  split.train = std::move(train);
+}
+
+bool needs_scaffolds(SplitKind kind) { return kind == SplitKind::scaffold || kind == SplitKind::scaffold_balanced; }
+
+}  // namespace
+
+std::pair<std::string, Split> computed_split(const LoadOptions& options, std::int64_t count,
+                                             const std::function<std::vector<std::string>()>& scaffolds) {
+  if (options.split == SplitKind::scaffold) return {"scaffold", scaffold_split(scaffolds(), options.split_sizes)};
+  if (options.split == SplitKind::scaffold_balanced)
+    return {"scaffold-balanced", scaffold_balanced_split(scaffolds(), options.split_sizes, options.seed)};
+  return {"random", random_split(count, options.split_sizes, options.seed)};
+}
+
+void add_warnings(LoadedData& data, const LoadOptions& options) {
+  if (!options.require_targets) return;
+  if (auto warning = shared_molecules_warning(data.set, data.split, options.threads); !warning.empty())
+    data.warnings.push_back(std::move(warning));
+  for (auto& warning : target_warnings(data.set, data.split)) data.warnings.push_back(std::move(warning));
+}
+
+SplitKind split_kind_from_string(const std::string& text) {
+  const std::string word = lower(text);
+  if (word.empty() || word == "auto" || word == "automatic") return SplitKind::automatic;
+  if (word == "published") return SplitKind::published;
+  if (word == "random") return SplitKind::random;
+  if (word == "scaffold") return SplitKind::scaffold;
+  if (word == "scaffold-balanced" || word == "scaffold_balanced") return SplitKind::scaffold_balanced;
+  if (word == "predefined" || word == "column") return SplitKind::column;
+  throw UsageError("unknown split type '" + text + "': random, scaffold, scaffold-balanced, predefined or published");
+}
+
+LoadedData load_data(const LoadOptions& options, const std::function<void(std::int64_t, std::int64_t)>& progress) {
+  if (options.paths.size() == 1 && options.paths[0] != "-" && std::filesystem::is_regular_file(options.paths[0]) &&
+      looks_like_store(options.paths[0]))
+    return load_from_store(options);
+  RowSource source(make_plan(options), options);
+  LoadedData data;
+  data.metric = source.plan().metric;
+  data.set.featurizer = source.featurizer();
+  data.set.task = source.task();
+  data.set.source = source.info();
+  RejectionTally tally;
+  Split from_parts;
+  source.stream(
+      false,
+      [&](FeaturisedRow&& row) {
+        if (const auto* graph = std::get_if<MolecularGraph>(&row.result)) {
+          add_to_part(from_parts, row.part, data.set.size());
+          data.set.add(*graph, row.row, std::move(row.id), std::move(row.smiles), row.values);
+        } else {
+          if (options.strict) throw_strict(source, row);
+          data.set.rejected.push_back(rejected_row(row));
+          tally.add(data.set.rejected.back());
+        }
+      },
+      progress);
+  if (data.set.size() == 0) throw_no_molecule(source, tally);
+  if (source.has_parts()) {
+    if (source.plan().tables.size() == 2) draw_valid_from_train(from_parts, options);
+    data.split_name = source.plan().split_name;
+    data.split = std::move(from_parts);
+  } else {
+    std::tie(data.split_name, data.split) =
+        computed_split(options, data.set.size(), [&] { return scaffolds_of(data.set, options.threads); });
+  }
+  if (options.require_targets && data.split.train.empty())
+    throw DataError(data.set.source.name + ": the training part of the split is empty");
+  data.set.splits[data.split_name] = data.split;
+  if (tally.total() > 0) data.warnings.push_back(tally.text(data.set.size() + tally.total()));
+  add_warnings(data, options);
+  return data;
+}
+
+StoreReport load_to_store(const LoadOptions& options, const std::string& path, const StoreWriterOptions& writer_options,
+                          const std::function<void(std::int64_t, std::int64_t)>& progress,
+                          const std::function<void(const RejectedRow&)>& rejected) {
+  if (options.paths.size() == 1 && std::filesystem::is_regular_file(options.paths[0]) && looks_like_store(options.paths[0]))
+    throw UsageError(options.paths[0] + ": is a store already");
+  RowSource source(make_plan(options), options);
+  StoreReport report;
+  report.task = source.task();
+  RejectionTally tally;
+  Split split;
+  std::vector<std::string> scaffolds;
+  StoreWriter writer(path, source.featurizer(), source.task(), source.info(), writer_options);
+  const bool with_scaffolds = needs_scaffolds(options.split);
+  source.stream(
+      with_scaffolds,
+      [&](FeaturisedRow&& row) {
+        if (const auto* graph = std::get_if<MolecularGraph>(&row.result)) {
+          add_to_part(split, row.part, writer.size());
+          if (with_scaffolds) scaffolds.push_back(std::move(row.scaffold));
+          writer.add(*graph, row.row, row.id, row.smiles, row.values);
+          return;
+        }
+        if (options.strict) throw_strict(source, row);
+        const RejectedRow bad = rejected_row(row);
+        tally.add(bad);
+        writer.reject(bad);
+        if (rejected) rejected(bad);
+      },
+      progress);
+  if (writer.size() == 0) throw_no_molecule(source, tally);
+  report.molecules = writer.size();
+  report.rows = report.molecules + tally.total();
+  report.rejected = tally.counts();
+  if (source.has_parts()) {
+    if (source.plan().tables.size() == 2) draw_valid_from_train(split, options);
+    report.split_name = source.plan().split_name;
+  } else if (options.split != SplitKind::automatic) {
+    std::tie(report.split_name, split) = computed_split(options, writer.size(), [&] { return std::move(scaffolds); });
+  }
+  if (!report.split_name.empty()) {
+    writer.split(report.split_name, split);
+    report.split_sizes = {static_cast<std::int64_t>(split.train.size()), static_cast<std::int64_t>(split.valid.size()),
+                          static_cast<std::int64_t>(split.test.size())};
+  }
+  if (tally.total() > 0) report.warnings.push_back(tally.text(report.rows));
+  writer.finish();
+  return report;
+}
+
+}  // namespace molgraph

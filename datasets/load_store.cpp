@@ -1,0 +1,171 @@
+#include "datasets/load_store.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "datasets/splits.hpp"
+#include "datasets/store.hpp"
+#include "datasets/text.hpp"
+#include "featurize/error.hpp"
+
+namespace molgraph {
+namespace {
+
+std::vector<std::string> names_of(const std::map<std::string, Split>& splits) {
+  std::vector<std::string> names;
+  for (const auto& [name, split] : splits) names.push_back(name);
+  return names;
+}
+
+/// Keeps only the named targets, in that order.
+void select_targets(MoleculeSet& set, const std::vector<std::string>& wanted, const std::string& path) {
+  const auto before = static_cast<std::size_t>(set.task.num_targets());
+  std::vector<std::size_t> chosen;
+  Task task = set.task;
+  task.names.clear();
+  task.units.clear();
+  for (const std::string& name : wanted) {
+    const int t = find_column(set.task.names, name, path);
+    if (t < 0)
+      throw DataError(path + ": no target '" + name + "' in this store; it has " +
+                      (before == 0 ? "none" : list_of(set.task.names)));
+    chosen.push_back(static_cast<std::size_t>(t));
+    task.names.push_back(set.task.names[chosen.back()]);
+    task.units.push_back(set.task.units[chosen.back()]);
+  }
+  std::vector<float> values;
+  values.reserve(chosen.size() * static_cast<std::size_t>(set.size()));
+  for (std::size_t g = 0; g < static_cast<std::size_t>(set.size()); ++g)
+    for (const std::size_t t : chosen) values.push_back(set.targets[g * before + t]);
+  set.task = std::move(task);
+  set.targets = std::move(values);
+}
+
+/// Regression values that are all 0 or 1 may be classified, and the other way round; nothing else can change.
+void change_kind(MoleculeSet& set, TaskKind kind, const std::string& path) {
+  if (set.task.kind == kind) return;
+  if (set.task.kind == TaskKind::multiclass || kind == TaskKind::multiclass)
+    throw UsageError(path + ": the store's targets are " + std::string(to_string(set.task.kind)) + ", not " +
+                     std::string(to_string(kind)) + "; make the store with that task type");
+  const auto not_binary = std::ranges::find_if(set.targets, [](float v) { return !std::isnan(v) && v != 0 && v != 1; });
+  if (kind == TaskKind::binary && not_binary != set.targets.end())
+    throw DataError(path + ": its targets are to be classified, but " + std::to_string(*not_binary) +
+                    " is neither 0 nor 1");
+  set.task.kind = kind;
+}
+
+/// The molecules `keep` (ascending) of the set; its splits follow.
+MoleculeSet subset(const MoleculeSet& set, const std::vector<std::int64_t>& keep) {
+  MoleculeSet result;
+  result.featurizer = set.featurizer;
+  result.task = set.task;
+  result.source = set.source;
+  result.rejected = set.rejected;
+  const auto targets = static_cast<std::size_t>(set.task.num_targets());
+  const FeatureShape& shape = feature_shape(set.featurizer.features);
+  std::vector<std::int64_t> new_index(static_cast<std::size_t>(set.size()), -1);
+  for (const std::int64_t g : keep) {
+    const auto index = static_cast<std::size_t>(g);
+    const GraphView view = set.graph(g);
+    const MolecularGraph graph{view.features,
+                               {view.atoms, view.atoms + view.num_atoms * shape.atom_columns},
+                               {view.bond_atoms, view.bond_atoms + view.num_bonds * 2},
+                               {view.bonds, view.bonds + view.num_bonds * shape.bond_columns}};
+    const auto values = set.targets.begin() + static_cast<std::ptrdiff_t>(index * targets);
+    new_index[index] = result.size();
+    result.add(graph, set.row[index], set.id[index], set.smiles[index],
+               {values, values + static_cast<std::ptrdiff_t>(targets)});
+  }
+  for (const auto& [name, split] : set.splits) {
+    Split& kept = result.splits[name];
+    const auto follow = [&](const std::vector<std::int64_t>& from, std::vector<std::int64_t>& to) {
+      for (const std::int64_t g : from)
+        if (new_index[static_cast<std::size_t>(g)] >= 0) to.push_back(new_index[static_cast<std::size_t>(g)]);
+    };
+    follow(split.train, kept.train);
+    follow(split.valid, kept.valid);
+    follow(split.test, kept.test);
+  }
+  return result;
+}
+
+/// The first molecules of each part in proportion, or of the whole set if there is no split.
+std::vector<std::int64_t> first_molecules(const MoleculeSet& set, const std::string& split_name, std::int64_t limit) {
+  std::vector<std::int64_t> keep;
+  if (split_name.empty()) {
+    for (std::int64_t g = 0; g < std::min(limit, set.size()); ++g) keep.push_back(g);
+    return keep;
+  }
+  const Split& split = set.splits.at(split_name);
+  const auto total = static_cast<double>(split.train.size() + split.valid.size() + split.test.size());
+  for (const auto* part : {&split.train, &split.valid, &split.test}) {
+    if (part->empty()) continue;
+    std::vector<std::int64_t> ordered = *part;
+    std::ranges::sort(ordered);
+    const auto share = std::max<std::int64_t>(1, std::llround(static_cast<double>(limit) * static_cast<double>(part->size()) / total));
+    const auto count = std::min<std::int64_t>(share, static_cast<std::int64_t>(ordered.size()));
+    keep.insert(keep.end(), ordered.begin(), ordered.begin() + count);
+  }
+  std::ranges::sort(keep);
+  return keep;
+}
+
+/// The stored split that is meant; "" = one is to be computed.
+std::string choose_stored_split(const MoleculeSet& set, const LoadOptions& options, const std::string& path) {
+  const auto& splits = set.splits;
+  if (!options.splits_column.empty()) {
+    if (splits.contains(options.splits_column)) return options.splits_column;
+    throw UsageError(path + ": no split '" + options.splits_column + "' in this store; it has " +
+                     (splits.empty() ? "none" : list_of(names_of(splits))));
+  }
+  switch (options.split) {
+    case SplitKind::automatic:
+    case SplitKind::published:
+    case SplitKind::column: {
+      const char* wanted = options.split == SplitKind::column ? "column" : "published";
+      if (splits.contains(wanted)) return wanted;
+      if (options.split == SplitKind::automatic && splits.empty()) return {};
+      if (splits.size() == 1) return splits.begin()->first;
+      throw UsageError(path + ": " + (splits.empty() ? "has no split" : "choose one of its splits with --splits-column: " +
+                                                                              list_of(names_of(splits))));
+    }
+    default: return {};
+  }
+}
+
+}  // namespace
+
+LoadedData load_from_store(const LoadOptions& options) {
+  const std::string& path = options.paths[0];
+  LoadedData data;
+  data.set = Store(path).load();
+  MoleculeSet& set = data.set;
+  if (options.features && *options.features != set.featurizer.features)
+    throw UsageError(path + ": has " + std::string(to_string(set.featurizer.features)) + " features, not " +
+                     std::string(to_string(*options.features)) + "; make the store with those");
+  if (options.strict && !set.rejected.empty())
+    throw DataError(path, set.rejected[0].row + 1, set.rejected[0].status + ": " + set.rejected[0].reason,
+                    set.rejected[0].text);
+  if (!options.target_columns.empty()) select_targets(set, options.target_columns, path);
+  if (options.task && set.task.num_targets() > 0) change_kind(set, *options.task, path);
+  if (options.require_targets && set.task.num_targets() == 0) throw DataError(path + ": the store has no targets");
+  if (set.size() == 0) throw DataError(path + ": the store has no molecules");
+  const std::string stored = choose_stored_split(set, options, path);
+  if (options.limit > 0 && options.limit < set.size()) set = subset(set, first_molecules(set, stored, options.limit));
+  if (!stored.empty()) {
+    data.split_name = stored;
+    data.split = set.splits.at(stored);
+  } else {
+    std::tie(data.split_name, data.split) =
+        computed_split(options, set.size(), [&] { return scaffolds_of(set, options.threads); });
+    set.splits[data.split_name] = data.split;
+  }
+  if (options.require_targets && data.split.train.empty())
+    throw DataError(path + ": the training part of the split is empty");
+  if (!set.rejected.empty())
+    data.warnings.push_back(std::to_string(set.rejected.size()) + " rows of its source have no molecule");
+  add_warnings(data, options);
+  return data;
+}
+
+}  // namespace molgraph

@@ -1,0 +1,340 @@
+#include "datasets/row_source.hpp"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <deque>
+#include <filesystem>
+#include <future>
+
+#include "datasets/files.hpp"
+#include "datasets/table_lines.hpp"
+#include "datasets/text.hpp"
+#include "datasets/threads.hpp"
+#include "featurize/chemistry.hpp"
+#include "featurize/error.hpp"
+
+namespace molgraph {
+namespace {
+
+constexpr std::size_t kBlockRows = 512;
+constexpr std::size_t kBlockBytes = std::size_t{4} << 20;  ///< of text, so that SDF blocks stay small too
+
+/// Standard input, a pipe, a socket: what can be read only once.
+bool is_stream(const std::string& path) {
+  std::error_code error;
+  const auto type = std::filesystem::status(path, error).type();
+  using std::filesystem::file_type;
+  return path == "-" || type == file_type::fifo || type == file_type::socket || type == file_type::character;
+}
+
+/// A molecule whose own SMILES RDKit cannot read again (some SDF records) counts as one without rings.
+std::string scaffold_or_none(const std::string& smiles) {
+  try {
+    return murcko_scaffold(smiles);
+  } catch (const DataError&) {
+    return {};
+  }
+}
+
+std::string file_name(const std::string& path) { return std::filesystem::path(path).filename().string(); }
+
+}  // namespace
+
+/// A copy of a stream in a temporary file without a name: nothing is left behind, however the program ends.
+struct RowSource::Spool {
+  int file = -1;
+
+  explicit Spool(const std::string& source) {
+    std::error_code error;
+    const auto folder = std::filesystem::temp_directory_path(error);
+    std::string name = (error ? std::filesystem::path("/tmp") : folder) / "molgraph-stdin-XXXXXX";
+    file = ::mkstemp(name.data());
+    if (file < 0) throw FileError("no temporary file for a copy of the input: " + name + ": " + std::strerror(errno));
+    ::unlink(name.c_str());
+    ByteStream input(source);
+    std::vector<char> buffer(std::size_t{1} << 20);
+    while (const std::size_t count = input.read(buffer.data(), buffer.size()))
+      for (std::size_t done = 0; done < count;) {
+        const ssize_t written = ::write(file, buffer.data() + done, count - done);
+        if (written < 0 && errno == EINTR) continue;
+        if (written < 0) throw FileError(input.name() + ": its copy does not fit into " + name + ": " + std::strerror(errno));
+        done += static_cast<std::size_t>(written);
+      }
+  }
+  ~Spool() { ::close(file); }
+  Spool(const Spool&) = delete;
+  Spool& operator=(const Spool&) = delete;
+  std::string path() const { return "/proc/self/fd/" + std::to_string(file); }
+};
+
+struct RowSource::Block {
+  std::size_t table = 0;
+  std::size_t bytes = 0;
+  std::vector<TableRow> rows;
+};
+
+/// How many more molecules of each part LoadOptions::limit leaves room for.
+struct RowSource::Quota {
+  bool limited = false;
+  std::array<std::int64_t, 4> left{};  ///< by SplitPart
+
+  Quota(std::int64_t limit, const std::vector<SplitPart>& parts) : limited(limit > 0) {
+    if (parts.empty()) {
+      left[0] = limit;
+      return;
+    }
+    std::array<std::int64_t, 4> count{};
+    for (const SplitPart part : parts) ++count[static_cast<std::size_t>(part)];
+    const std::int64_t total = count[1] + count[2] + count[3];
+    for (std::size_t p = 1; p < 4; ++p)
+      if (count[p] > 0)
+        left[p] = std::max<std::int64_t>(1, std::llround(static_cast<double>(limit) * static_cast<double>(count[p]) /
+                                                         static_cast<double>(total)));
+  }
+  bool open(SplitPart part) const { return !limited || left[static_cast<std::size_t>(part)] > 0; }
+  void take(SplitPart part) { --left[static_cast<std::size_t>(part)]; }
+  bool used_up() const { return limited && std::ranges::all_of(left, [](std::int64_t l) { return l <= 0; }); }
+};
+
+RowSource::RowSource(SourcePlan plan, const LoadOptions& options)
+    : plan_(std::move(plan)),
+      options_(options),
+      featurizer_{options.features.value_or(plan_.features)},
+      featurize_(featurizer_, options.limits) {
+  for (SourceTable& table : plan_.tables) {
+    shown_.push_back(table.path == "-" ? "standard input" : table.path);
+    if (table.path == "-" && std::ranges::count(shown_, shown_.back()) > 1)
+      throw UsageError("standard input can be only one of the tables");
+    if (!is_stream(table.path)) continue;
+    spools_.push_back(std::make_unique<Spool>(table.path));
+    table.path = spools_.back()->path();
+  }
+  scan();
+}
+
+RowSource::~RowSource() = default;
+
+TableOptions RowSource::table_options(std::size_t table) const {
+  TableOptions options = plan_.tables[table].options;
+  options.shown_name = shown_[table];
+  return options;
+}
+
+std::string RowSource::file_of(const FeaturisedRow& row) const { return shown_[row.table]; }
+
+SourceInfo RowSource::info() const {
+  SourceInfo info;
+  info.name = plan_.name;
+  info.rdkit_version = rdkit_version();
+  for (std::size_t t = 0; t < plan_.tables.size(); ++t) {
+    const bool from_file = plan_.tables[t].path == shown_[t];
+    info.file += (t ? ", " : "") + (from_file ? file_name(shown_[t]) : shown_[t]);
+    if (from_file && std::filesystem::is_regular_file(shown_[t]))
+      info.sha256 += (info.sha256.empty() ? "" : ", ") + sha256_of_file(shown_[t]);
+  }
+  return info;
+}
+
+void RowSource::scan() {
+  std::vector<ColumnStats> stats;
+  for (std::size_t t = 0; t < plan_.tables.size(); ++t) scan_table(t, stats);
+  if (rows_ == 0) throw DataError(shown_.front() + ": has no rows");
+  if (!plan_.part_files[0].empty()) read_part_files();
+  check_part_sizes();
+  if (plan_.computed_label) {
+    task_.names = plan_.target_names;
+    task_.units = {""};
+    target_columns_.assign(plan_.tables.size(), {});
+    return;
+  }
+  choose_columns(stats);
+  parser_ = std::make_unique<TargetParser>(task_);
+}
+
+void RowSource::scan_table(std::size_t table, std::vector<ColumnStats>& stats) {
+  TableReader reader(plan_.tables[table].path, table_options(table));
+  const std::string& file = shown_[table];
+  const auto& columns = reader.columns();
+  first_row_.push_back(rows_);
+  smiles_column_.push_back(reader.smiles_column());
+  id_column_.push_back(reader.id_column());
+  const int part_column = find_part_column(columns, file);
+  if (table == 0) {
+    std::vector<int> candidates;
+    for (const std::string& name : plan_.target_columns) {
+      candidates.push_back(find_column(columns, name, file));
+      if (candidates.back() < 0)
+        throw DataError(file + ": no target column '" + name + "'; the columns are " + list_of(columns));
+      if (std::count(candidates.begin(), candidates.end(), candidates.back()) > 1)
+        throw UsageError("the target column '" + name + "' is named twice");
+    }
+    if (plan_.target_columns.empty())
+      candidates = candidate_columns(columns, {reader.smiles_column(), reader.id_column(), part_column});
+    for (const int c : candidates) {
+      stats.push_back({.name = columns[static_cast<std::size_t>(c)]});
+      stats.back().keep_labels = plan_.task == TaskKind::multiclass;
+    }
+  }
+  // Another table may order its columns differently; -1 is an error once the column turns out to be a target.
+  std::vector<int>& places = target_columns_.emplace_back();
+  for (const ColumnStats& column : stats) places.push_back(find_column(columns, column.name, file));
+
+  TableRow row;
+  while (reader.next(row)) {
+    ++rows_;
+    if (plan_.tables[table].part != SplitPart::none) parts_.push_back(plan_.tables[table].part);
+    else if (part_column >= 0) parts_.push_back(split_part_of_cell(row.cells[static_cast<std::size_t>(part_column)], file, row.row));
+    if (!row.problem.empty()) continue;
+    for (std::size_t c = 0; c < stats.size(); ++c)
+      if (places[c] >= 0) stats[c].add(row.cells[static_cast<std::size_t>(places[c])], file, row.row);
+  }
+}
+
+int RowSource::find_part_column(const std::vector<std::string>& columns, const std::string& file) const {
+  if (plan_.part_column.empty()) return -1;
+  if (plan_.part_column != kAnySplitColumn) {
+    const int column = find_column(columns, plan_.part_column, file);
+    if (column >= 0) return column;
+    throw DataError(file + ": no column '" + plan_.part_column + "' for the split; the columns are " + list_of(columns));
+  }
+  std::vector<std::string> found;
+  for (const std::string& column : columns)
+    if (lower(column).find("split") != std::string::npos) found.push_back(column);
+  if (found.size() != 1)
+    throw UsageError(file + ": name the column of the split with --splits-column; " +
+                     (found.empty() ? "no column has 'split' in its name" : "there are " + list_of(found)));
+  return find_column(columns, found[0], file);
+}
+
+void RowSource::choose_columns(const std::vector<ColumnStats>& stats) {
+  const TargetChoice choice = choose_targets(stats, !plan_.target_columns.empty(), plan_.task);
+  task_ = choice.task;
+  for (std::size_t t = 0; t < target_columns_.size(); ++t) {
+    std::vector<int> chosen;
+    for (const std::size_t c : choice.columns) {
+      chosen.push_back(target_columns_[t][c]);
+      if (chosen.back() < 0) throw DataError(shown_[t] + ": no column '" + stats[c].name + "', a target in " + shown_[0]);
+    }
+    target_columns_[t] = std::move(chosen);
+  }
+  if (!plan_.target_names.empty()) task_.names = plan_.target_names;
+  if (!plan_.units.empty()) task_.units = plan_.units;
+  if (task_.names.empty() && options_.require_targets)
+    throw DataError(shown_[0] + ": no column of numbers that could be a target; name one with --target-columns");
+}
+
+void RowSource::read_part_files() {
+  parts_.assign(static_cast<std::size_t>(rows_), SplitPart::none);
+  for (std::size_t p = 0; p < 3; ++p) {
+    LineReader lines(plan_.part_files[p]);
+    std::string line;
+    for (std::int64_t number = 0; lines.next(line, number); ++number) {
+      const auto text = trim(line);
+      if (text.empty()) continue;
+      const auto row = number_of_cell(text);
+      if (!row || *row != std::floor(*row) || *row < 0 || *row >= static_cast<double>(rows_))
+        throw DataError(lines.name(), number + 1, "not the 0-based number of one of the " + std::to_string(rows_) + " rows",
+                        std::string(text));
+      SplitPart& part = parts_[static_cast<std::size_t>(*row)];
+      if (part != SplitPart::none)
+        throw DataError(lines.name(), number + 1, "this row is already in a part of the split", std::string(text));
+      part = static_cast<SplitPart>(p + 1);
+    }
+  }
+}
+
+void RowSource::check_part_sizes() const {
+  for (std::size_t p = 0; p < 3; ++p) {
+    const auto count = std::ranges::count(parts_, static_cast<SplitPart>(p + 1));
+    constexpr std::array<const char*, 3> names{"train", "valid", "test"};
+    if (plan_.part_sizes[p] > 0 && count != plan_.part_sizes[p])
+      throw FileError(shown_[0] + ": is not the data set '" + plan_.name + "': its " + names[p] + " part has " +
+                      std::to_string(count) + " rows, the published one " + std::to_string(plan_.part_sizes[p]));
+  }
+}
+
+FeaturizeResult RowSource::featurise_row(FeaturisedRow& out, TableRow& row) const {
+  if (!row.problem.empty()) return Rejection{RowStatus::invalid_smiles, row.problem};
+  if (!row.mol_block.empty()) out.smiles = smiles_of_mol_block(row.mol_block);
+  FeaturizeResult result = row.mol_block.empty() ? featurize_.smiles(out.smiles) : featurize_.mol_block(row.mol_block);
+  if (!std::holds_alternative<MolecularGraph>(result)) return result;
+  if (plan_.computed_label) {
+    try {
+      out.values = {static_cast<float>(penalized_logp(out.smiles).y)};
+    } catch (const DataError& error) {
+      return Rejection{RowStatus::unsupported, std::string("its label cannot be computed: ") + error.what()};
+    }
+  }
+  const auto& columns = target_columns_[out.table];
+  for (std::size_t t = 0; t < columns.size(); ++t)
+    out.values.push_back(parser_->value(row.cells[static_cast<std::size_t>(columns[t])], t, shown_[out.table], row.row));
+  return result;
+}
+
+std::vector<FeaturisedRow> RowSource::featurise(Block block, bool with_scaffolds) const {
+  std::vector<FeaturisedRow> result(block.rows.size());
+  for (std::size_t i = 0; i < result.size(); ++i) {
+    FeaturisedRow& out = result[i];
+    TableRow& row = block.rows[i];
+    out.table = block.table;
+    out.row_in_file = row.row;
+    out.row = first_row_[block.table] + row.row;
+    if (has_parts()) out.part = parts_[static_cast<std::size_t>(out.row)];
+    out.smiles = trim(row.cells[static_cast<std::size_t>(smiles_column_[block.table])]);
+    if (const int id = id_column_[block.table]; id >= 0) out.id = trim(row.cells[static_cast<std::size_t>(id)]);
+    if (out.id.empty()) out.id = std::to_string(out.row + 1);
+    out.result = featurise_row(out, row);
+    if (with_scaffolds && std::holds_alternative<MolecularGraph>(out.result)) out.scaffold = scaffold_or_none(out.smiles);
+  }
+  return result;
+}
+
+void RowSource::stream(bool with_scaffolds, const std::function<void(FeaturisedRow&&)>& consume,
+                       const std::function<void(std::int64_t, std::int64_t)>& progress) {
+  Quota quota(options_.limit, parts_);
+  const std::int64_t total = options_.limit > 0 ? std::min(options_.limit, rows_) : rows_;
+  std::int64_t done = 0;
+  std::deque<std::future<std::vector<FeaturisedRow>>> running;
+  const auto finish_one = [&] {
+    auto rows = running.front().get();
+    running.pop_front();
+    for (FeaturisedRow& row : rows) {
+      if (!quota.open(row.part)) continue;
+      if (std::holds_alternative<MolecularGraph>(row.result)) quota.take(row.part);
+      consume(std::move(row));
+      ++done;
+    }
+    if (progress) progress(std::min(done, total), total);
+  };
+  const auto start = [&](Block& block) {
+    while (running.size() >= static_cast<std::size_t>(thread_count(options_.threads))) finish_one();
+    running.push_back(std::async(std::launch::async, &RowSource::featurise, this, std::move(block), with_scaffolds));
+    block = Block{};
+  };
+  for (std::size_t t = 0; t < plan_.tables.size() && !quota.used_up(); ++t) {
+    TableReader reader(plan_.tables[t].path, table_options(t));
+    Block block;
+    TableRow row;
+    while (!quota.used_up() && reader.next(row)) {
+      const auto global = static_cast<std::size_t>(first_row_[t] + row.row);
+      if (global >= static_cast<std::size_t>(rows_)) throw FileError(shown_[t] + ": has changed while it was read");
+      if (!quota.open(has_parts() ? parts_[global] : SplitPart::none)) continue;
+      block.table = t;
+      block.bytes += row.mol_block.size();
+      for (const std::string& cell : row.cells) block.bytes += cell.size();
+      block.rows.push_back(std::move(row));
+      row = {};
+      if (block.rows.size() >= kBlockRows || block.bytes >= kBlockBytes) start(block);
+    }
+    if (!block.rows.empty()) start(block);
+  }
+  while (!running.empty()) finish_one();
+}
+
+}  // namespace molgraph

@@ -1,0 +1,82 @@
+// Tables -> featurised rows, in order, in parallel, in constant memory: what loading and storing have in common.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "datasets/catalogue.hpp"
+#include "datasets/load.hpp"
+#include "datasets/targets.hpp"
+#include "featurize/smiles.hpp"
+
+namespace molgraph {
+
+/// One data row after featurising.
+struct FeaturisedRow {
+  std::int64_t row = 0;          ///< 0-based, counted through all tables
+  std::int64_t row_in_file = 0;  ///< 0-based
+  std::size_t table = 0;         ///< index of its table
+  SplitPart part = SplitPart::none;
+  std::string id, smiles;        ///< smiles: the cell as it stands, trimmed; for SDF records RDKit's canonical one
+  std::vector<float> values;     ///< [T]
+  FeaturizeResult result;
+  std::string scaffold;          ///< only where asked for
+};
+
+class RowSource {
+ public:
+  /// First pass: counts the rows, finds the targets and the parts. Throws FileError, DataError, UsageError.
+  RowSource(SourcePlan plan, const LoadOptions& options);
+  ~RowSource();
+
+  const SourcePlan& plan() const { return plan_; }
+  const Task& task() const { return task_; }
+  const FeaturizerOptions& featurizer() const { return featurizer_; }
+  std::int64_t rows() const { return rows_; }
+  bool has_parts() const { return !parts_.empty(); }
+  /// File names, hashes, version of the toolkit.
+  SourceInfo info() const;
+  /// "FILE" of a row, for messages.
+  std::string file_of(const FeaturisedRow& row) const;
+
+  /// Second pass: every row in order; with LoadOptions::limit only as many molecules as asked for, the first of each part in
+  /// proportion to its size. `progress(done, total)` as in load_data().
+  void stream(bool with_scaffolds, const std::function<void(FeaturisedRow&&)>& consume,
+              const std::function<void(std::int64_t, std::int64_t)>& progress);
+
+ private:
+  struct Spool;
+  struct Block;
+  struct Quota;
+
+  void scan();
+  void scan_table(std::size_t table, std::vector<ColumnStats>& stats);
+  void choose_columns(const std::vector<ColumnStats>& stats);
+  int find_part_column(const std::vector<std::string>& columns, const std::string& file) const;
+  void read_part_files();
+  void check_part_sizes() const;
+  TableOptions table_options(std::size_t table) const;
+  std::vector<FeaturisedRow> featurise(Block block, bool with_scaffolds) const;
+  FeaturizeResult featurise_row(FeaturisedRow& out, TableRow& row) const;
+
+  SourcePlan plan_;
+  const LoadOptions& options_;
+  FeaturizerOptions featurizer_;
+  Featurizer featurize_;
+  Task task_;
+  std::int64_t rows_ = 0;
+  std::vector<std::string> shown_;                ///< [tables] names in messages
+  std::vector<std::int64_t> first_row_;           ///< [tables]
+  std::vector<std::vector<int>> target_columns_;  ///< [tables][candidates, then chosen targets]
+  std::vector<int> smiles_column_, id_column_;    ///< [tables]
+  std::vector<SplitPart> parts_;                  ///< [rows], empty if the source has no parts
+  std::vector<std::unique_ptr<Spool>> spools_;    ///< streams that are to be read twice
+  std::unique_ptr<TargetParser> parser_;
+};
+
+}  // namespace molgraph

@@ -1,0 +1,174 @@
+#include "datasets/table_lines.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "featurize/error.hpp"
+
+namespace molgraph {
+namespace {
+
+constexpr std::size_t kRawBytes = std::size_t{1} << 18;
+constexpr std::size_t kPeekBytes = std::size_t{1} << 16;
+constexpr std::size_t kMaxLine = std::size_t{256} << 20;
+
+}  // namespace
+
+struct ByteStream::State {
+  std::string name;
+  int file = -1;
+  bool owned = false;
+  bool gzip = false;
+  bool member_open = false;  ///< inside a gzip member
+  bool file_ended = false;
+  std::vector<unsigned char> raw = std::vector<unsigned char>(kRawBytes);
+  std::size_t raw_begin = 0, raw_end = 0;
+  z_stream inflater{};
+
+  ~State() {
+    if (gzip) inflateEnd(&inflater);
+    if (owned) ::close(file);
+  }
+
+  /// Reads more raw bytes behind those that are left. False at the end of the file.
+  bool fill() {
+    if (file_ended) return false;
+    if (raw_begin > 0) {
+      std::memmove(raw.data(), raw.data() + raw_begin, raw_end - raw_begin);
+      raw_end -= raw_begin;
+      raw_begin = 0;
+    }
+    ssize_t got = 0;
+    do got = ::read(file, raw.data() + raw_end, raw.size() - raw_end);
+    while (got < 0 && errno == EINTR);
+    if (got < 0) throw FileError(name + ": cannot be read: " + std::strerror(errno));
+    file_ended = got == 0;
+    raw_end += static_cast<std::size_t>(got);
+    return got > 0;
+  }
+
+  bool at_gzip_magic() {
+    while (raw_end - raw_begin < 2 && fill()) {
+    }
+    return raw_end - raw_begin >= 2 && raw[raw_begin] == 0x1f && raw[raw_begin + 1] == 0x8b;
+  }
+
+  /// Between members: true if another one begins. Zero padding is allowed, as gzip does; anything else is damage.
+  bool next_member() {
+    while (true) {
+      while (raw_begin < raw_end && raw[raw_begin] == 0) ++raw_begin;
+      if (raw_begin < raw_end) break;
+      if (!fill()) return false;
+    }
+    if (!at_gzip_magic()) throw FileError(name + ": damaged gzip file: other bytes follow the compressed data");
+    inflateReset(&inflater);
+    member_open = true;
+    return true;
+  }
+
+  std::size_t read_gzip(char* buffer, std::size_t size) {
+    inflater.next_out = reinterpret_cast<unsigned char*>(buffer);
+    inflater.avail_out = static_cast<uInt>(std::min<std::size_t>(size, 1u << 30));
+    const uInt wanted = inflater.avail_out;
+    while (inflater.avail_out == wanted) {  // a member may be empty, and a piece of input may give no output
+      if (!member_open && !next_member()) return 0;
+      if (raw_begin == raw_end && !fill())
+        throw FileError(name + ": damaged gzip file: it ends in the middle of its compressed data (truncated?)");
+      inflater.next_in = raw.data() + raw_begin;
+      inflater.avail_in = static_cast<uInt>(raw_end - raw_begin);
+      const int code = inflate(&inflater, Z_NO_FLUSH);
+      raw_begin = raw_end - inflater.avail_in;
+      if (code == Z_STREAM_END) {
+        member_open = false;
+      } else if (code != Z_OK && code != Z_BUF_ERROR) {
+        throw FileError(name + ": damaged gzip file: " + (inflater.msg ? inflater.msg : "cannot be unpacked"));
+      }
+    }
+    return wanted - inflater.avail_out;
+  }
+};
+
+ByteStream::ByteStream(const std::string& path, const std::string& shown) : state_(std::make_unique<State>()) {
+  state_->name = !shown.empty() ? shown : path == "-" ? "standard input" : path;
+  if (path == "-") {
+    state_->file = STDIN_FILENO;
+  } else {
+    state_->file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (state_->file < 0) throw FileError(state_->name + ": cannot be opened: " + std::strerror(errno));
+    state_->owned = true;
+  }
+  if (state_->at_gzip_magic()) {
+    if (inflateInit2(&state_->inflater, 15 + 16) != Z_OK) throw FileError(state_->name + ": zlib does not start");
+    state_->gzip = state_->member_open = true;
+  }
+}
+
+ByteStream::~ByteStream() = default;
+
+std::size_t ByteStream::read(char* buffer, std::size_t size) {
+  if (state_->gzip) return state_->read_gzip(buffer, size);
+  if (state_->raw_begin == state_->raw_end && !state_->fill()) return 0;
+  const std::size_t count = std::min(size, state_->raw_end - state_->raw_begin);
+  std::memcpy(buffer, state_->raw.data() + state_->raw_begin, count);
+  state_->raw_begin += count;
+  return count;
+}
+
+const std::string& ByteStream::name() const { return state_->name; }
+
+LineReader::LineReader(const std::string& path, const std::string& shown)
+    : stream_(path, shown), buffer_(std::size_t{1} << 20) {
+  const std::string_view head = peek();
+  if (head.starts_with("\xFF\xFE") || head.starts_with("\xFE\xFF"))
+    throw FileError(name() + ": is UTF-16 text; save it as UTF-8 (in a spreadsheet: \"CSV UTF-8\")");
+  const std::size_t carriage_return = head.find('\r');
+  if (head.find('\n') == std::string_view::npos && carriage_return != std::string_view::npos &&
+      carriage_return + 1 < head.size())
+    line_end_ = '\r';
+  if (head.starts_with("\xEF\xBB\xBF")) begin_ += 3;
+}
+
+bool LineReader::fill() {
+  if (at_end_) return false;
+  if (begin_ > 0) {
+    std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
+    end_ -= begin_;
+    begin_ = 0;
+  }
+  const std::size_t got = stream_.read(buffer_.data() + end_, buffer_.size() - end_);
+  at_end_ = got == 0;
+  end_ += got;
+  return got > 0;
+}
+
+std::string_view LineReader::peek() {
+  while (end_ - begin_ < kPeekBytes && fill()) {
+  }
+  return {buffer_.data() + begin_, std::min(kPeekBytes, end_ - begin_)};
+}
+
+bool LineReader::next(std::string& line, std::int64_t row) {
+  line.clear();
+  while (true) {
+    if (begin_ == end_ && !fill()) return !line.empty();
+    const char* start = buffer_.data() + begin_;
+    const auto* stop = static_cast<const char*>(std::memchr(start, line_end_, end_ - begin_));
+    const std::size_t length = stop ? static_cast<std::size_t>(stop - start) : end_ - begin_;
+    if (line.size() + length > kMaxLine)
+      throw DataError(name(), row + 1, "a line longer than 256 MiB; is this a table?", line.substr(0, 80));
+    line.append(start, length);
+    begin_ += length + (stop ? 1 : 0);
+    if (stop) return true;
+  }
+}
+
+void strip_carriage_return(std::string& line) {
+  if (!line.empty() && line.back() == '\r') line.pop_back();
+}
+
+}  // namespace molgraph

@@ -1,0 +1,59 @@
+// Plain, gzipped and standard input as a stream of bytes, and that stream as lines.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace molgraph {
+
+/// Bytes of a file or of standard input ("-"). Gzip is recognised by its first bytes, whatever the name says, and
+/// unpacked on the fly; several members one after the other are one text. Constant memory.
+class ByteStream {
+ public:
+  /// `shown` names the input in messages; "" = the path, or "standard input". Throws FileError.
+  explicit ByteStream(const std::string& path, const std::string& shown = {});
+  ~ByteStream();
+  ByteStream(const ByteStream&) = delete;
+  ByteStream& operator=(const ByteStream&) = delete;
+
+  /// 0 at the end. Throws FileError on read errors and on damaged or truncated gzip data.
+  std::size_t read(char* buffer, std::size_t size);
+  const std::string& name() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// Lines of a ByteStream. A UTF-8 byte order mark is skipped; UTF-16 is refused with advice (FileError).
+/// A file that has carriage returns and no line feed in its first 64 KiB is read as one of those line ends.
+class LineReader {
+ public:
+  explicit LineReader(const std::string& path, const std::string& shown = {});
+
+  /// The next line without its end; a carriage return before the line feed is left in place, because inside quotation
+  /// marks it belongs to the cell. False at the end. A line above 256 MiB is a DataError naming `row` (0-based).
+  bool next(std::string& line, std::int64_t row);
+  /// Up to 64 KiB from the current position, without consuming them.
+  std::string_view peek();
+  char line_end() const { return line_end_; }
+  const std::string& name() const { return stream_.name(); }
+
+ private:
+  bool fill();
+
+  ByteStream stream_;
+  std::vector<char> buffer_;
+  std::size_t begin_ = 0, end_ = 0;
+  bool at_end_ = false;
+  char line_end_ = '\n';
+};
+
+/// Removes one carriage return from the end.
+void strip_carriage_return(std::string& line);
+
+}  // namespace molgraph

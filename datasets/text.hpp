@@ -1,0 +1,17 @@
+// Three small operations on text that readers, targets and splits share.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace molgraph {
+
+/// Without blanks, tabs and line ends around it.
+std::string_view trim(std::string_view text);
+/// ASCII letters in lower case; other bytes as they are.
+std::string lower(std::string_view text);
+/// "a, b, c"; at most `most` items, then "... and N more".
+std::string list_of(const std::vector<std::string>& items, std::size_t most = 30);
+
+}  // namespace molgraph

@@ -1,0 +1,19 @@
+// How many cores this process may use, and the one loop that uses them.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+namespace molgraph {
+
+/// Cores by the process's affinity mask and its cgroup's CPU quota (rounded up); at least 1.
+int usable_cores();
+/// `requested` if it is positive, else usable_cores().
+int thread_count(int requested);
+
+/// Calls work(begin, end) for consecutive pieces of [0, count), at most `piece` long, on `threads` threads (0 = all
+/// usable cores). Pieces are handed out in order. The first exception ends the loop and is thrown again here.
+void parallel_for(std::int64_t count, std::int64_t piece, int threads,
+                  const std::function<void(std::int64_t, std::int64_t)>& work);
+
+}  // namespace molgraph
