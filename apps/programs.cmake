@@ -10,5 +10,5 @@ set(MOLGRAPH_PROGRAM_SOURCES
 set(MOLGRAPH_FEATURIZE_SOURCES featurize_main.cpp)
 set(MOLGRAPH_SCORE_SOURCES score_main.cpp score_output.cpp)
 set(MOLGRAPH_EMBED_SOURCES embed_main.cpp embed_output.cpp score_output.cpp)
-set(MOLGRAPH_INFO_SOURCES info_main.cpp)
+set(MOLGRAPH_INFO_SOURCES info_main.cpp info_card.cpp)
 set_source_files_properties(program.cpp PROPERTIES COMPILE_DEFINITIONS MOLGRAPH_VERSION="${PROJECT_VERSION}")

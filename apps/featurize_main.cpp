@@ -1,0 +1,167 @@
+// molgraph-featurize: a table or a named data set -> an HDF5 store of featurised molecules.
+#include <spdlog/spdlog.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <memory>
+
+#include "apps/output_file.hpp"
+#include "apps/program.hpp"
+#include "datasets/load.hpp"
+#include "featurize/error.hpp"
+
+namespace molgraph {
+namespace {
+
+struct FeaturizeOptions {
+  CommonOptions common;
+  TableFlags table;
+  LoadOptions load;
+  std::string output, rejected, features, task, split;
+  std::vector<double> split_sizes{0.8, 0.1, 0.1};
+  bool no_pairs = false;
+};
+
+void add_data_options(CLI::App& app, FeaturizeOptions& options) {
+  app.add_option("-i,--data-path,data", options.load.paths,
+                 "CSV, TSV, SMI or SDF (also .gz; - is standard input), or the name of a data set; two or three tables "
+                 "are train, valid and test")
+      ->required()->expected(1, 3)->type_name("IN");
+  app.add_option("-o,--output", options.output, "The store to write")->required()->type_name("STORE.h5");
+  app.add_option("--features", options.features,
+                 "ogb (9 atom and 3 bond columns) or zinc (1 and 1); else the data set's own, else ogb")
+      ->type_name("NAME");
+  app.add_flag("--no-pairs", options.no_pairs, "Leave the distances out; readers compute them again");
+  app.add_option("--target-columns", options.load.target_columns,
+                 "Columns of numbers to learn; else all that are mostly numbers, but id, name, weight and the like")
+      ->type_name("NAME");
+  app.add_option("-t,--task-type", options.task,
+                 "regression, classification or multiclass; else by the values (only 0 and 1 = classification)")
+      ->type_name("NAME");
+  app.add_option("--subset", options.load.subset, "Part of a named data set: zinc 12k or full, pcqm4mv2 sample")
+      ->type_name("NAME");
+  app.add_option("--limit", options.load.limit, "Keep this many molecules; 0 = all")
+      ->capture_default_str()->check(CLI::NonNegativeNumber)->type_name("N");
+  app.add_option("--split-type", options.split,
+                 "Write this split: published, random, scaffold, scaffold-balanced or predefined; else the source's own, "
+                 "if it has one")
+      ->type_name("NAME");
+  app.add_option("--split-sizes", options.split_sizes, "Train, valid and test of a new split")
+      ->expected(3)->capture_default_str()->type_name("X");
+  app.add_option("--splits-column", options.load.splits_column, "Column that says train, valid or test")
+      ->type_name("NAME");
+  app.add_option("--rejected", options.rejected, "Table of the rows without a graph: row, status, reason, smiles")
+      ->type_name("FILE");
+  app.add_flag("--strict", options.load.strict, "End with code 3 at the first row without a graph, without a store");
+}
+
+std::string data_set_list() {
+  constexpr std::size_t kColumn = 14;
+  std::string text = "Data sets:\n";
+  for (const NamedDataset& set : named_datasets()) {
+    std::string line = "  " + set.name;
+    line.resize(std::max(kColumn, line.size() + 1), ' ');
+    text += line + set.what + "\n";
+  }
+  return text;
+}
+
+FeaturizeOptions parse(const std::vector<std::string>& arguments) {
+  FeaturizeOptions options;
+  CommandLine line("molgraph-featurize", "Turns molecules into an HDF5 store that molgraph-train reads without RDKit.",
+                   "molgraph-featurize assay.csv -o assay.h5 --split-type scaffold --rejected bad_rows.csv");
+  add_data_options(line.app(), options);
+  line.add_table(options.table);
+  line.add_common(options.common, kThreads | kSeed | kDataDir | kMaxAtoms);
+  line.app().footer(data_set_list() + "\n" + line.app().get_footer());
+  line.parse(arguments);
+  LoadOptions& load = options.load;
+  load.table = options.table.options();
+  load.data_dir = options.common.data_dir;
+  load.seed = options.common.seed;
+  load.threads = options.common.threads;
+  load.limits.max_atoms = options.common.max_atoms;
+  load.require_targets = false;
+  if (!options.task.empty()) load.task = task_kind_from_string(options.task);
+  if (!options.features.empty()) load.features = features_from_string(options.features);
+  if (!options.split.empty()) load.split = split_kind_from_string(options.split);
+  std::copy_n(options.split_sizes.begin(), 3, load.split_sizes.begin());
+  return options;
+}
+
+/// The table of --rejected.
+class RejectedTable {
+ public:
+  explicit RejectedTable(const std::string& path) : file_(path), text_("row,status,reason,smiles\n") {}
+  void add(const RejectedRow& row) {
+    text_ += std::to_string(row.row) + "," + row.status + "," + quote_cell(row.reason, ',') + "," +
+             quote_cell(row.text, ',') + "\n";
+    constexpr std::size_t kBlock = 1 << 16;
+    if (text_.size() >= kBlock) flush();
+  }
+  void finish() {
+    flush();
+    file_.finish();
+  }
+
+ private:
+  void flush() {
+    file_.write(text_);
+    text_.clear();
+  }
+  OutputFile file_;
+  std::string text_;
+};
+
+void report(const StoreReport& report, const std::string& store, double seconds) {
+  for (const std::string& warning : report.warnings) spdlog::warn("{}", warning);
+  std::string text = with_thousands(report.rows) + " rows in " + duration_text(seconds) + ": " +
+                     with_thousands(report.molecules) + " ok";
+  for (const auto& [status, count] : report.rejected) text += ", " + with_thousands(count) + " " + status;
+  spdlog::info("{}", text);
+  if (!report.task.names.empty()) {
+    std::string names;
+    for (const auto& name : report.task.names) names += (names.empty() ? "" : ", ") + name;
+    spdlog::info("{} target(s), {}: {}", report.task.names.size(), to_string(report.task.kind), names);
+  }
+  if (!report.split_name.empty()) {
+    spdlog::info("split {}: {} train, {} valid, {} test", report.split_name, with_thousands(report.split_sizes[0]),
+                 with_thousands(report.split_sizes[1]), with_thousands(report.split_sizes[2]));
+  }
+  std::error_code error;
+  const auto bytes = std::filesystem::file_size(store, error);
+  if (!error) spdlog::info("{}: {} KB", store, with_thousands(static_cast<std::int64_t>(bytes / 1000)));
+}
+
+int featurize(const FeaturizeOptions& options) {
+  std::unique_ptr<RejectedTable> rejected;
+  if (!options.rejected.empty()) rejected = std::make_unique<RejectedTable>(options.rejected);
+  Progress progress("Featurising", "molecules", 0);
+  catch_stop_signals();
+  const StoreReport written = load_to_store(
+      options.load, options.output, {.pairs = !options.no_pairs, .threads = options.common.threads},
+      [&](std::int64_t done, std::int64_t total) {
+        if (const int signal = stop_requested()) throw Stopped{signal};
+        progress.set_total(total);
+        progress.update(done);
+      },
+      [&](const RejectedRow& row) {
+        if (rejected) rejected->add(row);
+      });
+  if (rejected) rejected->finish();
+  if (written.molecules == 0) {
+    std::error_code ignored;
+    std::filesystem::remove(options.output, ignored);
+    throw DataError(options.load.paths[0] + ": no usable row; no store is written");
+  }
+  report(written, options.output, progress.seconds());
+  return kExitDone;
+}
+
+}  // namespace
+}  // namespace molgraph
+
+int main(int argc, char** argv) {
+  return molgraph::run_program(argc, argv,
+                               [](const auto& arguments) { return molgraph::featurize(molgraph::parse(arguments)); });
+}

@@ -1,0 +1,29 @@
+// molgraph-info: the card of a run or a store, as text or JSON.
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "apps/info_card.hpp"
+#include "apps/program.hpp"
+#include "datasets/store.hpp"
+
+namespace molgraph {
+namespace {
+
+int info(const std::vector<std::string>& arguments) {
+  std::string path;
+  bool json = false;
+  CommandLine line("molgraph-info", "Says what a run or a store is: everything needed to trust it.",
+                   "molgraph-info runs/esol\n  molgraph-info zinc.h5 --json | jq .splits");
+  line.app().add_option("path", path, "Run directory, folder of runs, model.safetensors or store")
+      ->required()->type_name("PATH");
+  line.app().add_flag("--json", json, "One JSON object instead of text");
+  line.parse(arguments);
+  const nlohmann::ordered_json card = looks_like_store(path) ? store_card(path) : run_card(path);
+  write_stdout(json ? card.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n" : card_text(card));
+  return kExitDone;
+}
+
+}  // namespace
+}  // namespace molgraph
+
+int main(int argc, char** argv) { return molgraph::run_program(argc, argv, molgraph::info); }
