@@ -1,11 +1,10 @@
 #include "apps/train_report.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "apps/log.hpp"
 #include "apps/metrics.hpp"
 #include "apps/program.hpp"
 #include "apps/recipes.hpp"
@@ -32,6 +31,31 @@ MetricResult mean_predictor(const LoadedData& data, Metric metric, const std::ve
   return evaluate_metric(metric, data.set.task, predictions, targets_of(data.set, part));
 }
 
+std::string skipped_note(const char* part, Metric metric, const MetricResult& result) {
+  if (result.skipped.empty()) return "";
+  std::string names;
+  for (const auto& name : result.skipped) names += (names.empty() ? "" : ", ") + name;
+  return std::string(part) + ": " + std::string(to_string(metric)) +
+         " cannot be computed and is left out of the mean for " + names + "\n";
+}
+
+/// The paper's band and whether this run lies in it. `reached` holds the metric of train, valid and test.
+std::string paper_note(const TrainOptions& options, Metric metric, const std::array<double, 3>& reached) {
+  const Recipe& paper = recipe(options.recipe);
+  std::string note = "The paper: " + paper.band;
+  const double value = reached[paper.band_is_validation ? 1 : 2];
+  if (paper.high > paper.low && !std::isnan(value)) {
+    const bool inside = value >= paper.low && value <= paper.high;
+    const bool beyond = larger_is_better(metric) ? value > paper.high : value < paper.low;
+    note += inside ? "; this run lies in the band" : beyond ? "; this run is better than the band" : "; this run is outside it";
+  }
+  if (options.steps < paper.options.steps) {
+    note += text(" (with %lld of %lld steps)", static_cast<long long>(options.steps),
+                 static_cast<long long>(paper.options.steps));
+  }
+  return note + "\n";
+}
+
 }  // namespace
 
 std::array<const std::vector<std::int64_t>*, 3> parts_of(const Split& split) {
@@ -47,50 +71,33 @@ void report_results(const std::string& folder, const LoadedData& data, const Tra
     }
   }
   const char* names[] = {"train", "valid", "test"};
-  std::string table = fmt::format("\n{:<6} {:>9}", "part", "n"), csv = "part,n,metric,value\n";
-  for (Metric m : metrics) table += fmt::format(" {:>10}", to_string(m));
   const bool regression = data.set.task.kind == TaskKind::regression;
-  if (regression) table += fmt::format("   {} of the mean predictor", to_string(chosen));
+  std::string table = text("\n%-6s %9s", "part", "n"), csv = "part,n,metric,value\n", notes;
+  for (Metric m : metrics) table += text(" %10s", std::string(to_string(m)).c_str());
+  if (regression) table += "   " + std::string(to_string(chosen)) + " of the mean predictor";
   table += "\n";
-  double chosen_test = std::numeric_limits<double>::quiet_NaN(), chosen_valid = chosen_test;
-  std::string notes;
+  std::array<double, 3> reached;
+  reached.fill(std::numeric_limits<double>::quiet_NaN());
   for (std::size_t p = 0; p < 3; ++p) {
     const auto& part = *parts_of(data.split)[p];
     if (part.empty()) continue;
-    table += fmt::format("{:<6} {:>9}", names[p], with_thousands(static_cast<std::int64_t>(part.size())));
+    table += text("%-6s %9s", names[p], with_thousands(static_cast<std::int64_t>(part.size())).c_str());
     const std::vector<float> targets = targets_of(data.set, part);
     for (Metric m : metrics) {
       const MetricResult result = evaluate_metric(m, data.set.task, predictions[p], targets);
-      table += fmt::format(" {:>10.4f}", result.value);
-      csv += fmt::format("{},{},{},{:.9g}\n", names[p], part.size(), to_string(m), result.value);
-      if (m != chosen) continue;
-            if (p == 2) chosen_test = result.value;
-      if (p == 1) chosen_valid = result.value;
-      if (!result.skipped.empty()) {
-        std::string skipped;
-        for (const auto& name : result.skipped) skipped += (skipped.empty() ? "" : ", ") + name;
-        notes += fmt::format("{}: {} cannot be computed and is left out of the mean for: {}\n", names[p],
-                             to_string(m), skipped);
+      table += text(" %10.4f", result.value);
+      csv += text("%s,%zu,%s,%.9g\n", names[p], part.size(), std::string(to_string(m)).c_str(), result.value);
+      if (m == chosen) {
+        reached[p] = result.value;
+        notes += skipped_note(names[p], m, result);
       }
     }
-    if (regression) table += fmt::format("   {:.4f}", mean_predictor(data, chosen, part).value);
+    if (regression) table += text("   %.4f", mean_predictor(data, chosen, part).value);
     table += "\n";
   }
-  if (!options.recipe.empty()) {
-    const Recipe& paper = recipe(options.recipe);
-    notes += "The paper: " + paper.band;
-    const double reached = paper.band_is_validation ? chosen_valid : chosen_test;
-    if (paper.high > paper.low && !std::isnan(reached)) {
-      const bool inside = reached >= paper.low && reached <= paper.high;
-      const bool beyond = larger_is_better(chosen) ? reached > paper.high : reached < paper.low;
-      notes += inside ? "; this run lies in the band" : beyond ? "; this run is better than the band" : "; this run is outside it";
-      if (options.steps < paper.options.steps) notes += fmt::format(" (with {} of {} steps)", options.steps, paper.options.steps);
-    }
-    notes += "\n";
-  }
+  if (!options.recipe.empty()) notes += paper_note(options, chosen, reached);
   write_file_atomically(RunDirectory{folder}.results(), csv);
   write_stdout(table + notes + "Run directory: " + folder + "\n");
-  spdlog::info("{} {}", to_string(chosen), csv);
 }
 
 }  // namespace molgraph

@@ -1,14 +1,13 @@
 #include "apps/train_run.hpp"
 
 #include <ATen/Context.h>
-#include <spdlog/sinks/basic_file_sink.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <optional>
 
+#include "apps/log.hpp"
 #include "apps/model_factory.hpp"
 #include "apps/program.hpp"
 #include "apps/run_directory.hpp"
@@ -23,20 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Copies log lines into the run's log.txt while it lives.
-class LogFile {
- public:
-  explicit LogFile(const std::string& path) : sink_(std::make_shared<spdlog::sinks::basic_file_sink_mt>(path)) {
-    spdlog::default_logger()->sinks().push_back(sink_);
-    spdlog::default_logger()->flush_on(spdlog::level::info);
-  }
-  ~LogFile() { std::erase(spdlog::default_logger()->sinks(), sink_); }
-  LogFile(const LogFile&) = delete;
-  LogFile& operator=(const LogFile&) = delete;
-
- private:
-  spdlog::sink_ptr sink_;
-};
+constexpr double kLongRun = 24 * 3600.0;  ///< seconds
 
 LoadedData load_with_progress(const TrainOptions& options, int threads) {
   Progress progress("Reading and featurising", "molecules", 0);
@@ -49,14 +35,15 @@ LoadedData load_with_progress(const TrainOptions& options, int threads) {
 
 void report_data(const LoadedData& data) {
   const MoleculeSet& set = data.set;
-  spdlog::info("{} molecules ({} rejected), split {}: {} train, {} valid, {} test", set.size(), set.rejected.size(),
-               data.split_name, data.split.train.size(), data.split.valid.size(), data.split.test.size());
+  log_info(text("%s molecules (%zu rejected), split %s: %zu train, %zu valid, %zu test",
+                with_thousands(set.size()).c_str(), set.rejected.size(), data.split_name.c_str(),
+                data.split.train.size(), data.split.valid.size(), data.split.test.size()));
   std::string targets;
   for (std::size_t t = 0; t < set.task.names.size(); ++t) {
     targets += (t ? ", " : "") + set.task.names[t] + (set.task.units[t].empty() ? "" : " [" + set.task.units[t] + "]");
   }
-  spdlog::info("{} targets ({}): {}", set.task.names.size(), to_string(set.task.kind), targets);
-  for (const auto& warning : data.warnings) spdlog::warn("{}", warning);
+  log_info("Targets (" + std::string(to_string(set.task.kind)) + "): " + targets);
+  for (const auto& warning : data.warnings) log_warning(warning);
 }
 
 /// Mean and standard deviation of every training target; a constant target keeps scale 1.
@@ -112,12 +99,11 @@ PartPredictions predict_parts(GraphModel& model, const LoadedData& data) {
 
 void print_estimate(double step_seconds, const TrainerOptions& t) {
   const double whole = step_seconds * static_cast<double>(t.total_steps);
-  spdlog::info("One update of {} molecules takes {:.2f} s here: {} steps ({} epochs) about {}{}", t.batch_size,
-               step_seconds, with_thousands(t.total_steps), t.epochs, duration_text(whole),
-               t.patience > 0 ? " at most (training stops early)" : "");
-  if (whole > 24 * 3600.0) {
-    spdlog::warn("That is long on this machine; --steps N makes a shorter schedule");
-  }
+  log_info(text("One update of %lld molecules takes %.2f s here: %s steps (%lld epochs) take about %s%s",
+                static_cast<long long>(t.batch_size), step_seconds, with_thousands(t.total_steps).c_str(),
+                static_cast<long long>(t.epochs), duration_text(whole).c_str(),
+                t.patience > 0 ? " at most (training stops early)" : ""));
+  if (whole > kLongRun) log_warning("That is long on this machine; --steps N makes a shorter schedule");
 }
 
 /// The run that --from names.
@@ -140,8 +126,8 @@ std::shared_ptr<GraphModel> start_model(const TrainOptions& options, const Model
   if (start) {
     const WarmStart warm = warm_start(start->file, start->config, config, *model);
     scale = scale && warm.new_head;
-    spdlog::info("Weights from {}{}{}", start->file, warm.new_head ? ", with a new head for these targets" : "",
-                 warm.fresh.empty() ? "" : ", with a new gate of ones");
+    log_info("Weights from " + start->file + (warm.new_head ? ", with a new head for these targets" : "") +
+             (warm.fresh.empty() ? "" : ", with a new gate of ones"));
   }
   if (scale) scale_targets(data.set, data.split, *model);
   freeze(options.freeze, *model);
@@ -152,9 +138,9 @@ void describe(const ModelConfig& config, const GraphModel& model, std::uint64_t 
   std::int64_t parameters = 0;
   for (const auto& parameter : model.parameters()) parameters += parameter.numel();
   const EncoderOptions& e = config.encoder();
-  spdlog::info("{}{}, {} layers x {} (FFN {}, {} heads), {} parameters; seed {}",
-               config.kind == ModelKind::grpe ? "GRPE" : "Graphormer", e.gate.enabled ? " + URPE gate" : "", e.layers,
-               e.width, e.ffn, e.heads, with_thousands(parameters), seed);
+  log_info(text("%s%s, %d layers x %d (FFN %d, %d heads), %s parameters; seed %llu",
+                config.kind == ModelKind::grpe ? "GRPE" : "Graphormer", e.gate.enabled ? " + URPE gate" : "", e.layers,
+                e.width, e.ffn, e.heads, with_thousands(parameters).c_str(), static_cast<unsigned long long>(seed)));
 }
 
 void write_config(const RunDirectory& directory, const TrainOptions& options) {
@@ -174,8 +160,9 @@ PartPredictions train_member(TrainOptions options, const ModelConfig& config, co
   print_estimate(measure_step(trainable, data.set, data.split, trainer), trainer);
   const TrainerResult result = train(trainable, data.set, data.split, trainer, resume);
   if (result.best_epoch > 0) {
-    spdlog::info("{} after epoch {}; the best by validation is epoch {}",
-                 result.stopped_early ? "Stopped early" : "Done", result.epochs, result.best_epoch);
+    log_info(text("%s after epoch %lld; the best by validation is epoch %lld",
+                  result.stopped_early ? "Stopped early" : "Done", static_cast<long long>(result.epochs),
+                  static_cast<long long>(result.best_epoch)));
   }
   const LoadedModel best = load_model(directory.best());
   PartPredictions predictions = predict_parts(*best.model, data);
@@ -211,7 +198,7 @@ void run_training(const TrainRun& run) {
     own.seed += static_cast<std::uint64_t>(m);
     own.ensemble_size = 1;
     const std::string folder = members == 1 ? run.folder : run.folder + "/model_" + std::to_string(m);
-    if (members > 1) spdlog::info("Model {} of {}", m + 1, members);
+    if (members > 1) log_info("Model " + std::to_string(m + 1) + " of " + std::to_string(members));
     const PartPredictions one = train_member(own, config, data, start, folder, run.resume);
     for (std::size_t p = 0; p < 3; ++p) {
       mean[p].resize(one[p].size());

@@ -1,7 +1,5 @@
 #include "apps/trainer.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -9,6 +7,7 @@
 
 #include "apps/batches.hpp"
 #include "apps/checkpoint.hpp"
+#include "apps/log.hpp"
 #include "apps/optimizer.hpp"
 #include "apps/program.hpp"
 #include "datasets/files.hpp"
@@ -21,12 +20,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 /// Besides the end of every epoch, a checkpoint is written when the last one is this old.
 constexpr std::chrono::minutes kCheckpointEvery{10};
-
-std::string format_number(const char* format, double value) {
-  char text[64];
-  std::snprintf(text, sizeof text, format, value);
-  return text;
-}
 
 bool better(Metric metric, double a, double b) { return larger_is_better(metric) ? a > b : a < b; }
 
@@ -45,12 +38,12 @@ class Loop {
 
   void resume() {
     if (!std::filesystem::exists(last_path_)) {
-      spdlog::info("No checkpoint yet: training starts at the beginning");
+      log_info("No checkpoint yet: training starts at the beginning");
       return;
     }
     state_ = read_checkpoint(last_path_, options_.identity, tensors());
     optimizer_.set_updates(state_.step);
-    spdlog::info("Going on after epoch {}, step {}", state_.epoch, state_.step);
+    log_info("Going on after epoch " + std::to_string(state_.epoch) + ", step " + std::to_string(state_.step));
   }
 
   TrainerResult run() {
@@ -81,7 +74,7 @@ class Loop {
   void stop_if_asked() {
     if (const int signal = stop_requested()) {
       checkpoint();
-      spdlog::info("Stopped after step {}; go on with --resume", state_.step);
+      log_info("Stopped after step " + std::to_string(state_.step) + "; go on with --resume");
       throw Stopped{signal};
     }
   }
@@ -100,7 +93,7 @@ class Loop {
         update(batch);
         ++state_.batch;
         progress.update(std::min(state_.batch * options_.batch_size, static_cast<std::int64_t>(split_.train.size())),
-                        "loss " + format_number("%.4f", mean_loss()));
+                        "loss " + text("%.4f", mean_loss()));
         if (state_.batch < batches) {
           stop_if_asked();
           if (Clock::now() - last_checkpoint_ > kCheckpointEvery) checkpoint();
@@ -149,7 +142,7 @@ class Loop {
         throw DataError("the validation part has no target on which " + std::string(to_string(options_.metric)) +
                         " can be computed (OGB's rule skips tasks without both classes); choose another split or --metric");
       }
-      valid_text = format_number("%.9g", metric.value);
+      valid_text = text("%.9g", metric.value);
       if (state_.best_epoch == 0 || better(options_.metric, metric.value, state_.best_value)) {
         state_.best_epoch = state_.epoch;
         state_.best_value = metric.value;
@@ -162,10 +155,11 @@ class Loop {
     average_.swap();
     const double lr = learning_rate(options_, state_.step);
     state_.metrics_csv += std::to_string(state_.epoch) + "," + std::to_string(state_.step) + "," +
-                          format_number("%.9g", lr) + "," + format_number("%.9g", loss) + "," + valid_text + "\n";
+                          text("%.9g", lr) + "," + text("%.9g", loss) + "," + valid_text + "\n";
     write_file_atomically(options_.folder + "/metrics.csv", state_.metrics_csv);
-    spdlog::info("epoch {:>3}  step {:>6}  lr {:.2e}  train loss {:.4f}{}{}", state_.epoch, state_.step, lr, loss,
-                 valid_text.empty() ? "" : "  valid " + std::string(to_string(options_.metric)) + " " + valid_text, note);
+    log_info(text("epoch %3lld  step %6lld  lr %.2e  train loss %.4f", static_cast<long long>(state_.epoch),
+                  static_cast<long long>(state_.step), lr, loss) +
+             (valid_text.empty() ? "" : "  valid " + std::string(to_string(options_.metric)) + " " + valid_text) + note);
     state_.batch = 0;
     state_.loss_sum = 0;
     state_.loss_count = 0;
@@ -183,7 +177,7 @@ class Loop {
       average_.swap();
       --state_.epoch;
       checkpoint();
-      spdlog::info("Stopped after step {}; go on with --resume", state_.step);
+      log_info("Stopped after step " + std::to_string(state_.step) + "; go on with --resume");
       throw;
     }
   }

@@ -1,0 +1,82 @@
+#include "apps/metrics.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "featurize/error.hpp"
+
+namespace molgraph {
+namespace {
+
+constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
+
+Task regression(int targets) {
+  Task task{TaskKind::regression, {}, {}, 0, {}};
+  for (int t = 0; t < targets; ++t) task.names.push_back("t" + std::to_string(t));
+  task.units.resize(task.names.size());
+  return task;
+}
+
+Task binary(int targets) {
+  Task task = regression(targets);
+  task.kind = TaskKind::binary;
+  return task;
+}
+
+// Values computed by hand.
+TEST(Metrics, RegressionByHand) {
+  const std::vector<float> predictions{1, 2, 4}, targets{1, 3, 2};
+  EXPECT_NEAR(evaluate_metric(Metric::mae, regression(1), predictions, targets).value, 1.0, 1e-12);
+  EXPECT_NEAR(evaluate_metric(Metric::rmse, regression(1), predictions, targets).value, std::sqrt(5.0 / 3.0), 1e-12);
+  EXPECT_NEAR(evaluate_metric(Metric::r2, regression(1), predictions, targets).value, 1.0 - 5.0 / 2.0, 1e-12);
+}
+
+TEST(Metrics, MissingTargetsAreLeftOutAndTargetsAreAveraged) {
+  const std::vector<float> predictions{1, 10, 2, 20}, targets{2, kMissing, 2, 23};
+  const MetricResult result = evaluate_metric(Metric::mae, regression(2), predictions, targets);
+  EXPECT_EQ(result.count, 3);
+  ASSERT_EQ(result.per_target.size(), 2u);
+  EXPECT_NEAR(result.per_target[0], 0.5, 1e-12);
+  EXPECT_NEAR(result.per_target[1], 3.0, 1e-12);
+  EXPECT_NEAR(result.value, 1.75, 1e-12);
+}
+
+TEST(Metrics, RocAucCountsPairsAndTies) {
+  EXPECT_NEAR(roc_auc({0.1, 0.4, 0.35, 0.8}, {0, 0, 1, 1}), 0.75, 1e-12);
+  EXPECT_NEAR(roc_auc({0.5, 0.5, 0.5}, {0, 1, 1}), 0.5, 1e-12);
+  EXPECT_NEAR(roc_auc({0.2, 0.5, 0.5, 0.9}, {0, 0, 1, 1}), (1 + 1 + 0.5 + 1) / 4.0, 1e-12);
+  EXPECT_TRUE(std::isnan(roc_auc({0.1, 0.2}, {1, 1})));
+}
+
+TEST(Metrics, AveragePrecisionByHand) {
+  // Sorted: 1 (P 1/1), 0, 1 (P 2/3): AP = (1 + 2/3) / 2.
+  EXPECT_NEAR(average_precision({0.9, 0.8, 0.7}, {1, 0, 1}), (1.0 + 2.0 / 3.0) / 2.0, 1e-12);
+  // Ties form one threshold: both at once, P = 1/2.
+  EXPECT_NEAR(average_precision({0.5, 0.5}, {1, 0}), 0.5, 1e-12);
+}
+
+TEST(Metrics, TargetsWithOneClassAreSkippedAndNamed) {
+  const std::vector<float> predictions{0.1f, 0.9f, 0.8f, 0.2f}, targets{0, 1, 1, 1};
+  const MetricResult result = evaluate_metric(Metric::roc_auc, binary(2), predictions, targets);
+  EXPECT_NEAR(result.value, 1.0, 1e-12);
+  ASSERT_EQ(result.skipped.size(), 1u);
+  EXPECT_EQ(result.skipped[0], "t1");
+}
+
+TEST(Metrics, MulticlassAccuracyTakesTheLargestProbability) {
+  Task task{TaskKind::multiclass, {"phase"}, {""}, 3, {"a", "b", "c"}};
+  const std::vector<float> predictions{0.1f, 0.7f, 0.2f, 0.5f, 0.3f, 0.2f}, targets{1, 2};
+  EXPECT_NEAR(evaluate_metric(Metric::accuracy, task, predictions, targets).value, 0.5, 1e-12);
+}
+
+TEST(Metrics, AMetricThatDoesNotFitIsRefused) {
+  EXPECT_THROW(check_metric(Metric::roc_auc, TaskKind::regression), UsageError);
+  EXPECT_THROW(check_metric(Metric::mae, TaskKind::binary), UsageError);
+  EXPECT_THROW(metric_from_string("auroc"), UsageError);
+  EXPECT_NO_THROW(check_metric(Metric::ap, TaskKind::binary));
+}
+
+}  // namespace
+}  // namespace molgraph

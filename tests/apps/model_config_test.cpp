@@ -1,0 +1,65 @@
+#include "apps/model_config.hpp"
+
+#include <gtest/gtest.h>
+
+#include "featurize/error.hpp"
+
+namespace molgraph {
+namespace {
+
+ModelConfig unusual_config() {
+  ModelConfig config;
+  config.kind = ModelKind::grpe;
+  config.featurizer.features = Features::zinc;
+  config.grpe.max_distance = 7;
+  config.grpe.published_classes = true;
+  config.grpe.perturb_noise = 0.2;
+  config.grpe.encoder.layers = 3;
+  config.grpe.encoder.width = 24;
+  config.grpe.encoder.heads = 6;
+  config.grpe.encoder.key_term = KeyTerm::row;
+  config.grpe.encoder.gate = {true, true, false};
+  config.grpe.encoder.terms.edge_value = false;
+  config.task = {TaskKind::multiclass, {"phase"}, {""}, 3, {"a", "b", "c"}};
+  return config;
+}
+
+TEST(ModelConfig, JsonRoundTripKeepsEveryField) {
+  const std::string text = to_json(unusual_config());
+  const ModelConfig back = model_config_from_json(text, "x");
+  EXPECT_EQ(to_json(back), text);
+  EXPECT_EQ(back.grpe.encoder.key_term, KeyTerm::row);
+  EXPECT_EQ(back.grpe.max_distance, 7);
+  EXPECT_TRUE(back.grpe.encoder.gate.relu);
+  EXPECT_EQ(back.grpe.outputs, 3);
+  EXPECT_EQ(back.task.class_labels, unusual_config().task.class_labels);
+}
+
+/// `text` with one replacement must be refused with a message that names `word`.
+void expect_refused(std::string text, const std::string& from, const std::string& to, const std::string& word) {
+  const auto at = text.find(from);
+  ASSERT_NE(at, std::string::npos) << from;
+  text.replace(at, from.size(), to);
+  try {
+    model_config_from_json(text, "model.safetensors");
+    FAIL() << "accepted: " << text;
+  } catch (const FileError& error) {
+    EXPECT_NE(std::string(error.what()).find(word), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("model.safetensors"), std::string::npos) << error.what();
+  }
+}
+
+TEST(ModelConfig, DamagedTextIsRefusedWithTheKeyNamed) {
+  const std::string text = to_json(unusual_config());
+  expect_refused(text, "\"layers\":3", "\"layers\":0", "layers");
+  expect_refused(text, "\"layers\":3", "\"layers\":\"three\"", "layers");
+  expect_refused(text, "\"layers\":3", "\"layer\":3", "layer");
+  expect_refused(text, "\"heads\":6", "\"heads\":5", "multiple");
+  expect_refused(text, "\"model\":\"grpe\"", "\"model\":\"gcn\"", "gcn");
+  expect_refused(text, "\"version\":1", "\"version\":9", "version");
+  expect_refused(text, "\"key_term\":\"row\"", "\"key_term\":\"diagonal\"", "key_term");
+  expect_refused(text, "{", "", "JSON");
+}
+
+}  // namespace
+}  // namespace molgraph

@@ -1,0 +1,243 @@
+// molgraph-train as its users run it: the built program, in scratch folders, on small tables.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string slurp(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+/// Alcohols, acids, ethers and amines with a value that depends on the number of atoms.
+std::string small_table(int copies = 1) {
+  std::string text = "smiles,name,y\n";
+  const char* tails[] = {"O", "C(=O)O", "OC", "N", "Cl", "c1ccccc1", "C#N", "S"};
+  for (int copy = 0; copy < copies; ++copy) {
+    for (int length = 1; length <= 8; ++length) {
+      for (int t = 0; t < 8; ++t) {
+        const std::string smiles = std::string(static_cast<std::size_t>(length + 8 * copy), 'C') + tails[t];
+        text += smiles + ",m" + std::to_string(length) + "_" + std::to_string(t) + "," +
+                std::to_string(0.3 * static_cast<double>(smiles.size()) + t) + "\n";
+      }
+    }
+  }
+  return text;
+}
+
+class TrainCli : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::path(testing::TempDir()) /
+              ("molgraph_train_" + std::to_string(::getpid()) + "_" +
+               testing::UnitTest::GetInstance()->current_test_info()->name());
+    fs::create_directories(folder_);
+    write("small.csv", small_table());
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  void write(const std::string& name, const std::string& text) { std::ofstream(folder_ / name) << text; }
+  std::string read(const std::string& name) { return slurp(folder_ / name); }
+
+  /// Runs the program in the scratch folder; output in out.txt and err.txt.
+  int run(const std::string& arguments, const std::string& program = MOLGRAPH_TRAIN) {
+    const std::string command = "cd '" + folder_.string() + "' && '" + program + "' " + arguments + " >out.txt 2>err.txt";
+    const int status = std::system(command.c_str());
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  }
+  /// Starts it in the background.
+  pid_t start(const std::vector<std::string>& arguments) {
+    const pid_t child = ::fork();
+    if (child != 0) return child;
+    std::vector<char*> argv{const_cast<char*>(MOLGRAPH_TRAIN)};
+    for (const auto& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
+    argv.push_back(nullptr);
+    if (::chdir(folder_.c_str()) != 0) ::_exit(99);
+    if (!std::freopen("out.txt", "w", stdout) || !std::freopen("err.txt", "w", stderr)) ::_exit(99);
+    ::execv(MOLGRAPH_TRAIN, argv.data());
+    ::_exit(99);
+  }
+
+  fs::path folder_;
+};
+
+const std::string kTiny = " --layers 2 --width 16 --ffn 16 --heads 2 --seed 5 --threads 2 ";
+
+TEST_F(TrainCli, ATableBecomesARunThatScores) {
+  ASSERT_EQ(run("small.csv -o R --epochs 3" + kTiny), 0) << read("err.txt");
+  for (const char* name : {"config.toml", "model.safetensors", "metrics.csv", "splits.csv", "test_predictions.csv",
+                           "log.txt", "results.csv", "checkpoints/last.safetensors", "checkpoints/best.safetensors"}) {
+    EXPECT_TRUE(fs::exists(folder_ / "R" / name)) << name;
+  }
+  const std::string out = read("out.txt");
+  for (const char* word : {"train", "valid", "test", "mae", "rmse"}) EXPECT_NE(out.find(word), std::string::npos) << out;
+  const std::string metrics = read("R/metrics.csv");
+  EXPECT_EQ(std::count(metrics.begin(), metrics.end(), '\n'), 4) << metrics;
+  ASSERT_EQ(run("-m R -i small.csv -o scored.csv", MOLGRAPH_SCORE), 0) << read("err.txt");
+  EXPECT_NE(read("scored.csv").find("y_pred"), std::string::npos);
+}
+
+TEST_F(TrainCli, EqualRunsGiveEqualFiles) {
+  for (const char* model : {"grpe", "graphormer"}) {
+    const std::string flags = "small.csv --epochs 2 --urpe --model " + std::string(model) + kTiny;
+    ASSERT_EQ(run(flags + "-o A_" + model), 0) << read("err.txt");
+    ASSERT_EQ(run(flags + "-o B_" + model), 0) << read("err.txt");
+    for (const char* name : {"/model.safetensors", "/metrics.csv", "/test_predictions.csv", "/splits.csv"}) {
+      const std::string a = read("A_" + std::string(model) + name);
+      EXPECT_FALSE(a.empty());
+      EXPECT_TRUE(a == read("B_" + std::string(model) + name)) << model << name;
+    }
+    ASSERT_EQ(run("small.csv --epochs 2 --urpe --model " + std::string(model) +
+                  " --layers 2 --width 16 --ffn 16 --heads 2 --seed 6 -o C_" + model), 0);
+    EXPECT_FALSE(read("A_" + std::string(model) + "/model.safetensors") ==
+                 read("C_" + std::string(model) + "/model.safetensors"));
+  }
+}
+
+TEST_F(TrainCli, StoppedAtRandomMomentsAndResumedItEndsTheSame) {
+  write("more.csv", small_table(4));
+  const std::vector<std::string> flags{"more.csv",  "--epochs", "6",       "--layers", "2",      "--width",  "16",
+                                       "--ffn",     "16",       "--heads", "2",        "--seed", "5",        "--threads",
+                                       "1",         "--batch-size", "8",   "--ema",    "0.9",    "-o"};
+  auto whole = flags;
+  whole.push_back("whole");
+  int status = 0;
+  const auto begin = std::chrono::steady_clock::now();
+  ::waitpid(start(whole), &status, 0);
+  const auto length = std::chrono::steady_clock::now() - begin;
+  ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << read("err.txt");
+
+  auto parts = flags;
+  parts.push_back("parts");
+  int stops = 0;
+  for (int attempt = 0; attempt < 40; ++attempt) {
+    auto arguments = parts;
+    if (attempt > 0) arguments.push_back("--resume");
+    const pid_t child = start(arguments);
+    // Fractions of the whole run's time: early ones fall into loading, later ones into training and validation.
+    std::this_thread::sleep_for(length * (3 + attempt % 5) / 8);
+    ::kill(child, SIGTERM);
+    ::waitpid(child, &status, 0);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) break;
+    ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 143) << "status " << status << "\n" << read("err.txt");
+    ++stops;
+  }
+  ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << "never finished";
+  EXPECT_GE(stops, 1);
+  for (const char* name : {"model.safetensors", "metrics.csv", "test_predictions.csv", "splits.csv"}) {
+    EXPECT_TRUE(read(std::string("whole/") + name) == read(std::string("parts/") + name)) << name << " after " << stops;
+  }
+}
+
+TEST_F(TrainCli, ResumeRefusesOtherOptionsAndOtherData) {
+  ASSERT_EQ(run("small.csv -o R --epochs 1" + kTiny), 0) << read("err.txt");
+  EXPECT_EQ(run("-o R --resume --lr 0.5"), 2);
+  EXPECT_NE(read("err.txt").find("--lr"), std::string::npos) << read("err.txt");
+  EXPECT_EQ(run("-o R --resume"), 0) << read("err.txt");
+  write("small.csv", small_table(2));
+  EXPECT_EQ(run("-o R --resume"), 4) << read("err.txt");
+}
+
+TEST_F(TrainCli, ARunIsNeverOverwritten) {
+  ASSERT_EQ(run("small.csv -o R --epochs 1" + kTiny), 0) << read("err.txt");
+  const std::string before = read("R/model.safetensors");
+  EXPECT_EQ(run("small.csv -o R --epochs 2" + kTiny), 2);
+  EXPECT_TRUE(before == read("R/model.safetensors"));
+}
+
+TEST_F(TrainCli, FineTuningKeepsTheHeadForEqualTargetsOnly) {
+  ASSERT_EQ(run("small.csv -o R --epochs 2 --model graphormer" + kTiny), 0) << read("err.txt");
+  ASSERT_EQ(run("small.csv -o F --epochs 1 --lr 1e-12 --dropout 0 --attention-dropout 0 --from R --urpe --seed 5"), 0) << read("err.txt");
+  EXPECT_NE(read("err.txt").find("gate of ones"), std::string::npos) << read("err.txt");
+  // With a vanishing learning rate the upgraded model predicts what its origin does.
+  std::istringstream a(read("R/test_predictions.csv")), b(read("F/test_predictions.csv"));
+  std::string line_a, line_b;
+  std::getline(a, line_a), std::getline(b, line_b);
+  int rows = 0;
+  while (std::getline(a, line_a) && std::getline(b, line_b)) {
+    EXPECT_NEAR(std::stod(line_a.substr(line_a.rfind(',') + 1)), std::stod(line_b.substr(line_b.rfind(',') + 1)), 1e-4);
+    ++rows;
+  }
+  EXPECT_GT(rows, 3);
+  std::string other = small_table();
+  other.replace(other.find(",y\n"), 3, ",z\n");
+  write("other.csv", other);
+  ASSERT_EQ(run("other.csv -o G --epochs 1 --from R --freeze encoder"), 0) << read("err.txt");
+  EXPECT_NE(read("err.txt").find("new head"), std::string::npos) << read("err.txt");
+  EXPECT_EQ(run("other.csv -o H --epochs 1 --from R --heads 4"), 2);
+  EXPECT_EQ(run("other.csv -o H --epochs 1 --from nowhere"), 4);
+}
+
+TEST_F(TrainCli, EnsemblesAreFoldersThatScoreAsOne) {
+  ASSERT_EQ(run("small.csv -o E --epochs 1 --ensemble-size 2" + kTiny), 0) << read("err.txt");
+  EXPECT_FALSE(read("E/model_0/model.safetensors") == read("E/model_1/model.safetensors"));
+  ASSERT_EQ(run("-m E -i small.csv -o scored.csv", MOLGRAPH_SCORE), 0) << read("err.txt");
+  EXPECT_NE(read("scored.csv").find("y_std"), std::string::npos);
+}
+
+TEST_F(TrainCli, ClassificationWithMissingLabels) {
+  std::string text = "smiles,a,b\n";
+  for (int i = 1; i <= 40; ++i) {
+    text += std::string(static_cast<std::size_t>(i % 20 + 1), 'C') + (i % 2 ? "O" : "N") + "," + std::to_string(i % 2) +
+            "," + (i % 5 == 0 ? "" : std::to_string(i / 3 % 2)) + "\n";
+  }
+  write("labels.csv", text);
+  ASSERT_EQ(run("labels.csv -t classification -o R --epochs 2 --split-sizes 0.5 0.25 0.25" + kTiny), 0) << read("err.txt");
+  EXPECT_NE(read("out.txt").find("roc-auc"), std::string::npos) << read("out.txt");
+}
+
+TEST_F(TrainCli, MulticlassLabelsAreTexts) {
+  std::string text = "smiles,phase\n";
+  const char* phases[] = {"gas", "liquid", "solid"};
+  for (int i = 1; i <= 45; ++i) text += std::string(static_cast<std::size_t>(i), 'C') + "O," + phases[i / 16] + "\n";
+  write("phases.csv", text);
+  ASSERT_EQ(run("phases.csv -t multiclass --target-columns phase -o R --epochs 2" + kTiny), 0) << read("err.txt");
+  EXPECT_NE(read("R/test_predictions.csv").find("phase_prob_liquid"), std::string::npos);
+}
+
+TEST_F(TrainCli, BadInputEndsInTheDocumentedExitCode) {
+  write("censored.csv", "smiles,y\nCCO,1\nCCN,>50\nCCC,3\n");
+  EXPECT_EQ(run("censored.csv -o R1 --epochs 1"), 3);
+  EXPECT_NE(read("err.txt").find(">50"), std::string::npos) << read("err.txt");
+  write("empty.csv", "");
+  EXPECT_EQ(run("empty.csv -o R2 --epochs 1"), 3);
+  write("broken.csv", "smiles,y\nC1CC,1\nnonsense,2\n");
+  EXPECT_EQ(run("broken.csv -o R3 --epochs 1"), 3);
+  EXPECT_EQ(run("absent.csv -o R4 --epochs 1"), 4);
+  EXPECT_EQ(run("small.csv -o R5 --epochz 1"), 2);
+  EXPECT_NE(read("err.txt").find("--epochs"), std::string::npos) << read("err.txt");
+  EXPECT_EQ(run("small.csv -o R6 --recipe urpe"), 2);
+  EXPECT_EQ(run("small.csv -o R7 --loss bce"), 2);
+  EXPECT_EQ(run(""), 2);
+  for (const char* name : {"R1", "R2", "R3", "R4"}) EXPECT_FALSE(fs::exists(folder_ / name / "model.safetensors"));
+}
+
+TEST_F(TrainCli, AConfigFileOfARunReproducesIt) {
+  ASSERT_EQ(run("small.csv -o A --epochs 2 --no-urpe --share_encodings" + kTiny), 0) << read("err.txt");
+  ASSERT_EQ(run("--config A/config.toml -o B --threads 2"), 0) << read("err.txt");
+  EXPECT_TRUE(read("A/model.safetensors") == read("B/model.safetensors"));
+  EXPECT_TRUE(read("A/config.toml") == read("B/config.toml"));
+}
+
+TEST_F(TrainCli, HelpBeginsWithAnExample) {
+  ASSERT_EQ(run("--help"), 0);
+  const std::string out = read("out.txt");
+  EXPECT_LT(out.find("molgraph-train my_assay.csv"), out.find("--batch-size"));
+  EXPECT_NE(out.find("urpe-zinc"), std::string::npos);
+  EXPECT_NE(out.find("tox21"), std::string::npos);
+}
+
+}  // namespace

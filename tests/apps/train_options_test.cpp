@@ -1,0 +1,139 @@
+#include "apps/train_options.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <set>
+
+#include "apps/recipes.hpp"
+#include "apps/run_options.hpp"
+#include "datasets/files.hpp"
+#include "featurize/error.hpp"
+
+namespace molgraph {
+namespace {
+
+std::string scratch_file(const std::string& name) {
+  return (std::filesystem::path(testing::TempDir()) / ("molgraph_" + name)).string();
+}
+
+TEST(TrainOptions, TomlRoundTripKeepsEveryOption) {
+  TrainOptions options;
+  options.data = {"a b.csv", "c\"d.csv"};
+  options.split_sizes = {0.7, 0.2, 0.1};
+  options.lr = 1.0 / 3.0;
+  options.strict = true;
+  options.share_encodings = false;
+  options.seed = 12345;
+  options.grpe_terms = {"topology", "value"};
+  const std::string path = scratch_file("options.toml");
+  write_file_atomically(path, to_toml(options));
+  EXPECT_EQ(to_toml(train_options_from_toml(path)), to_toml(options));
+  EXPECT_EQ(train_options_from_toml(path).lr, 1.0 / 3.0);
+  EXPECT_EQ(train_options_from_toml(path).data, options.data);
+}
+
+TEST(TrainOptions, DamagedTomlIsRefused) {
+  const std::string path = scratch_file("bad.toml");
+  write_file_atomically(path, "epochs = [\n");
+  EXPECT_THROW(train_options_from_toml(path), FileError);
+  write_file_atomically(path, "epochs = 3\n");
+  EXPECT_THROW(train_options_from_toml(path), FileError);
+}
+
+TEST(TrainOptions, EveryFieldIsListedOnce) {
+  TrainOptions options;
+  std::set<std::string> keys;
+  std::set<const void*> fields;
+  for (const auto& option : list_options(options)) {
+    EXPECT_TRUE(keys.insert(option.key()).second) << option.key();
+    std::visit([&](const auto* field) { EXPECT_TRUE(fields.insert(field).second) << option.key(); }, option.field);
+    EXPECT_FALSE(option.help.empty());
+  }
+}
+
+MoleculeSet ten_molecules() {
+  MoleculeSet set;
+  set.task = {TaskKind::regression, {"y"}, {""}, 0, {}};
+  MolecularGraph carbon;
+  carbon.atoms.assign(9, 0);
+  for (int g = 0; g < 10; ++g) set.add(carbon, g, std::to_string(g), "C", {static_cast<float>(g)});
+  return set;
+}
+
+LoadedData loaded() {
+  LoadedData data;
+  data.set = ten_molecules();
+  data.split = {{0, 1, 2, 3, 4, 5, 6, 7}, {8}, {9}};
+  return data;
+}
+
+TEST(RunOptions, AutomaticValuesAreWrittenBackAndStay) {
+  TrainOptions options;
+  options.data = {"my.csv"};
+  const LoadedData data = loaded();
+  const ModelConfig config = resolve_model(options, data.set, nullptr);
+  EXPECT_EQ(options.model, "grpe");
+  EXPECT_EQ(options.urpe, "on");
+  EXPECT_TRUE(config.encoder().gate.enabled);
+  const TrainerOptions trainer = resolve_training(options, data, "folder");
+  EXPECT_EQ(trainer.batch_size, 32);
+  EXPECT_EQ(trainer.total_steps, 300);
+  EXPECT_EQ(trainer.warmup_steps, 30);
+  EXPECT_EQ(trainer.patience, 30);
+  const std::string once = to_toml(options);
+  resolve_model(options, data.set, nullptr);
+  resolve_training(options, data, "folder");
+  EXPECT_EQ(to_toml(options), once);
+}
+
+TEST(RunOptions, ANamedModelHasNoGateUnlessAsked) {
+  TrainOptions options;
+  options.data = {"my.csv"};
+  options.model = "graphormer";
+  EXPECT_FALSE(resolve_model(options, ten_molecules(), nullptr).encoder().gate.enabled);
+}
+
+TEST(RunOptions, ContradictionsAreUsageErrors) {
+  const LoadedData data = loaded();
+  const auto refuse = [&](auto change) {
+    TrainOptions options;
+    options.data = {"my.csv"};
+    change(options);
+    EXPECT_THROW(
+        {
+          resolve_model(options, data.set, nullptr);
+          resolve_training(options, data, "folder");
+        },
+        UsageError);
+  };
+  refuse([](TrainOptions& o) { o.width = 10, o.heads = 3; });
+  refuse([](TrainOptions& o) { o.epochs = 3, o.steps = 100; });
+  refuse([](TrainOptions& o) { o.loss = "bce"; });
+  refuse([](TrainOptions& o) { o.metric = "roc-auc"; });
+  refuse([](TrainOptions& o) { o.dropout = 1.0; });
+  refuse([](TrainOptions& o) { o.lr = 0; });
+  refuse([](TrainOptions& o) { o.grpe_terms = {"topology", "kye"}; });
+  refuse([](TrainOptions& o) { o.model = "grpe", o.size = "slim"; });
+}
+
+// models.md section 7, one figure of each recipe that the others do not share.
+TEST(Recipes, AreThePapersSettings) {
+  EXPECT_EQ(recipe("urpe-zinc").options.urpe, "on");
+  EXPECT_EQ(recipe("urpe-zinc").options.steps, 600000);
+  EXPECT_DOUBLE_EQ(recipe("urpe-zinc").options.lr, 4e-4);
+  EXPECT_EQ(recipe("graphormer-zinc").options.urpe, "off");
+  EXPECT_EQ(recipe("graphormer-zinc").options.max_distance, 38);
+  EXPECT_EQ(recipe("graphormer-zinc").options.warmup_steps, 40000);
+  EXPECT_EQ(recipe("graphormer-zinc").options.path, "single");
+  EXPECT_DOUBLE_EQ(recipe("grpe-zinc").options.perturb_noise, 0.2);
+  EXPECT_EQ(recipe("grpe-zinc").options.key_term, "row");
+  EXPECT_EQ(recipe("grpe-zinc").options.grad_clip, 0.0);
+  EXPECT_FALSE(recipe("grpe-zinc").options.scale_targets);
+  EXPECT_EQ(recipe("grpe-pcqm4m").options.warmup_epochs, 3);
+  EXPECT_EQ(recipe("urpe-pcqm4m").options.size, "small");
+  EXPECT_THROW(recipe("urpe"), UsageError);
+}
+
+}  // namespace
+}  // namespace molgraph

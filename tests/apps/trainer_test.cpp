@@ -1,0 +1,126 @@
+#include "apps/trainer.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <limits>
+
+#include "apps/checkpoint.hpp"
+#include "apps/optimizer.hpp"
+#include "featurize/error.hpp"
+
+namespace molgraph {
+namespace {
+
+TEST(LearningRate, RisesToThePeakAndFallsToTheEnd) {
+  TrainerOptions options;
+  options.lr = 1.0;
+  options.end_lr = 0.2;
+  options.warmup_steps = 4;
+  options.total_steps = 12;
+  EXPECT_DOUBLE_EQ(learning_rate(options, 1), 0.25);
+  EXPECT_DOUBLE_EQ(learning_rate(options, 4), 1.0);
+  EXPECT_DOUBLE_EQ(learning_rate(options, 8), 0.6);
+  EXPECT_DOUBLE_EQ(learning_rate(options, 12), 0.2);
+}
+
+TEST(MaskedLoss, ByHandWithMissingTargetsAndScaling) {
+  const float missing = std::numeric_limits<float>::quiet_NaN();
+  const torch::Tensor targets = torch::tensor({{3.0f, missing}, {5.0f, 10.0f}});
+  const torch::Tensor shift = torch::tensor({1.0f, 0.0f}), scale = torch::tensor({2.0f, 5.0f});
+  torch::Tensor scaled = torch::tensor({{2.0f, 7.0f}, {2.0f, 5.0f}}).set_requires_grad(true);
+  // Scaled targets: 1, -, 2, 2; differences: 1, -, 0, 3.
+  const LossSum l1 = masked_loss(Loss::l1, scaled, targets, shift, scale);
+  EXPECT_EQ(l1.count, 3);
+  EXPECT_FLOAT_EQ(l1.sum.item<float>(), 4.0f);
+  l1.sum.backward();
+  EXPECT_FLOAT_EQ(scaled.grad()[0][0].item<float>(), 1.0f);
+  EXPECT_FLOAT_EQ(scaled.grad()[0][1].item<float>(), 0.0f);
+  EXPECT_FLOAT_EQ(masked_loss(Loss::mse, scaled, targets, shift, scale).sum.item<float>(), 10.0f);
+  EXPECT_FLOAT_EQ(masked_loss(Loss::huber, scaled, targets, shift, scale).sum.item<float>(), 0.5f + 2.5f);
+}
+
+TEST(MaskedLoss, ClassificationByHand) {
+  const float missing = std::numeric_limits<float>::quiet_NaN();
+  const torch::Tensor zero = torch::zeros({1}), one = torch::ones({1});
+  const torch::Tensor logits = torch::tensor({{0.0f}, {2.0f}, {9.0f}});
+  const LossSum bce = masked_loss(Loss::bce, logits, torch::tensor({{1.0f}, {0.0f}, {missing}}), zero, one);
+  EXPECT_EQ(bce.count, 2);
+  EXPECT_NEAR(bce.sum.item<double>(), std::log(2.0) + std::log1p(std::exp(2.0)), 1e-6);
+  const torch::Tensor two_targets = torch::tensor({{0.0f, 1.0f, 0.0f, 0.0f}});  // two targets of two classes
+  const LossSum ce = masked_loss(Loss::ce, two_targets, torch::tensor({{1.0f, missing}}), zero, one);
+  EXPECT_EQ(ce.count, 1);
+  EXPECT_NEAR(ce.sum.item<double>(), std::log1p(std::exp(-1.0)), 1e-6);
+}
+
+struct Line : torch::nn::Module {
+  Line() { weight = register_parameter("weight", torch::tensor({1.0f, -2.0f})); }
+  torch::Tensor weight;
+};
+
+TEST(Checkpoint, RoundTripAndRefusals) {
+  const std::string path = (std::filesystem::path(testing::TempDir()) / "molgraph_checkpoint.safetensors").string();
+  Line line;
+  Optimizer optimizer(line, [](const std::string&) { return false; }, 0.1);
+  line.weight.sum().backward();
+  optimizer.step(0.5, 0.0);
+  NamedTensors tensors{{"model.weight", line.weight}};
+  optimizer.append_state(tensors);
+  TrainerState state;
+  state.step = 1;
+  state.loss_sum = 0.1 + 0.2;
+  state.metrics_csv = "epoch\n1\n";
+  write_checkpoint(path, "run A", state, tensors);
+
+  Line other;
+  Optimizer fresh(other, [](const std::string&) { return false; }, 0.1);
+  NamedTensors into{{"model.weight", other.weight}};
+  fresh.append_state(into);
+  const TrainerState back = read_checkpoint(path, "run A", into);
+  EXPECT_EQ(back.step, 1);
+  EXPECT_EQ(back.loss_sum, state.loss_sum);
+  EXPECT_EQ(back.metrics_csv, state.metrics_csv);
+  fresh.set_updates(1);
+  // Both go on in the same way, bit for bit.
+  for (auto [module, by] : {std::pair{&line, &optimizer}, std::pair{&other, &fresh}}) {
+    by->zero_grad();
+    (module->weight * module->weight).sum().backward();
+    by->step(0.5, 1.0);
+  }
+  EXPECT_TRUE(torch::equal(line.weight, other.weight));
+  EXPECT_THROW(read_checkpoint(path, "run B", into), FileError);
+  std::filesystem::resize_file(path, std::filesystem::file_size(path) - 3);
+  EXPECT_THROW(read_checkpoint(path, "run A", into), FileError);
+}
+
+TEST(WeightAverage, FollowsTheWeightsAndSwaps) {
+  Line line;
+  WeightAverage average(line, 0.75);
+  {
+    torch::NoGradGuard no_grad;
+    line.weight.copy_(torch::tensor({5.0f, 2.0f}));
+  }
+  average.update();  // 0.75 * (1, -2) + 0.25 * (5, 2)
+  average.swap();
+  EXPECT_TRUE(torch::allclose(line.weight, torch::tensor({2.0f, -1.0f})));
+  average.swap();
+  EXPECT_TRUE(torch::allclose(line.weight, torch::tensor({5.0f, 2.0f})));
+}
+
+TEST(Optimizer, DecayIsExemptByNameAndClippingBoundsTheNorm) {
+  Line decayed, exempt;
+  Optimizer first(decayed, [](const std::string&) { return false; }, 0.5);
+  Optimizer second(exempt, [](const std::string& name) { return name == "weight"; }, 0.5);
+  for (auto [module, by] : {std::pair{&decayed, &first}, std::pair{&exempt, &second}}) {
+    (module->weight * 100.0).sum().backward();
+    by->step(0.1, 1.0);
+    EXPECT_NEAR(module->weight.grad().norm().item<double>(), 1.0, 1e-4);
+  }
+  // Adam's first step is lr in each coordinate; decay multiplies by 1 - lr * 0.5 before.
+  EXPECT_NEAR(decayed.weight[0].item<double>(), 0.95 - 0.1, 1e-4);
+  EXPECT_NEAR(exempt.weight[0].item<double>(), 1.0 - 0.1, 1e-4);
+}
+
+}  // namespace
+}  // namespace molgraph
