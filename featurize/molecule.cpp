@@ -22,6 +22,7 @@
 namespace molgraph {
 namespace {
 
+constexpr std::string_view kBlanks = " \t\r\n\v\f";
 /// More than any first line needs; a hostile text cannot make the log grow.
 constexpr std::size_t kKeptLog = 2048;
 /// A reason is for people: longer ones (lists of atoms) are cut.
@@ -146,7 +147,19 @@ std::string current_exception_reason() {
   }
 }
 
-ParsedMolecule parse_smiles(std::string_view smiles) {
+std::string_view trimmed(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(kBlanks);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
+}
+
+ParsedMolecule parse_smiles(std::string_view text) {
+  const std::string_view smiles = trimmed(text);
+  // RDKit takes what follows a blank for a name; here that would drop half a cell in silence. "|...|" is CXSMILES.
+  const std::size_t blank = smiles.find_first_of(kBlanks);
+  if (blank != std::string_view::npos && smiles[smiles.find_first_not_of(kBlanks, blank)] != '|') {
+    return {nullptr, "blank inside the SMILES (character " + std::to_string(blank + 1) + ")"};
+  }
   ParsedMolecule parsed = guarded([&] { return RDKit::SmilesToMol(std::string(smiles)); });
   if (!parsed.molecule) parsed.reason = syntax_reason(smiles, parsed.reason);
   return parsed;

@@ -15,7 +15,11 @@ struct ParsedMolecule {
   std::string reason;
 };
 
-/// Sanitised, hydrogens folded in, atoms in the order of the text. Never throws on bad text. Thread-safe.
+/// Without the blanks around it.
+std::string_view trimmed(std::string_view text);
+
+/// Sanitised, hydrogens folded in, atoms in the order of the text; blanks around it are
+/// ignored. Never throws on bad text. Thread-safe.
 ParsedMolecule parse_smiles(std::string_view smiles);
 /// The same of a V2000 or V3000 mol block; what follows "M  END" is ignored.
 ParsedMolecule parse_mol_block(std::string_view block);

@@ -11,15 +11,8 @@
 namespace molgraph {
 namespace {
 
-constexpr std::string_view kBlanks = " \t\r\n\v\f";
 /// An SDF record carries coordinates and data items: it may have this many times the characters of a SMILES.
 constexpr std::size_t kRecordFactor = 64;
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(kBlanks);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
-}
 
 Rejection too_large(std::string_view what, std::size_t count, std::size_t limit) {
   return {RowStatus::too_large,

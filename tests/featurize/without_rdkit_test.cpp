@@ -1,0 +1,28 @@
+#include <gtest/gtest.h>
+
+#include "featurize/chemistry.hpp"
+#include "featurize/error.hpp"
+#include "featurize/smiles.hpp"
+
+namespace molgraph {
+namespace {
+
+TEST(WithoutRdkit, SaysWhatToDo) {
+  const Featurizer featurizer;
+  try {
+    featurizer.smiles("C");
+    FAIL() << "a molecule without a toolkit";
+  } catch (const FileError& error) {
+    EXPECT_STREQ(error.what(), "built without RDKit: use a store");
+  }
+  EXPECT_THROW(featurizer.mol_block("x"), FileError);
+  EXPECT_THROW(canonical_smiles("C"), FileError);
+  EXPECT_THROW(smiles_of_mol_block("x"), FileError);
+  EXPECT_THROW(murcko_scaffold("C"), FileError);
+  EXPECT_THROW(penalized_logp("C"), FileError);
+  EXPECT_EQ(rdkit_version(), "");
+  EXPECT_EQ(to_string(RowStatus::no_atoms), "no_atoms");
+}
+
+}  // namespace
+}  // namespace molgraph
