@@ -1,0 +1,153 @@
+// The public scoring class against the model it wraps.
+#include "apps/predictor.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "apps/model_factory.hpp"
+#include "featurize/error.hpp"
+#include "tests/apps/shell.hpp"
+#include "tests/apps/tiny_model.hpp"
+
+namespace molgraph::test {
+namespace {
+
+// float32 rounding of sums of some hundred terms, in values of order 1 to 10
+constexpr double kRounding = 2e-5;
+
+const std::vector<std::string> kMolecules{"CCO", "c1ccccc1C(=O)O", "C", "[Na+].[Cl-]", "CC(C)(C)c1ccc(O)cc1"};
+
+/// The model run on one molecule alone.
+ModelOutput run_alone(const LoadedModel& loaded, const std::string& smiles, std::vector<int> layers = {}) {
+  const torch::InferenceMode inference;
+  const auto graph = std::get<MolecularGraph>(Featurizer(loaded.config.featurizer).smiles(smiles));
+  const std::vector<GraphView> graphs{graph.view()};
+  const std::vector<std::int64_t> rows{0};
+  return loaded.model->run(pack(graphs, rows, loaded.model->pack_options()), {.keep_layers = std::move(layers)});
+}
+
+class PredictorTest : public testing::TestWithParam<ModelKind> {
+ protected:
+  void SetUp() override { save_tiny_run(run, tiny_config(GetParam(), {"a", "b"}), 11); }
+
+  Scratch scratch;
+  std::string run = scratch.path("run");
+};
+
+TEST_P(PredictorTest, ValuesAreThoseOfTheModelOnEachMoleculeAlone) {
+  Predictor predictor({run});
+  const LoadedModel loaded = load_model(run + "/model.safetensors");
+  const auto predictions = predictor.predict(kMolecules);
+  ASSERT_EQ(predictions.size(), kMolecules.size());
+  for (std::size_t i = 0; i < kMolecules.size(); ++i) {
+    EXPECT_EQ(predictions[i].status, RowStatus::ok) << predictions[i].reason;
+    const torch::Tensor expected = run_alone(loaded, kMolecules[i]).values;
+    ASSERT_EQ(predictions[i].values.size(), 2u);
+    for (std::size_t t = 0; t < 2; ++t) {
+      EXPECT_NEAR(predictions[i].values[t], expected[0][static_cast<std::int64_t>(t)].item<float>(), kRounding) << kMolecules[i];
+    }
+    EXPECT_TRUE(predictions[i].deviation.empty());
+    EXPECT_TRUE(predictions[i].members.empty());
+  }
+  EXPECT_GT(std::abs(predictions[0].values[0] - predictions[1].values[0]), 1e-3);
+}
+
+TEST_P(PredictorTest, OrderAndCompanyDoNotMatter) {
+  Predictor predictor({run}, {.threads = 2, .limits = {}});
+  const auto predictions = predictor.predict(kMolecules);
+  std::vector<std::string> many;
+  for (int copy = 0; copy < 60; ++copy) many.insert(many.end(), kMolecules.rbegin(), kMolecules.rend());
+  const auto crowd = predictor.predict(many);
+  for (std::size_t i = 0; i < many.size(); ++i) {
+    const std::size_t original = kMolecules.size() - 1 - i % kMolecules.size();
+    EXPECT_NEAR(crowd[i].values[1], predictions[original].values[1], kRounding) << many[i];
+  }
+}
+
+TEST_P(PredictorTest, BadTextGivesAStatusAndNeverAnException) {
+  Predictor predictor({run}, {.threads = 1, .limits = {.max_atoms = 5}});
+  const std::vector<std::string> texts{"", "C1CC", "CCCCCC", "CCO", "\xff\xfe"};
+  const auto predictions = predictor.predict(texts);
+  const RowStatus expected[] = {RowStatus::empty, RowStatus::invalid_smiles, RowStatus::too_large, RowStatus::ok,
+                                RowStatus::invalid_smiles};
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    EXPECT_EQ(predictions[i].status, expected[i]) << texts[i];
+    EXPECT_EQ(predictions[i].reason.empty(), expected[i] == RowStatus::ok);
+    EXPECT_EQ(std::isnan(predictions[i].values.at(0)), expected[i] != RowStatus::ok);
+  }
+  EXPECT_TRUE(predictor.predict({}).empty());
+  const auto embeddings = predictor.embed(texts);
+  EXPECT_TRUE(std::isnan(embeddings[1].values.at(3)));
+  EXPECT_FALSE(std::isnan(embeddings[3].values.at(3)));
+}
+
+TEST_P(PredictorTest, PoolingRunsOverAtomsButForToken) {
+  Predictor predictor({run});
+  const LoadedModel loaded = load_model(run + "/model.safetensors");
+  const torch::Tensor states = run_alone(loaded, kMolecules[1], {-1}).layers[0];
+  const torch::Tensor atoms = states.slice(0, 1);
+  const std::pair<Pooling, torch::Tensor> cases[] = {{Pooling::token, states[0]},
+                                                     {Pooling::mean, atoms.mean(0)},
+                                                     {Pooling::sum, atoms.sum(0)},
+                                                     {Pooling::max, std::get<0>(atoms.max(0))}};
+  for (const auto& [pooling, expected] : cases) {
+    const auto row = predictor.embed(kMolecules, {.pooling = pooling})[1].values;
+    ASSERT_EQ(row.size(), static_cast<std::size_t>(kTinyWidth));
+    for (int c = 0; c < kTinyWidth; ++c) {
+      EXPECT_NEAR(row[static_cast<std::size_t>(c)], expected[c].item<float>(), kRounding);
+    }
+  }
+}
+
+TEST_P(PredictorTest, LayersAreStackedAndScaled) {
+  Predictor predictor({run});
+  const LoadedModel loaded = load_model(run + "/model.safetensors");
+  const EmbeddingOptions options{.pooling = Pooling::token, .layers = {0, 2, -1}};
+  EXPECT_EQ(predictor.embedding_width(options), 3 * kTinyWidth);
+  const auto row = predictor.embed(kMolecules, options)[0].values;
+  const auto kept = run_alone(loaded, kMolecules[0], options.layers).layers;
+  for (std::size_t l = 0; l < 3; ++l) {
+    for (int c = 0; c < kTinyWidth; ++c) {
+      EXPECT_NEAR(row.at(l * kTinyWidth + static_cast<std::size_t>(c)), kept[l][0][c].item<float>(), kRounding);
+    }
+  }
+  double length = 0;
+  for (const float value : predictor.embed(kMolecules, {.layers = {0, 2, -1}, .l2 = true})[0].values) length += value * value;
+  EXPECT_NEAR(length, 1, 1e-5);
+  EXPECT_THROW(predictor.embed(kMolecules, {.layers = {kTinyLayers + 1}}), UsageError);
+  EXPECT_THROW(predictor.embed(kMolecules, {.layers = {-2}}), UsageError);
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, PredictorTest, testing::Values(ModelKind::graphormer, ModelKind::grpe),
+                         [](const auto& info) { return info.param == ModelKind::graphormer ? "graphormer" : "grpe"; });
+
+TEST(PredictorEnsemble, MeanAndDeviationOverRuns) {
+  const Scratch scratch;
+  const auto config = tiny_config(ModelKind::grpe, {"y"});
+  save_tiny_run(scratch.path("all/model_0"), config, 1);
+  save_tiny_run(scratch.path("all/model_1"), config, 2);
+  Predictor all({scratch.path("all")}), first({scratch.path("all/model_0")}), second({scratch.path("all/model_1")});
+  EXPECT_EQ(all.num_runs(), 2u);
+  const Prediction both = all.predict(kMolecules)[0];
+  const double a = first.predict(kMolecules)[0].values[0], b = second.predict(kMolecules)[0].values[0];
+  EXPECT_NEAR(both.values[0], (a + b) / 2, kRounding);
+  EXPECT_NEAR(both.deviation.at(0), std::abs(a - b) / 2, kRounding);
+  EXPECT_NEAR(both.members.at(1)[0], b, kRounding);
+  EXPECT_GT(std::abs(a - b), 1e-3);
+  EXPECT_THROW(all.embed(kMolecules), UsageError);
+}
+
+TEST(PredictorEnsemble, RunsThatDoNotFitAreRefused) {
+  const Scratch scratch;
+  auto config = tiny_config(ModelKind::grpe, {"y"});
+  save_tiny_run(scratch.path("a"), config, 1);
+  config.featurizer.features = Features::zinc;
+  save_tiny_run(scratch.path("b"), config, 1);
+  EXPECT_THROW(Predictor({scratch.path("a"), scratch.path("b")}), FileError);
+  EXPECT_THROW(Predictor({scratch.path("none")}), FileError);
+  EXPECT_THROW(Predictor(std::vector<std::string>{}), UsageError);
+}
+
+}  // namespace
+}  // namespace molgraph::test

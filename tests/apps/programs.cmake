@@ -1,0 +1,19 @@
+# Tests of the predictor and of the scoring programs. The programs are run as their users run them, from a shell.
+add_library(apps_test_support STATIC shell.cpp tiny_model.cpp)
+target_link_libraries(apps_test_support PUBLIC predictor molgraph_warnings)
+molgraph_use_torch(apps_test_support)
+
+molgraph_test(predictor_test SOURCES predictor_test.cpp LIBRARIES apps_test_support)
+molgraph_test(program_shell_test SOURCES program_test.cpp LIBRARIES program_shell CLI11::CLI11)
+
+# molgraph_cli_test(NAME PROGRAMS ...): NAME.cpp finds the folder of the programs in MOLGRAPH_BIN
+function(molgraph_cli_test name)
+  cmake_parse_arguments(ARG "" "" "PROGRAMS" ${ARGN})
+  molgraph_test(${name} SOURCES ${name}.cpp LIBRARIES apps_test_support)
+  target_compile_definitions(${name} PRIVATE MOLGRAPH_BIN="$<TARGET_FILE_DIR:molgraph-score>")
+  add_dependencies(${name} ${ARG_PROGRAMS})
+endfunction()
+molgraph_cli_test(score_cli_test PROGRAMS molgraph-score)
+molgraph_cli_test(embed_cli_test PROGRAMS molgraph-embed)
+molgraph_cli_test(featurize_cli_test PROGRAMS molgraph-featurize molgraph-info)
+molgraph_cli_test(info_cli_test PROGRAMS molgraph-info molgraph-featurize)

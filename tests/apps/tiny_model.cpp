@@ -1,0 +1,37 @@
+#include "tests/apps/tiny_model.hpp"
+
+#include <filesystem>
+
+#include "apps/model_factory.hpp"
+
+namespace molgraph::test {
+
+ModelConfig tiny_config(ModelKind kind, const std::vector<std::string>& targets) {
+  ModelConfig config;
+  config.kind = kind;
+  EncoderOptions& encoder = config.encoder();
+  encoder.layers = kTinyLayers;
+  encoder.width = encoder.ffn = kTinyWidth;
+  encoder.heads = 4;
+  encoder.gate.enabled = kind == ModelKind::graphormer;
+  config.task.names = targets;
+  config.task.units.assign(targets.size(), "");
+  return config;
+}
+
+void save_tiny_run(const std::string& folder, const ModelConfig& config, std::uint64_t seed) {
+  std::filesystem::create_directories(folder);
+  const auto model = make_model(config, seed);
+  {
+    // The published initialisation is so small that all molecules would look alike.
+    const torch::NoGradGuard no_grad;
+    for (auto& parameter : model->parameters()) parameter.add_(torch::randn_like(parameter) * 0.3);
+  }
+  if (config.task.kind == TaskKind::regression) {
+    const auto outputs = static_cast<std::int64_t>(config.task.num_outputs());
+    model->set_target_scaling(torch::full({outputs}, 3.0), torch::full({outputs}, 2.0));
+  }
+  save_model(folder + "/model.safetensors", *model, config);
+}
+
+}  // namespace molgraph::test

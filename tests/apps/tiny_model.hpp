@@ -1,0 +1,19 @@
+// Small models with random weights, saved as runs: enough to test programs, useless for chemistry.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "apps/model_config.hpp"
+
+namespace molgraph::test {
+
+constexpr int kTinyWidth = 16;
+constexpr int kTinyLayers = 2;
+
+/// Graphormer with URPE's gate, or GRPE; regression of the targets named.
+ModelConfig tiny_config(ModelKind kind, const std::vector<std::string>& targets);
+/// Writes FOLDER/model.safetensors. Weights and scaling (shift 3, scale 2 for regression) depend on `seed` alone.
+void save_tiny_run(const std::string& folder, const ModelConfig& config, std::uint64_t seed);
+
+}  // namespace molgraph::test
