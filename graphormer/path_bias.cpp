@@ -1,0 +1,80 @@
+#include "graphormer/path_bias.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace molgraph {
+namespace {
+
+/// A copy of part [begin, end) of a vector: autograd keeps indices until the backward pass, the batch may be gone by then.
+template <class T>
+torch::Tensor slice(const std::vector<T>& values, std::int64_t begin, std::int64_t end, torch::ScalarType type) {
+  return torch::from_blob(const_cast<T*>(values.data() + begin), {end - begin}, type).clone();
+}
+
+/// Rows of the embedding table that belong to each bond id: the inverse of bond_id().
+torch::Tensor rows_of_bond_ids(Features features) {
+  const FeatureShape& shape = feature_shape(features);
+  const torch::Tensor rows = torch::zeros({shape.bond_ids, shape.bond_columns}, torch::kInt64);
+  auto out = rows.accessor<std::int64_t, 2>();
+  std::array<std::uint8_t, 3> value{};
+  const auto visit = [&](auto&& self, int column) -> void {
+    if (column == shape.bond_columns) {
+      const int id = bond_id(features, value.data());
+      std::int64_t row = 0;
+      for (int c = 0; c < shape.bond_columns; row += shape.bond_dims[static_cast<std::size_t>(c++)]) {
+        out[id][c] = row + value[static_cast<std::size_t>(c)];
+      }
+      return;
+    }
+    for (int v = 0; v < shape.bond_dims[static_cast<std::size_t>(column)]; ++v) {
+      value[static_cast<std::size_t>(column)] = static_cast<std::uint8_t>(v);
+      self(self, column + 1);
+    }
+  };
+  visit(visit, 0);
+  return rows;
+}
+
+}  // namespace
+
+PathBiasImpl::PathBiasImpl(Features features, int heads, int max_hops)
+    : features_(features), max_hops_(max_hops), bond_rows_(rows_of_bond_ids(features)) {
+  const FeatureShape& shape = feature_shape(features);
+  const int rows = std::accumulate(shape.bond_dims.begin(), shape.bond_dims.end(), 0);
+  bond = register_parameter("bond", torch::randn({rows, heads}));
+  hop_weight = register_parameter("hop_weight", torch::randn({max_hops, heads, heads}));
+}
+
+torch::Tensor PathBiasImpl::hop_table() {
+  return torch::matmul(torch::embedding(bond, bond_rows_).mean(1), hop_weight);
+}
+
+torch::Tensor PathBiasImpl::forward(const GraphBatch& batch) {
+  const PathSteps& paths = batch.paths;
+  const std::int64_t heads = bond.size(1);
+  const torch::Tensor table = hop_table();
+  torch::Tensor result = torch::zeros({batch.num_pairs(), heads}, bond.options());
+  std::vector<torch::Tensor> levels;
+  torch::Tensor before;  // S of the level below
+  for (int m = 1; m <= paths.levels(); ++m) {
+    const auto k = static_cast<std::size_t>(m);
+    const auto begin = paths.level_steps[k - 1], end = paths.level_steps[k];
+    const auto count = paths.level_pairs[k] - paths.level_pairs[k - 1];
+    torch::Tensor step;
+    if (m <= max_hops_) step = table[m - 1].index_select(0, slice(paths.bond, begin, end, torch::kInt64));
+    if (m > 1) {
+      const torch::Tensor prefix = before.index_select(0, slice(paths.source, begin, end, torch::kInt64));
+      step = step.defined() ? step + prefix : prefix;
+    }
+    step = step * slice(paths.weight, begin, end, torch::kFloat64).to(bond.dtype()).unsqueeze(1);
+    before = torch::zeros({count, heads}, bond.options())
+                 .index_add(0, slice(paths.target, begin, end, torch::kInt64), step);
+    levels.push_back(before / std::min(m, max_hops_));
+  }
+  if (levels.empty()) return result;
+  const torch::Tensor pairs = slice(paths.pair, 0, static_cast<std::int64_t>(paths.pair.size()), torch::kInt64);
+  return result.index_copy(0, pairs, torch::cat(levels));
+}
+
+}  // namespace molgraph

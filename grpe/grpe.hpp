@@ -1,0 +1,38 @@
+// GRPE (Park et al. 2022, arXiv:2201.12787), with URPE's gate (Luo et al. 2022) as an option of its encoder.
+#pragma once
+
+#include "graphormer/attention/encoder.hpp"
+#include "graphormer/attention/graph_model.hpp"
+#include "graphormer/attention/node_embedding.hpp"
+#include "graphormer/attention/relation_classes.hpp"
+#include "graphormer/attention/task_head.hpp"
+#include "grpe/options.hpp"
+
+namespace molgraph {
+
+/// Node input = embedded atom columns (in training plus uniform noise on atoms); topology and edge encodings on query, key
+/// and value; encoder; head on token 0. No degree term.
+/// Parameters: node.atom, node.virtual_node (starts at zero), encoder.*, head.*.
+class Grpe : public GraphModel {
+ public:
+  explicit Grpe(const GrpeOptions& options);
+
+  ModelOutput run(const GraphBatch& batch, const ForwardMode& mode) override;
+  PackOptions pack_options() const override { return {}; }
+  bool is_decay_exempt(const std::string& parameter_name) const override;
+
+  NodeEmbedding node{nullptr};
+  Encoder encoder{nullptr};
+  TaskHead head{nullptr};
+
+ private:
+  GrpeOptions options_;
+  ClassMaps maps_;
+};
+
+/// Rows that the published code ties (models.md section 6): distances of L and more share row L; the pair (0, 0) has the rows
+/// of distance 0 and of NO_EDGE; the pairs of token 0 share one row both ways; an atom with itself is NO_EDGE; `ogb` bond ids
+/// are type + 4*stereo + 16*conjugated (not injective).
+ClassMaps published_class_maps(Features features, int max_distance);
+
+}  // namespace molgraph
