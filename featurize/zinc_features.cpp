@@ -32,7 +32,8 @@ std::string type_name(const RDKit::Atom& atom) {
 /// Kekule SMILES of the molecule; `order` [n] receives the atoms as written.
 std::string write_kekule(const RDKit::ROMol& molecule, std::vector<int>& order) {
   RDKit::RWMol kekule(molecule);
-  RDKit::MolOps::Kekulize(kekule, false);
+  // Aromatic flags are cleared before ranking: with them RDKit writes every sixth molecule in another order.
+  RDKit::MolOps::Kekulize(kekule, true);
   RDKit::SmilesWriteParams params;
   params.doKekule = true;
   std::string smiles = RDKit::MolToSmiles(kekule, params);
