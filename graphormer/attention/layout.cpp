@@ -13,7 +13,7 @@ namespace {
 using torch::Tensor;
 
 // One more group costs about as much as this many more pairs (measured at 12 x 80, batch 256, on two cores).
-constexpr std::int64_t kGroupOverhead = 8000;
+constexpr std::int64_t kGroupOverhead = 3000;
 
 // Relations in order of first occurrence; [P] relation of every packed pair.
 std::vector<std::int32_t> number_relations(const std::int64_t* topology, const std::int64_t* edge, std::int64_t pairs,
