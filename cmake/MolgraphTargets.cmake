@@ -4,7 +4,8 @@ add_library(molgraph_warnings INTERFACE)
 target_compile_options(molgraph_warnings INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wno-unknown-pragmas
                        -Wno-missing-field-initializers)  # aggregates with defaults are the style of options
 
-# molgraph_library(NAME SOURCES ... PUBLIC libs ... PRIVATE libs ...)
+# molgraph_library(NAME SOURCES ... PUBLIC libs ... PRIVATE libs ...): a static library of a room; it is installed and
+# exported as molgraph::NAME. Every one of them stands in the global property MOLGRAPH_LIBRARIES.
 function(molgraph_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})
@@ -13,6 +14,7 @@ function(molgraph_library name)
                                             $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/molgraph>)
   target_compile_features(${name} PUBLIC cxx_std_20)
   target_link_libraries(${name} PUBLIC ${ARG_PUBLIC} PRIVATE ${ARG_PRIVATE} $<BUILD_INTERFACE:molgraph_warnings>)
+  set_property(GLOBAL APPEND PROPERTY MOLGRAPH_LIBRARIES ${name})
 endfunction()
 
 # molgraph_use_torch(TARGET [PUBLIC|PRIVATE]): for every target with a file that includes <torch/torch.h>. Links LibTorch
