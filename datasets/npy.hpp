@@ -10,7 +10,11 @@ namespace molgraph {
 
 enum class FloatKind : std::uint8_t { float32, float16 };
 
+/// IEEE 754 binary16 of a float, rounded to the nearest, ties to even; too large becomes infinity, NaN stays NaN.
+std::uint16_t float16_bits(float value);
+
 /// Appends rows of a matrix [rows, columns] to a .npy file; the header is patched in finish(), which also renames.
+/// Destroyed without finish(), it leaves nothing. Throws FileError.
 class NpyWriter {
  public:
   NpyWriter(const std::string& path, std::int64_t columns, FloatKind kind);
@@ -23,7 +27,8 @@ class NpyWriter {
 };
 
 /// An .npz with arrays `embeddings` [rows, columns], `ids`, `smiles`, `status` (numpy unicode strings), readable with
-/// numpy.load without pickles. Spills to temporary files beside `path`, so memory stays constant; atomic.
+/// numpy.load without pickles. The strings wait in nameless files beside `path` until their longest is known, so memory
+/// stays constant; atomic. Embeddings are stored as they are, strings deflated; every member has zip64 sizes.
 class NpzWriter {
  public:
   NpzWriter(const std::string& path, std::int64_t columns, FloatKind kind);

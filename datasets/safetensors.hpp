@@ -33,10 +33,12 @@ struct SafetensorsFile {
   std::map<std::string, StoredTensor> tensors;     ///< sorted by name
 };
 
-/// Deterministic bytes: tensors and metadata sorted by name, data 8-byte aligned. Atomic (temporary name, flush, rename).
+/// Deterministic bytes. Header entries are sorted by name. The data starts at a multiple of 8 bytes and follows without
+/// gaps, as the format demands, tensors of wide elements first (then by name), so that each is aligned to its element.
+/// Metadata that is not UTF-8 gets U+FFFD for each bad byte. Atomic (temporary name, flush, rename).
 void write_safetensors(const std::string& path, const std::map<std::string, std::string>& metadata,
                        const std::vector<TensorView>& tensors);
-/// Checks lengths, offsets, overlaps, dtypes and shapes before use. Throws FileError.
+/// Checks lengths, offsets, overlaps, gaps, doubled names, dtypes and shapes before use. Throws FileError.
 SafetensorsFile read_safetensors(const std::string& path);
 
 }  // namespace molgraph

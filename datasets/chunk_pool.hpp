@@ -1,0 +1,52 @@
+// Threads that compress chunks while the caller fills the next ones. Private to this room.
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace molgraph {
+
+/// Chunks are compressed by the pool in any order and handed to their `write` in the order of submit(), on the thread
+/// that calls submit() or drain(). How many wait at most is fixed, so neither the file nor the memory depends on the
+/// number of threads. All members are for one thread; pool threads do nothing but compress.
+class ChunkPool {
+ public:
+  using Write = std::function<void(const std::vector<std::byte>& packed)>;
+
+  explicit ChunkPool(int threads);
+  ~ChunkPool();
+  ChunkPool(const ChunkPool&) = delete;
+  ChunkPool& operator=(const ChunkPool&) = delete;
+
+  void submit(std::vector<std::byte> raw, std::size_t element_bytes, Write write);
+  /// Writes everything that was submitted.
+  void drain();
+
+ private:
+  struct Job {
+    std::vector<std::byte> bytes;  ///< raw, then packed
+    std::size_t element_bytes = 1;
+    Write write;
+    bool done = false;
+    std::exception_ptr error;
+  };
+
+  void work();
+  void write_first();
+
+  std::mutex mutex_;
+  std::condition_variable work_ready_, chunk_done_;
+  std::deque<std::unique_ptr<Job>> in_order_;  ///< submitted, not yet written
+  std::deque<Job*> to_compress_;
+  bool stopping_ = false;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace molgraph
