@@ -15,12 +15,21 @@ namespace {
 
 constexpr std::size_t kMaxRejectedText = 65536;
 
+/// The data sets' names without their subsets.
+std::vector<std::string> known_names() {
+  std::vector<std::string> names;
+  for (const NamedDataset& entry : named_datasets()) {
+    const std::string name = entry.name.substr(0, entry.name.find(' '));
+    if (names.empty() || names.back() != name) names.push_back(name);
+  }
+  return names;
+}
+
 /// The closest name within two edits (Levenshtein), or "".
 std::string closest_name(const std::string& text) {
   std::string best;
   std::size_t best_distance = 3;
-  for (const NamedDataset& entry : named_datasets()) {
-    const std::string name = entry.name.substr(0, entry.name.find(' '));
+  for (const std::string& name : known_names()) {
     std::vector<std::size_t> row(name.size() + 1);
     for (std::size_t j = 0; j <= name.size(); ++j) row[j] = j;
     for (std::size_t i = 1; i <= text.size(); ++i) {
@@ -38,12 +47,9 @@ std::string closest_name(const std::string& text) {
 }
 
 [[noreturn]] void throw_unknown(const std::string& path) {
-  std::vector<std::string> names;
-  for (const NamedDataset& entry : named_datasets())
-    if (entry.name.find(' ') == std::string::npos) names.push_back(entry.name);
   const std::string guess = closest_name(path);
   throw FileError("'" + path + "' is neither a file nor a known data set" +
-                  (guess.empty() ? "" : "; did you mean '" + guess + "'?") + " (known: " + list_of(names) + ")");
+                  (guess.empty() ? "" : "; did you mean '" + guess + "'?") + " (known: " + list_of(known_names()) + ")");
 }
 
 SourcePlan plan_tables(const LoadOptions& options) {
