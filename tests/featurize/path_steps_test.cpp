@@ -1,12 +1,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 #include <random>
 
-#include "featurize/graph_batch.hpp"
-#include "featurize/pair_relations.hpp"
+#include "tests/featurize/path_walker.hpp"
 #include "tests/featurize/small_graphs.hpp"
 
 namespace molgraph {
@@ -15,99 +13,12 @@ namespace {
 using test::chain_of;
 using test::cubane;
 using test::cyclobutane;
+using test::expect_brute_force;
 using test::graph_of;
+using test::kTolerance;
+using test::packed;
+using test::path_sums;
 using test::renumbered;
-
-/// Weights are quotients of exact counts; sums of a few dozen terms of size 1.
-constexpr double kTolerance = 1e-12;
-
-GraphBatch packed(const std::vector<MolecularGraph>& graphs, PathRule rule) {
-  std::vector<GraphView> views;
-  std::vector<std::int64_t> rows;
-  for (const auto& graph : graphs) {
-    rows.push_back(static_cast<std::int64_t>(rows.size()));
-    views.push_back(graph.view());
-  }
-  return pack(views, rows, {.paths = true, .path_rule = rule});
-}
-
-/// Any number that depends on the hop and the bond: stands for the table T[hop][bond id].
-double hop_value(int hop, int bond) { return std::sin(1.0 + 3.7 * hop + 0.31 * bond * bond); }
-
-/// The recursion as a model runs it; [pairs] sums S(i, j), 0 where there is none.
-std::vector<double> path_sums(const GraphBatch& batch) {
-  const PathSteps& steps = batch.paths;
-  std::vector<double> sums(static_cast<std::size_t>(batch.num_pairs()), 0.0);
-  for (int m = 1; m <= steps.levels(); ++m) {
-    for (auto s = steps.level_steps[m - 1]; s < steps.level_steps[m]; ++s) {
-      const auto at = static_cast<std::size_t>(s);
-      const double before = steps.source[at] < 0
-                                ? 0.0
-                                : sums[static_cast<std::size_t>(steps.pair[static_cast<std::size_t>(
-                                      steps.level_pairs[m - 2] + steps.source[at])])];
-      sums[static_cast<std::size_t>(steps.pair[static_cast<std::size_t>(steps.level_pairs[m - 1] + steps.target[at])])] +=
-          steps.weight[at] * (before + hop_value(m, static_cast<int>(steps.bond[at])));
-    }
-  }
-  return sums;
-}
-
-/// All shortest paths of one pair, walked back from j one by one: no counts, no recursion over pairs.
-class PathWalker {
- public:
-  explicit PathWalker(const MolecularGraph& graph)
-      : relations_(pair_relations(graph.view())), tokens_(static_cast<std::size_t>(graph.num_atoms()) + 1) {}
-
-  /// Mean over the paths (or the value of the path through the smallest predecessors), of sum over hops of hop_value.
-  double value(std::size_t i, std::size_t j, PathRule rule) {
-    total_ = 0;
-    paths_ = 0;
-    walk(i, j, 0.0, rule);
-    return paths_ == 0 ? 0.0 : total_ / static_cast<double>(paths_);
-  }
-  std::size_t paths() const { return paths_; }
-
- private:
-  void walk(std::size_t i, std::size_t j, double sum, PathRule rule) {
-    if (i == j) {
-      total_ += sum;
-      ++paths_;
-      return;
-    }
-    const int distance = relations_.topology[i * tokens_ + j];
-    if (distance >= kUnreachable) return;
-    for (std::size_t u = 1; u < tokens_; ++u) {
-      const int bond = relations_.edge[u * tokens_ + j];
-      if (bond == kNoEdge || bond == kSelfEdge || relations_.topology[i * tokens_ + u] != distance - 1) continue;
-      walk(i, u, sum + hop_value(distance, bond), rule);
-      if (rule == PathRule::single) return;
-    }
-  }
-  PairRelations relations_;
-  std::size_t tokens_;
-  double total_ = 0;
-  std::size_t paths_ = 0;
-};
-
-/// Compares every pair of every molecule with the walked paths; returns the largest number of ties met.
-std::size_t expect_brute_force(const std::vector<MolecularGraph>& graphs, PathRule rule) {
-  const GraphBatch batch = packed(graphs, rule);
-  const std::vector<double> sums = path_sums(batch);
-  std::size_t most_paths = 0;
-  for (std::size_t b = 0; b < graphs.size(); ++b) {
-    PathWalker walker(graphs[b]);
-    const auto tokens = static_cast<std::size_t>(graphs[b].num_atoms()) + 1;
-    for (std::size_t i = 1; i < tokens; ++i) {
-      for (std::size_t j = 1; j < tokens; ++j) {
-        const double expected = walker.value(i, j, rule);
-        most_paths = std::max(most_paths, walker.paths());
-        EXPECT_NEAR(sums[static_cast<std::size_t>(batch.pair_offset[b]) + i * tokens + j], expected, kTolerance)
-            << "molecule " << b << ", pair " << i << "," << j;
-      }
-    }
-  }
-  return most_paths;
-}
 
 /// Three steroid-like fused six-rings and a cage: several ties of different length.
 std::vector<MolecularGraph> tied_molecules() {
