@@ -115,22 +115,30 @@ class PathCounts {
   std::vector<double> count_;
 };
 
-/// Sizes the arrays and returns per level the position of its first pair and first step.
+/// Sizes the arrays and sets the offsets of the levels. Every neighbour of j that is nearer to i is a
+/// predecessor: neighbours' distances differ by at most one.
 void count_levels(const GraphBatch& batch, std::span<const Adjacency> adjacency, PathRule rule, PathSteps& steps) {
-  std::vector<std::int64_t> pairs, edges;
-  for_each_source(batch, [&](std::size_t b, std::size_t, const SourceRow& row) {
-    if (pairs.size() < row.levels()) {
-      pairs.resize(row.levels(), 0);
-      edges.resize(row.levels(), 0);
-    }
-    for (std::size_t m = 1; m <= row.levels(); ++m) {
-      pairs[m - 1] += static_cast<std::int64_t>(row.level_start[m + 1] - row.level_start[m]);
-      for (std::size_t k = row.level_start[m]; k < row.level_start[m + 1]; ++k) {
-        for_each_predecessor(adjacency[b], row, static_cast<std::size_t>(row.order[k]), rule,
-                             [&](std::size_t) { ++edges[m - 1]; });
+  std::vector<std::int64_t> pairs, edges;  // [levels], level 0 left out
+  for (std::size_t b = 0; b < adjacency.size(); ++b) {
+    const Adjacency& own = adjacency[b];
+    const std::size_t n = own.row.size() - 1;
+    for (std::size_t i = 0; i < n; ++i) {
+      const std::uint16_t* distance = batch.topology.data() + batch.pair_offset[b] + (i + 1) * (n + 1) + 1;
+      for (std::size_t j = 0; j < n; ++j) {
+        const std::uint16_t d = distance[j];
+        if (d == 0 || d == kUnreachable) continue;
+        if (pairs.size() < d) {
+          pairs.resize(d, 0);
+          edges.resize(d, 0);
+        }
+        ++pairs[d - 1u];
+        for (std::size_t slot = own.row[j]; slot < own.row[j + 1]; ++slot) {
+          edges[d - 1u] += distance[own.neighbour[slot]] < d;
+        }
       }
     }
-  });
+  }
+  if (rule == PathRule::single) edges = pairs;
   steps.level_pairs.assign(pairs.size() + 1, 0);
   steps.level_steps.assign(pairs.size() + 1, 0);
   for (std::size_t m = 0; m < pairs.size(); ++m) {
