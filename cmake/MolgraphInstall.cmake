@@ -13,8 +13,19 @@ foreach(_target IN LISTS _targets)
     install(TARGETS ${_target} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
   endif()
 endforeach()
+# Headers that show a library to their own room only. Everything else is public and installed.
+set(MOLGRAPH_PRIVATE_HEADERS
+  featurize/molecule.hpp featurize/rdkit_features.hpp   # RDKit
+  datasets/store_layout.hpp                             # HDF5
+  apps/info_card.hpp)                                   # JSON
 foreach(_room IN ITEMS featurize datasets graphormer grpe apps)
-  install(DIRECTORY ${_room} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/molgraph FILES_MATCHING PATTERN "*.hpp")
+  set(_private)
+  foreach(_header IN LISTS MOLGRAPH_PRIVATE_HEADERS)
+    if(_header MATCHES "^${_room}/(.*)$")
+      list(APPEND _private PATTERN ${CMAKE_MATCH_1} EXCLUDE)
+    endif()
+  endforeach()
+  install(DIRECTORY ${_room} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/molgraph FILES_MATCHING PATTERN "*.hpp" ${_private})
 endforeach()
 
 install(EXPORT molgraphTargets NAMESPACE molgraph:: DESTINATION ${_package_dir})

@@ -1,0 +1,22 @@
+# Run by ctest (tests/package/CMakeLists.txt). Each step's failure is the test's failure, with its output.
+function(run)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE code OUTPUT_VARIABLE out ERROR_VARIABLE out)
+  if(NOT code EQUAL 0)
+    message(FATAL_ERROR "${ARGN}\nended with ${code}:\n${out}")
+  endif()
+  set(output "${out}" PARENT_SCOPE)
+endfunction()
+
+file(REMOVE_RECURSE ${SCRATCH})
+file(MAKE_DIRECTORY ${SCRATCH})
+set(prefix ${SCRATCH}/prefix)
+run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${prefix})
+run(${prefix}/${BINDIR}/molgraph-train ${SOURCE}/molecules.csv -o ${SCRATCH}/run --model grpe --size tiny --epochs 1)
+run(${CMAKE_COMMAND} -S ${SOURCE}/consumer -B ${SCRATCH}/build -G ${GENERATOR} -DCMAKE_PREFIX_PATH=${prefix}
+    -DCMAKE_CXX_COMPILER=${COMPILER} -DCMAKE_BUILD_TYPE=${CONFIG} -DCMAKE_CXX_FLAGS=${FLAGS})
+run(${CMAKE_COMMAND} --build ${SCRATCH}/build)
+run(${SCRATCH}/build/consumer ${SCRATCH}/run)
+if(NOT output MATCHES "^CCO -?[0-9.]+\nC1CC invalid_smiles: [^\n]+\n$")
+  message(FATAL_ERROR "the consumer printed:\n${output}")
+endif()
+message(STATUS "the consumer printed:\n${output}")
