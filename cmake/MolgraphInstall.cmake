@@ -16,7 +16,7 @@ endforeach()
 # Headers that show a library to their own room only. Everything else is public and installed.
 set(MOLGRAPH_PRIVATE_HEADERS
   featurize/molecule.hpp featurize/rdkit_features.hpp   # RDKit
-  datasets/store_layout.hpp                             # HDF5
+  datasets/store_columns.hpp datasets/store_layout.hpp  # HDF5
   apps/info_card.hpp)                                   # JSON
 foreach(_room IN ITEMS featurize datasets graphormer grpe apps)
   set(_private)
