@@ -52,7 +52,8 @@ Entry moleculenet(const std::string& name, const std::string& target, const std:
 
 Entry zinc(const std::string& subset, const std::string& table, std::array<std::int64_t, 3> sizes,
            const std::string& what) {
-  Entry entry{.name = "zinc", .subset = subset, .layouts = {{table, {}}}, .target = "y", .target_name = "penalized_logp"};
+  Entry entry{.name = "zinc", .subset = subset, .layouts = {{table, {}}}, .target = "y"};
+  entry.target_name = "penalized_logp";
   entry.features = Features::zinc;
   entry.split_name = "published";
   entry.part_column = "split";
@@ -103,7 +104,8 @@ std::vector<Entry> make_entries() {
 
   entries.push_back(moleculenet("esol", "measured log solubility in mols per litre", "log10(mol/L)",
                                 TaskKind::regression, "ESOL: solubility in water"));
-  entries.push_back(moleculenet("freesolv", "expt", "kcal/mol", TaskKind::regression, "FreeSolv: hydration free energy"));
+  entries.push_back(moleculenet("freesolv", "expt", "kcal/mol", TaskKind::regression,
+                                "FreeSolv: hydration free energy"));
   entries.push_back(moleculenet("bbbp", "p_np", "", TaskKind::binary, "BBBP: passes the blood-brain barrier"));
   entries.push_back(moleculenet("clintox", "", "", TaskKind::binary, "ClinTox: 2 tasks, approval and toxicity"));
   entries.push_back(moleculenet("tox21", "", "", TaskKind::binary, "Tox21: 12 toxicity assays with gaps"));
@@ -166,7 +168,7 @@ const Entry* find_entry(const std::string& name, const std::string& subset) {
     if (!entry.subset.empty()) subsets.push_back(entry.subset);
   }
   if (!first) return nullptr;
-  if (subsets.empty()) throw UsageError("the data set '" + name + "' has no subsets, so --subset " + subset + " is unknown");
+  if (subsets.empty()) throw UsageError("the data set '" + name + "' has no subsets, so there is no '" + subset + "'");
   throw UsageError(subset.empty() ? "this version reads only a part of '" + name + "': say --subset " + list_of(subsets)
                                   : "the data set '" + name + "' has no subset '" + subset + "': " + list_of(subsets));
 }

@@ -27,16 +27,17 @@ std::uint64_t mix(std::uint64_t x) {  // the finaliser of splitmix64 (Steele et 
 /// features, charge, hydrogens and ring membership) and the bonds' pattern. Chirality, bond stereo and the Kekule form
 /// depend on the text and are left out. Different molecules may share it; canonical SMILES decide between them.
 std::uint64_t invariant_hash(const GraphView& graph) {
-  const int columns = feature_shape(graph.features).atom_columns;
+  const auto columns = static_cast<std::size_t>(feature_shape(graph.features).atom_columns);
   const auto n = static_cast<std::size_t>(graph.num_atoms);
   std::vector<std::uint64_t> colour(n, 0), next(n);
   if (graph.features == Features::ogb)
     for (std::size_t a = 0; a < n; ++a)
-      for (const int c : {0, 3, 4, 8}) colour[a] = mix(colour[a] + graph.atoms[a * static_cast<std::size_t>(columns) + static_cast<std::size_t>(c)] + 1);
+      for (const std::size_t c : {0, 3, 4, 8}) colour[a] = mix(colour[a] + graph.atoms[a * columns + c] + 1);
   for (int round = 0; round < 4; ++round) {
     std::ranges::fill(next, 0);
     for (int b = 0; b < graph.num_bonds; ++b) {
-      const auto i = static_cast<std::size_t>(graph.bond_atoms[2 * b]), j = static_cast<std::size_t>(graph.bond_atoms[2 * b + 1]);
+      const auto i = static_cast<std::size_t>(graph.bond_atoms[2 * b]);
+      const auto j = static_cast<std::size_t>(graph.bond_atoms[2 * b + 1]);
       next[i] += mix(colour[j] + 0x9E3779B97F4A7C15u);
       next[j] += mix(colour[i] + 0x9E3779B97F4A7C15u);
     }
@@ -131,12 +132,12 @@ std::string shared_molecules_warning(const MoleculeSet& set, const Split& split,
     sight.counted = true;
     ++shared;
     if (example.empty())
-      example = canonical[s] + ", row " + std::to_string(set.row[there] + 1) + " in " + name_of(part[there]) + " and row " +
-                std::to_string(set.row[here] + 1) + " in " + name_of(part[here]);
+      example = canonical[s] + ", row " + std::to_string(set.row[there] + 1) + " in " + name_of(part[there]) +
+                " and row " + std::to_string(set.row[here] + 1) + " in " + name_of(part[here]);
   }
   if (shared == 0) return {};
-  return with_commas(shared) + (shared == 1 ? " molecule stands" : " molecules stand") + " in two parts of the split, e.g. " +
-         example + ": the measured quality will look better than it is";
+  return with_commas(shared) + (shared == 1 ? " molecule stands" : " molecules stand") +
+         " in two parts of the split, e.g. " + example + ": the measured quality will look better than it is";
 }
 
 std::vector<std::string> target_warnings(const MoleculeSet& set, const Split& split) {

@@ -25,10 +25,10 @@ class RejectionTally {
   std::vector<std::string> examples_;
 };
 
-/// Molecules (by canonical SMILES) that stand in two parts of the split: their number and an example; "" if there are none.
+/// Molecules (by canonical SMILES) in two parts of the split: their number and an example; "" if there are none.
 std::string shared_molecules_warning(const MoleculeSet& set, const Split& split, int threads);
 
-/// Constant targets, targets with few values, few distinct ones in a regression, molecules without any value, empty parts.
+/// Constant targets, targets with few values or few different ones, molecules without any value, empty parts.
 std::vector<std::string> target_warnings(const MoleculeSet& set, const Split& split);
 
 /// "1,234,567".

@@ -49,7 +49,8 @@ std::string closest_name(const std::string& text) {
 [[noreturn]] void throw_unknown(const std::string& path) {
   const std::string guess = closest_name(path);
   throw FileError("'" + path + "' is neither a file nor a known data set" +
-                  (guess.empty() ? "" : "; did you mean '" + guess + "'?") + " (known: " + list_of(known_names()) + ")");
+                  (guess.empty() ? "" : "; did you mean '" + guess + "'?") + " (known: " + list_of(known_names()) +
+                  ")");
 }
 
 SourcePlan plan_tables(const LoadOptions& options) {
@@ -83,7 +84,8 @@ void apply_split_options(SourcePlan& plan, const LoadOptions& options) {
   if (!by_column && !options.splits_column.empty())
     throw UsageError("--splits-column needs --split-type predefined (or none)");
   if (options.split == SplitKind::published && plan.split_name.empty())
-    throw UsageError("'" + plan.name + "' comes without a split; choose random, scaffold, scaffold-balanced or predefined");
+    throw UsageError("'" + plan.name +
+                     "' comes without a split; choose random, scaffold, scaffold-balanced or predefined");
   if (!by_column && (options.split == SplitKind::automatic || options.split == SplitKind::published)) return;
   plan.part_files = {};
   plan.part_sizes = {};
@@ -139,6 +141,12 @@ void draw_valid_from_train(Split& split, const LoadOptions& options) {
   split.train = std::move(train);
 }
 
+bool is_store(const LoadOptions& options) {
+  std::error_code error;
+  return options.paths.size() == 1 && std::filesystem::is_regular_file(options.paths[0], error) &&
+         looks_like_store(options.paths[0]);
+}
+
 bool needs_scaffolds(SplitKind kind) { return kind == SplitKind::scaffold || kind == SplitKind::scaffold_balanced; }
 
 }  // namespace
@@ -170,9 +178,7 @@ SplitKind split_kind_from_string(const std::string& text) {
 }
 
 LoadedData load_data(const LoadOptions& options, const std::function<void(std::int64_t, std::int64_t)>& progress) {
-  if (options.paths.size() == 1 && options.paths[0] != "-" && std::filesystem::is_regular_file(options.paths[0]) &&
-      looks_like_store(options.paths[0]))
-    return load_from_store(options);
+  if (is_store(options)) return load_from_store(options);
   RowSource source(make_plan(options), options);
   LoadedData data;
   data.metric = source.plan().metric;
@@ -214,7 +220,7 @@ LoadedData load_data(const LoadOptions& options, const std::function<void(std::i
 StoreReport load_to_store(const LoadOptions& options, const std::string& path, const StoreWriterOptions& writer_options,
                           const std::function<void(std::int64_t, std::int64_t)>& progress,
                           const std::function<void(const RejectedRow&)>& rejected) {
-  if (options.paths.size() == 1 && std::filesystem::is_regular_file(options.paths[0]) && looks_like_store(options.paths[0]))
+  if (is_store(options))
     throw UsageError(options.paths[0] + ": is a store already");
   RowSource source(make_plan(options), options);
   StoreReport report;

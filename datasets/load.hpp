@@ -21,7 +21,8 @@ enum class SplitKind : std::uint8_t { automatic, published, random, scaffold, sc
 /// "random", "scaffold", "scaffold-balanced", "predefined", "published"; throws UsageError.
 SplitKind split_kind_from_string(const std::string& text);
 
-/// What to load and how. Two tables are train and test (valid is drawn from train, seeded), three are train, valid, test. Aggregated from the command line.
+/// What to load and how; aggregated from the command line. Two tables are train and test (valid is drawn from train,
+/// seeded), three are train, valid, test.
 struct LoadOptions {
   std::vector<std::string> paths;            ///< one name, store or table; or two or three tables: train, [valid,] test
   std::string data_dir;                      ///< where named data sets lie; "" = $MOLGRAPH_DATA, else the XDG cache
@@ -62,8 +63,8 @@ struct StoreReport {
   std::vector<std::string> warnings;
 };
 
-/// Names and tables as for load_data(), but from row to row into a store: memory does not grow with the molecules (a split
-/// costs some 40 bytes each while it is made). The table is read twice, first for its targets; standard input is
+/// Names and tables as for load_data(), but from row to row into a store: memory does not grow with the molecules (a
+/// split costs some 40 bytes each while it is made). The table is read twice, first for its targets; standard input is
 /// copied to an unnamed temporary file for that. A split is written where the source has one, `splits_column` is given
 /// or `split` asks for one. `rejected` is called for each row without a molecule, in order.
 StoreReport load_to_store(const LoadOptions& options, const std::string& path, const StoreWriterOptions& writer = {},

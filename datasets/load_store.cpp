@@ -102,8 +102,8 @@ std::vector<std::int64_t> first_molecules(const MoleculeSet& set, const std::str
     if (part->empty()) continue;
     std::vector<std::int64_t> ordered = *part;
     std::ranges::sort(ordered);
-    const auto share = std::max<std::int64_t>(1, std::llround(static_cast<double>(limit) * static_cast<double>(part->size()) / total));
-    const auto count = std::min<std::int64_t>(share, static_cast<std::int64_t>(ordered.size()));
+    const double share = static_cast<double>(limit) * static_cast<double>(part->size()) / total;
+    const auto count = std::clamp<std::int64_t>(std::llround(share), 1, static_cast<std::int64_t>(ordered.size()));
     keep.insert(keep.end(), ordered.begin(), ordered.begin() + count);
   }
   std::ranges::sort(keep);
@@ -126,8 +126,8 @@ std::string choose_stored_split(const MoleculeSet& set, const LoadOptions& optio
       if (splits.contains(wanted)) return wanted;
       if (options.split == SplitKind::automatic && splits.empty()) return {};
       if (splits.size() == 1) return splits.begin()->first;
-      throw UsageError(path + ": " + (splits.empty() ? "has no split" : "choose one of its splits with --splits-column: " +
-                                                                              list_of(names_of(splits))));
+      if (splits.empty()) throw UsageError(path + ": has no split");
+      throw UsageError(path + ": choose one of its splits with --splits-column: " + list_of(names_of(splits)));
     }
     default: return {};
   }

@@ -63,7 +63,8 @@ struct RowSource::Spool {
       for (std::size_t done = 0; done < count;) {
         const ssize_t written = ::write(file, buffer.data() + done, count - done);
         if (written < 0 && errno == EINTR) continue;
-        if (written < 0) throw FileError(input.name() + ": its copy does not fit into " + name + ": " + std::strerror(errno));
+        if (written < 0)
+          throw FileError(input.name() + ": its copy does not fit into " + name + ": " + std::strerror(errno));
         done += static_cast<std::size_t>(written);
       }
   }
@@ -188,8 +189,10 @@ void RowSource::scan_table(std::size_t table, std::vector<ColumnStats>& stats) {
   TableRow row;
   while (reader.next(row)) {
     ++rows_;
-    if (plan_.tables[table].part != SplitPart::none) parts_.push_back(plan_.tables[table].part);
-    else if (part_column >= 0) parts_.push_back(split_part_of_cell(row.cells[static_cast<std::size_t>(part_column)], file, row.row));
+    if (plan_.tables[table].part != SplitPart::none)
+      parts_.push_back(plan_.tables[table].part);
+    else if (part_column >= 0)
+      parts_.push_back(split_part_of_cell(row.cells[static_cast<std::size_t>(part_column)], file, row.row));
     if (!row.problem.empty()) continue;
     for (std::size_t c = 0; c < stats.size(); ++c)
       if (places[c] >= 0) stats[c].add(row.cells[static_cast<std::size_t>(places[c])], file, row.row);
@@ -201,7 +204,8 @@ int RowSource::find_part_column(const std::vector<std::string>& columns, const s
   if (plan_.part_column != kAnySplitColumn) {
     const int column = find_column(columns, plan_.part_column, file);
     if (column >= 0) return column;
-    throw DataError(file + ": no column '" + plan_.part_column + "' for the split; the columns are " + list_of(columns));
+    throw DataError(file + ": no column '" + plan_.part_column + "' for the split; the columns are " +
+                    list_of(columns));
   }
   std::vector<std::string> found;
   for (const std::string& column : columns)
@@ -219,7 +223,8 @@ void RowSource::choose_columns(const std::vector<ColumnStats>& stats) {
     std::vector<int> chosen;
     for (const std::size_t c : choice.columns) {
       chosen.push_back(target_columns_[t][c]);
-      if (chosen.back() < 0) throw DataError(shown_[t] + ": no column '" + stats[c].name + "', a target in " + shown_[0]);
+      if (chosen.back() < 0)
+        throw DataError(shown_[t] + ": no column '" + stats[c].name + "', a target in " + shown_[0]);
     }
     target_columns_[t] = std::move(chosen);
   }
@@ -239,8 +244,8 @@ void RowSource::read_part_files() {
       if (text.empty()) continue;
       const auto row = number_of_cell(text);
       if (!row || *row != std::floor(*row) || *row < 0 || *row >= static_cast<double>(rows_))
-        throw DataError(lines.name(), number + 1, "not the 0-based number of one of the " + std::to_string(rows_) + " rows",
-                        std::string(text));
+        throw DataError(lines.name(), number + 1,
+                        "not the 0-based number of one of the " + std::to_string(rows_) + " rows", std::string(text));
       SplitPart& part = parts_[static_cast<std::size_t>(*row)];
       if (part != SplitPart::none)
         throw DataError(lines.name(), number + 1, "this row is already in a part of the split", std::string(text));
@@ -272,8 +277,10 @@ FeaturizeResult RowSource::featurise_row(FeaturisedRow& out, TableRow& row) cons
     }
   }
   const auto& columns = target_columns_[out.table];
-  for (std::size_t t = 0; t < columns.size(); ++t)
-    out.values.push_back(parser_->value(row.cells[static_cast<std::size_t>(columns[t])], t, shown_[out.table], row.row));
+  for (std::size_t t = 0; t < columns.size(); ++t) {
+    const std::string& cell = row.cells[static_cast<std::size_t>(columns[t])];
+    out.values.push_back(parser_->value(cell, t, shown_[out.table], row.row));
+  }
   return result;
 }
 
@@ -290,7 +297,8 @@ std::vector<FeaturisedRow> RowSource::featurise(Block block, bool with_scaffolds
     if (const int id = id_column_[block.table]; id >= 0) out.id = trim(row.cells[static_cast<std::size_t>(id)]);
     if (out.id.empty()) out.id = std::to_string(out.row + 1);
     out.result = featurise_row(out, row);
-    if (with_scaffolds && std::holds_alternative<MolecularGraph>(out.result)) out.scaffold = scaffold_or_none(out.smiles);
+    if (with_scaffolds && std::holds_alternative<MolecularGraph>(out.result))
+      out.scaffold = scaffold_or_none(out.smiles);
   }
   return result;
 }

@@ -44,8 +44,8 @@ class RowSource {
   /// "FILE" of a row, for messages.
   std::string file_of(const FeaturisedRow& row) const;
 
-  /// Second pass: every row in order; with LoadOptions::limit only as many molecules as asked for, the first of each part in
-  /// proportion to its size. `progress(done, total)` as in load_data().
+  /// Second pass: every row in order; with LoadOptions::limit only as many molecules as asked for, the first of each
+  /// part in proportion to its size. `progress(done, total)` as in load_data().
   void stream(bool with_scaffolds, const std::function<void(FeaturisedRow&&)>& consume,
               const std::function<void(std::int64_t, std::int64_t)>& progress);
 

@@ -125,7 +125,8 @@ void TableReader::State::start_csv(const TableOptions& options) {
                         : cells[0].find(';') != std::string::npos ? "semicolons (save it with commas or tabs)"
                         : delimiter == '\t' && cells[0].find(',') != std::string::npos ? "commas (use --format csv)"
                                                                                        : nullptr;
-    if (wrong) throw DataError(lines.name() + ": its cells seem to be separated by " + wrong + ": " + cells[0].substr(0, 80));
+    if (wrong)
+      throw DataError(lines.name() + ": its cells seem to be separated by " + wrong + ": " + cells[0].substr(0, 80));
   }
   if (!options.no_header && first_line_is_header(cells, options.smiles_column)) {
     columns = cells;

@@ -38,7 +38,7 @@ std::vector<std::string> sorted_labels(const std::set<std::string>& labels) {
   const bool censored = text.find_first_of("<>~") == 0;
   throw DataError(place.file, place.row + 1,
                   "column '" + column + "' holds no number here" +
-                      (censored ? "; a censored value cannot be trained on as it stands: give a number or leave it blank" : ""),
+                      (censored ? "; a censored value cannot be trained on: give a number or leave it blank" : ""),
                   place.text);
 }
 
@@ -145,7 +145,8 @@ float TargetParser::value(std::string_view cell, std::size_t target, const std::
   if (is_missing(cell)) return std::numeric_limits<float>::quiet_NaN();
   if (kind_ == TaskKind::multiclass) {
     const auto found = classes_.find(class_label(cell));
-    if (found == classes_.end()) throw DataError(file, row + 1, "column '" + names_[target] + "': unknown class", std::string(cell));
+    if (found == classes_.end())
+      throw DataError(file, row + 1, "column '" + names_[target] + "': unknown class", std::string(cell));
     return static_cast<float>(found->second);
   }
   const auto number = number_of_cell(cell);

@@ -36,13 +36,13 @@ struct ColumnStats {
   void add(std::string_view cell, const std::string& file, std::int64_t row);
 };
 
-/// Columns that may be found to be targets: all but `not_targets` (indices), id, idx, index, row, name, weight, *split*,
-/// columns without a name and a data frame's "Unnamed: 0".
+/// Columns that may be found to be targets: all but `not_targets` (indices), id, idx, index, row, name, weight,
+/// *split*, columns without a name and a data frame's "Unnamed: 0".
 std::vector<int> candidate_columns(const std::vector<std::string>& columns, const std::vector<int>& not_targets);
 
 /// The targets among the columns and what they are. `named`: the user chose these columns, so each must do; otherwise
-/// the columns left of whose filled cells at least half are numbers. `kind` empty: binary if all values are 0 or 1, else
-/// regression. Throws DataError for a text column, for a cell that is no number and for values that do not fit the kind.
+/// the columns left of whose filled cells at least half are numbers. `kind` empty: binary if all values are 0 or 1,
+/// else regression. Throws DataError for a text column, for a cell that is no number and for values that do not fit the kind.
 struct TargetChoice {
   std::vector<std::size_t> columns;  ///< indices into the statistics
   Task task;                         ///< names as in the table, no units

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <cstdlib>
 #include <exception>
 #include <fstream>
 #include <mutex>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -39,6 +41,13 @@ double quota_v1(const std::string& folder) {
   return quota / period;
 }
 
+bool names_cpu(const std::string& controllers) {
+  std::istringstream list(controllers);
+  for (std::string name; std::getline(list, name, ',');)
+    if (name == "cpu") return true;
+  return false;
+}
+
 /// The tightest CPU quota of this process's cgroup and its ancestors, in cores; 0 = none.
 double cgroup_quota() {
   double tightest = 0;
@@ -50,9 +59,9 @@ double cgroup_quota() {
   while (std::getline(groups, line)) {
     const auto first = line.find(':'), second = line.find(':', first + 1);
     if (first == std::string::npos || second == std::string::npos) continue;
-    const std::string controllers = "," + line.substr(first + 1, second - first - 1) + ",";
-    const bool v2 = controllers == ",,", v1 = controllers.find(",cpu,") != std::string::npos;
-    if (!v2 && !v1) continue;
+    const std::string controllers = line.substr(first + 1, second - first - 1);  // "cpu,cpuacct"; v2: none named
+    const bool v2 = controllers.empty();
+    if (!v2 && !names_cpu(controllers)) continue;
     std::string group = line.substr(second + 1);
     while (true) {  // up to the root: a limit of any ancestor holds
       consider(v2 ? quota_v2("/sys/fs/cgroup" + group + "/cpu.max") : quota_v1("/sys/fs/cgroup/cpu" + group));

@@ -6,7 +6,6 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <stdexcept>
@@ -69,12 +68,6 @@ class RedirectedInput {
  private:
   int saved_;
 };
-
-/// $MOLGRAPH_DATA, "" if it is not set.
-inline std::string data_folder() {
-  const char* folder = std::getenv("MOLGRAPH_DATA");
-  return folder ? folder : "";
-}
 
 /// The message of the exception that `action` throws, as Error; "" if it throws none.
 template <typename Error, typename Action>

@@ -65,7 +65,8 @@ TEST_F(TableReaderTest, PlainCsv) {
 
 TEST_F(TableReaderTest, QuotesEmbeddedLinesAndDelimiters) {
   const Table table = read_text("a.csv", "smiles,note\nCCO,\"a, \"\"b\"\"\nsecond line\"\n\"CCN\",5\" pipe\nC,\"\"\n");
-  EXPECT_THAT(cells_of(table), ElementsAre(Cells{"CCO", "a, \"b\"\nsecond line"}, Cells{"CCN", "5\" pipe"}, Cells{"C", ""}));
+  EXPECT_THAT(cells_of(table),
+              ElementsAre(Cells{"CCO", "a, \"b\"\nsecond line"}, Cells{"CCN", "5\" pipe"}, Cells{"C", ""}));
 }
 
 TEST_F(TableReaderTest, CarriageReturnsByteOrderMarkAndMissingLastNewline) {
@@ -146,8 +147,9 @@ TEST_F(TableReaderTest, SmiKeepsNamesWithBlanks) {
   const Table table = read_text("a.smi", "CCO ethanol, pure\n\nc1ccccc1\tbenzene\tx\n  C\n\tno structure\n\n");
   EXPECT_EQ(table.format, TableFormat::smi);
   EXPECT_EQ(table.id, 1);
-  EXPECT_THAT(cells_of(table), ElementsAre(Cells{"CCO", "ethanol, pure"}, Cells{"", ""}, Cells{"c1ccccc1", "benzene\tx"},
-                                           Cells{"C", ""}, Cells{"", "no structure"}));
+  EXPECT_THAT(cells_of(table),
+              ElementsAre(Cells{"CCO", "ethanol, pure"}, Cells{"", ""}, Cells{"c1ccccc1", "benzene\tx"},
+                          Cells{"C", ""}, Cells{"", "no structure"}));
   EXPECT_THAT(read_text("b.smi", "SMILES Title\nCCO a\n").rows, SizeIs(1));
 }
 
@@ -186,7 +188,8 @@ TEST_F(TableReaderTest, SdfPropertyNamedSmilesDoesNotCollide) {
 }
 
 TEST_F(TableReaderTest, GzipOfSeveralMembers) {
-  const std::string path = folder.write("a.csv.gz", gzip("smiles,y\nCC") + gzip("") + gzip("O,1\nC,2\n") + std::string(7, '\0'));
+  const std::string members = gzip("smiles,y\nCC") + gzip("") + gzip("O,1\nC,2\n");
+  const std::string path = folder.write("a.csv.gz", members + std::string(7, '\0'));
   EXPECT_THAT(cells_of(read(path)), ElementsAre(Cells{"CCO", "1"}, Cells{"C", "2"}));
   EXPECT_EQ(read(path).format, TableFormat::csv);
 }
