@@ -41,7 +41,8 @@ GraphBatch pack(std::span<const GraphView> graphs, std::span<const std::int64_t>
     const GraphView& graph = graphs[b];
     assert(graph.features == batch.features);
     const auto first_atom = static_cast<std::size_t>(batch.atom_offset[b]);
-    std::copy_n(graph.atoms, static_cast<std::size_t>(graph.num_atoms) * columns, batch.atoms.data() + first_atom * columns);
+    std::copy_n(graph.atoms, static_cast<std::size_t>(graph.num_atoms) * columns,
+                batch.atoms.data() + first_atom * columns);
     for (int k = 0; k < 2 * graph.num_bonds; ++k) {
       ++batch.degree[first_atom + static_cast<std::size_t>(graph.bond_atoms[k])];
     }

@@ -62,7 +62,8 @@ BondGraph bond_graph(const GraphView& graph) {
   for (int b = 0; b < graph.num_bonds; ++b) {
     const auto i = static_cast<std::uint32_t>(graph.bond_atoms[2 * b]);
     const auto j = static_cast<std::uint32_t>(graph.bond_atoms[2 * b + 1]);
-    assert(i < static_cast<std::uint32_t>(graph.num_atoms) && j < static_cast<std::uint32_t>(graph.num_atoms) && i != j);
+    assert(i < static_cast<std::uint32_t>(graph.num_atoms) && i != j);
+    assert(j < static_cast<std::uint32_t>(graph.num_atoms));
     arcs.emplace_back(i, j);
     arcs.emplace_back(j, i);
   }

@@ -8,7 +8,7 @@ namespace molgraph {
 void Adjacency::assign(const GraphView& graph) {
   const auto n = static_cast<std::size_t>(graph.num_atoms);
   const auto m = static_cast<std::size_t>(graph.num_bonds);
-  const int columns = feature_shape(graph.features).bond_columns;
+  const auto columns = static_cast<std::size_t>(feature_shape(graph.features).bond_columns);
   row.assign(n + 2, 0);
   neighbour.resize(2 * m);
   bond.resize(2 * m);
@@ -19,7 +19,7 @@ void Adjacency::assign(const GraphView& graph) {
   for (std::size_t a = 2; a < n + 2; ++a) row[a] += row[a - 1];
   // row[a + 1] is now the fill position of atom a and ends as the start of atom a + 1.
   for (std::size_t b = 0; b < m; ++b) {
-    const auto id = static_cast<std::uint8_t>(bond_id(graph.features, graph.bonds + b * static_cast<std::size_t>(columns)));
+    const auto id = static_cast<std::uint8_t>(bond_id(graph.features, graph.bonds + b * columns));
     for (std::size_t side = 0; side < 2; ++side) {
       const std::size_t slot = row[static_cast<std::size_t>(graph.bond_atoms[2 * b + side]) + 1]++;
       neighbour[slot] = graph.bond_atoms[2 * b + 1 - side];
