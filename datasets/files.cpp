@@ -128,6 +128,19 @@ std::size_t File::read(void* data, std::size_t bytes) {
   return total;
 }
 
+std::size_t File::read_at(std::uint64_t offset, void* data, std::size_t bytes) {
+  auto* to = static_cast<char*>(data);
+  std::size_t total = 0;
+  while (total < bytes) {
+    const ssize_t got = ::pread(descriptor_, to + total, std::min(bytes - total, kMostPerCall), static_cast<off_t>(offset + total));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) fail(path_, "cannot read");
+    if (got == 0) break;
+    total += static_cast<std::size_t>(got);
+  }
+  return total;
+}
+
 void File::rewind() {
   if (::lseek(descriptor_, 0, SEEK_SET) < 0) fail(path_, "cannot go back to the start");
 }

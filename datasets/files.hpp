@@ -31,6 +31,7 @@ class File {
   void write(const void* data, std::size_t bytes);                        ///< at the file's position
   void write_at(std::uint64_t offset, const void* data, std::size_t bytes);
   std::size_t read(void* data, std::size_t bytes);                        ///< fewer only at the end of the file
+  std::size_t read_at(std::uint64_t offset, void* data, std::size_t bytes);  ///< leaves the position alone
   void rewind();
   std::uint64_t size() const;
   void flush_to_disk();                                                   ///< fsync

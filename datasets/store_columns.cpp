@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "datasets/chunk_codec.hpp"
+#include "datasets/store_guard.hpp"
 #include "featurize/error.hpp"
 
 namespace molgraph::store_layout {
@@ -24,8 +25,12 @@ std::size_t text_bytes(const FileContext& file, hid_t type, const std::string& n
 
 std::string until_zero(const char* text, std::size_t most) { return {text, strnlen(text, most)}; }
 
-Handle open_dataset(const FileContext& file, hid_t group, const std::string& name) {
+/// `rank` as in why_not_open.
+Handle open_dataset(const FileContext& file, hid_t group, const std::string& name, int rank) {
   if (!has_child(group, name)) damaged(file, name + " is missing");
+  if (const std::string reason = why_not_open(file.plain, group, name, rank); !reason.empty()) {
+    damaged(file, name + " has " + reason);
+  }
   Handle dataset(H5Dopen2(group, name.c_str(), H5P_DEFAULT));
   if (!dataset.valid()) damaged(file, name + " cannot be opened");
   return dataset;
@@ -94,7 +99,7 @@ std::int64_t read_number_attribute(const FileContext& file, hid_t where, const c
 }
 
 std::vector<std::string> read_texts(const FileContext& file, hid_t group, const char* name) {
-  const Handle dataset = open_dataset(file, group, name);
+  const Handle dataset = open_dataset(file, group, name, 0);
   const Handle type(H5Dget_type(dataset.get())), space(H5Dget_space(dataset.get()));
   const Handle properties(H5Dget_create_plist(dataset.get()));
   const std::size_t width = text_bytes(file, type.get(), name);
@@ -114,7 +119,7 @@ std::vector<std::string> read_texts(const FileContext& file, hid_t group, const 
 }
 
 ColumnReader::ColumnReader(const FileContext& file, hid_t group, const std::string& name, Element element, int columns)
-    : file_(&file), name_(name), element_(element), dataset_(open_dataset(file, group, name)),
+    : file_(&file), name_(name), element_(element), dataset_(open_dataset(file, group, name, columns > 0 ? 2 : 1)),
       row_bytes_(bytes_of(element) * static_cast<std::size_t>(std::max(columns, 1))) {
   check_layout(columns);
 }

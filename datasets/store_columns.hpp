@@ -15,6 +15,7 @@ namespace molgraph::store_layout {
 
 /// What every reading function needs to know of the file.
 struct FileContext {
+  File& plain;                  ///< the same file without HDF5
   std::string path;
   std::uint64_t file_bytes = 0;
 };

@@ -93,6 +93,7 @@ struct Store::State {
   PairRelations stored_pairs(std::int64_t g, std::int64_t begin, std::int64_t count);
   PairRelations recomputed_pairs(std::int64_t g);
 
+  File plain;  ///< the file's bytes; HDF5 has its own descriptor
   FileContext context;
   Handle file;
   StoreSummary summary;
@@ -104,12 +105,8 @@ struct Store::State {
   std::mutex mutex;  ///< of the columns' kept chunks
 };
 
-Store::State::State(const std::string& path) {
-  context.path = path;
-  {
-    File plain = File::open(path);
-    context.file_bytes = check_user_block(plain).file_bytes;
-  }
+Store::State::State(const std::string& path)
+    : plain(File::open(path)), context{plain, path, check_user_block(plain).file_bytes} {
   open_file();
   // Outside the session: columns are decoded by several threads, each of which needs HDF5 for a moment.
   atom_offset = atom_offset_column.all<std::int64_t>();

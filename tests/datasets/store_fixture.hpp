@@ -1,0 +1,149 @@
+// What the tests of file formats share: a folder that goes away, molecules made from a seed, a small store.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+#include <functional>
+#include <limits>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "datasets/store.hpp"
+#include "featurize/error.hpp"
+
+namespace molgraph::testing_store {
+
+/// An empty folder, removed with the object.
+class Folder {
+ public:
+  Folder() {
+    static int next = 0;
+    path_ = std::filesystem::temp_directory_path() / ("molgraph_test_" + std::to_string(::getpid()) + "_" + std::to_string(next++));
+    std::filesystem::create_directories(path_);
+  }
+  ~Folder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
+  std::size_t files() const {
+    return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(path_), std::filesystem::directory_iterator()));
+  }
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// A random tree of n atoms with one ring bond where there is room; every column within its vocabulary.
+inline MolecularGraph make_graph(Features features, int n, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  const auto below = [&](int bound) { return static_cast<int>(random() % static_cast<std::uint64_t>(bound)); };
+  const FeatureShape& shape = feature_shape(features);
+  MolecularGraph graph;
+  graph.features = features;
+  for (int a = 0; a < n; ++a) {
+    for (int c = 0; c < shape.atom_columns; ++c) {
+      graph.atoms.push_back(static_cast<std::uint8_t>(below(shape.atom_dims[static_cast<std::size_t>(c)])));
+    }
+    if (a > 0) graph.bond_atoms.insert(graph.bond_atoms.end(), {below(a), a});
+  }
+  if (n > 3) {
+    const auto joined = [&](int x, int y) {
+      for (int b = 0; b < graph.num_bonds(); ++b) {
+        const int from = graph.bond_atoms[static_cast<std::size_t>(2 * b)], to = graph.bond_atoms[static_cast<std::size_t>(2 * b) + 1];
+        if ((from == x && to == y) || (from == y && to == x)) return true;
+      }
+      return false;
+    };
+    for (int other = 0; other < n - 1; ++other) {
+      if (!joined(other, n - 1)) {
+        graph.bond_atoms.insert(graph.bond_atoms.end(), {n - 1, other});
+        break;
+      }
+    }
+  }
+  for (int b = 0; b < graph.num_bonds(); ++b) {
+    for (int c = 0; c < shape.bond_columns; ++c) {
+      graph.bonds.push_back(static_cast<std::uint8_t>(below(shape.bond_dims[static_cast<std::size_t>(c)])));
+    }
+  }
+  return graph;
+}
+
+inline Task two_targets() {
+  Task task;
+  task.names = {"logP", "Löslichkeit"};
+  task.units = {"", "log mol/L"};
+  return task;
+}
+
+/// Molecules of the given sizes; text, numbers and gaps of every kind.
+inline MoleculeSet make_set(const std::vector<int>& sizes, Features features = Features::ogb) {
+  MoleculeSet set;
+  set.featurizer.features = features;
+  set.task = two_targets();
+  set.source = {"made", "made.csv", std::string(64, 'a'), ""};
+  for (std::size_t g = 0; g < sizes.size(); ++g) {
+    const float gap = std::numeric_limits<float>::quiet_NaN();
+    set.add(make_graph(features, sizes[g], g), static_cast<std::int64_t>(3 * g + 1), g % 3 == 0 ? "" : "id " + std::to_string(g),
+            g % 5 == 0 ? "Cé\xFF" : std::string(g % 40, 'C'), {g % 4 == 0 ? gap : static_cast<float>(g) / 7, -1e30f});
+  }
+  const auto count = set.size();
+  for (std::int64_t g = 0; g < count; ++g) set.splits["published"].train.push_back(count - 1 - g);
+  set.splits["empty"] = {};
+  set.rejected = {{0, "C(", "invalid_smiles", "ring 1 not closed"}, {2, "", "empty", "no text"}};
+  return set;
+}
+
+inline MolecularGraph graph_of(const MoleculeSet& set, std::int64_t g) {
+  const GraphView view = set.graph(g);
+  const FeatureShape& shape = feature_shape(view.features);
+  return {view.features,
+          {view.atoms, view.atoms + view.num_atoms * shape.atom_columns},
+          {view.bond_atoms, view.bond_atoms + view.num_bonds * 2},
+          {view.bonds, view.bonds + view.num_bonds * shape.bond_columns}};
+}
+
+inline void fill(StoreWriter& writer, const MoleculeSet& set) {
+  const auto targets = static_cast<std::size_t>(set.task.num_targets());
+  for (std::int64_t g = 0; g < set.size(); ++g) {
+    const auto i = static_cast<std::size_t>(g);
+    const auto first = set.targets.begin() + static_cast<std::ptrdiff_t>(i * targets);
+    writer.add(graph_of(set, g), set.row[i], set.id[i], set.smiles[i], {first, first + static_cast<std::ptrdiff_t>(targets)});
+  }
+  for (const RejectedRow& row : set.rejected) writer.reject(row);
+  for (const auto& [name, split] : set.splits) writer.split(name, split);
+}
+
+inline void write_store(const std::string& path, const MoleculeSet& set, const StoreWriterOptions& options = {}) {
+  StoreWriter writer(path, set.featurizer, set.task, set.source, options);
+  fill(writer, set);
+  writer.finish();
+}
+
+/// Opens a store and touches everything in it.
+inline void use_store(const std::string& path) {
+  const Store store(path);
+  (void)store.load();
+  for (std::int64_t g = 0; g < store.summary().molecules; ++g) (void)store.pairs(g);
+}
+
+/// The message of the FileError that `action` must throw; a failure of the test if it throws nothing or another type.
+inline std::string file_error(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const FileError& error) {
+    return error.what();
+  } catch (const std::exception& error) {
+    ADD_FAILURE() << "not a FileError: " << error.what();
+    return {};
+  }
+  ADD_FAILURE() << "no error";
+  return {};
+}
+
+}  // namespace molgraph::testing_store
