@@ -13,11 +13,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// One way in which the files of a data set may lie: all of them relative to the data folder. The same names directly
-/// in the data folder, and tables with or without ".gz", are found too.
+/// One way in which the files of a data set may lie, relative to the data folder: one table and perhaps files of row
+/// numbers for train, valid, test; or one list of SMILES per part (then the label is computed), perhaps with the numbers
+/// of the lines that count. Files are found with and without ".gz"; a table may lie directly in the data folder too.
 struct Layout {
   std::string table;
-  std::array<std::string, 3> part_files;
+  std::array<std::string, 3> part_files{};
+  std::array<std::string, 3> lists{};
+  std::array<std::string, 3> picks{};
 };
 
 struct Entry {
@@ -34,13 +37,13 @@ struct Entry {
 constexpr const char* kMoleculeNet =
     "MoleculeNet (moleculenet.org): one CSV with a column smiles, the targets, and scaffold_split (train, valid, test)";
 constexpr const char* kZinc =
-    "the SMILES lists of JT-VAE (github.com/wengong-jin/icml18-jtnn, data/zinc) with the index files of "
-    "benchmarking-gnns (github.com/graphdeeplearning/benchmarking-gnns, data/molecules), as one CSV with the columns "
-    "split (train, valid, test), smiles and y (penalised logP)";
+    "train.txt, valid.txt and test.txt of github.com/wengong-jin/icml18-jtnn (data/zinc), as zinc/*.txt, and for "
+    "ZINC-12k train.index, val.index and test.index of github.com/graphdeeplearning/benchmarking-gnns (data/molecules), "
+    "as zinc/*.index (the label is computed); or one CSV with the columns split (train, valid, test), smiles and y";
 
 Entry moleculenet(const std::string& name, const std::string& target, const std::string& unit, TaskKind task,
                   const std::string& what) {
-  Entry entry{.name = name, .layouts = {{"moleculenet/" + name + ".csv", {}}}, .target = target, .unit = unit};
+  Entry entry{.name = name, .layouts = {{.table = "moleculenet/" + name + ".csv"}}, .target = target, .unit = unit};
   entry.task = task;
   entry.split_name = "scaffold";
   entry.part_column = "scaffold_split";
@@ -52,7 +55,10 @@ Entry moleculenet(const std::string& name, const std::string& target, const std:
 
 Entry zinc(const std::string& subset, const std::string& table, std::array<std::int64_t, 3> sizes,
            const std::string& what) {
-  Entry entry{.name = "zinc", .subset = subset, .layouts = {{table, {}}}, .target = "y"};
+  Entry entry{.name = "zinc", .subset = subset, .target = "y"};
+  Layout jt_vae{.table = "", .lists = {"zinc/train.txt", "zinc/valid.txt", "zinc/test.txt"}};
+  if (subset == "12k") jt_vae.picks = {"zinc/train.index", "zinc/val.index", "zinc/test.index"};
+  entry.layouts = {{.table = table}, jt_vae};
   entry.target_name = "penalized_logp";
   entry.features = Features::zinc;
   entry.split_name = "published";
@@ -88,7 +94,7 @@ std::vector<Entry> make_entries() {
   molhiv.where = "the Open Graph Benchmark (ogb.stanford.edu, ogbg-molhiv), unpacked";
   entries.push_back(molhiv);
 
-  Entry pcqm{.name = "pcqm4mv2", .subset = "sample", .layouts = {{"pcqm4mv2_sample/pcqm4mv2_1999.csv", {}}}};
+  Entry pcqm{.name = "pcqm4mv2", .subset = "sample", .layouts = {{.table = "pcqm4mv2_sample/pcqm4mv2_1999.csv"}}};
   pcqm.target = "homolumogap";
   pcqm.unit = "eV";
   pcqm.metric = "mae";
@@ -96,7 +102,7 @@ std::vector<Entry> make_entries() {
   pcqm.where = "the first 1,999 rows of PCQM4Mv2 (ogb.stanford.edu, OGB-LSC) as a CSV with smiles and homolumogap";
   entries.push_back(pcqm);
 
-  Entry qm9{.name = "qm9", .layouts = {{"qm9/qm9_gap_ev.csv.gz", {}}}, .target = "gap_eV", .unit = "eV"};
+  Entry qm9{.name = "qm9", .layouts = {{.table = "qm9/qm9_gap_ev.csv.gz"}}, .target = "gap_eV", .unit = "eV"};
   qm9.metric = "mae";
   qm9.what = "QM9 (a part of it): HOMO-LUMO gap";
   qm9.where = "QM9 (quantum-machine.org, moleculenet.org) as a CSV with the columns smiles and gap_eV (eV)";
@@ -126,12 +132,27 @@ std::string existing_file(const fs::path& path) {
   return {};
 }
 
-/// The layout with all its files in place, their paths filled in. A table may lie directly in the data folder too; row
-/// numbers only count beside their own table, so no other train.csv of the data folder is taken for them.
+/// Paths of all that are named; false if one is missing.
+bool find_all(const std::array<std::string, 3>& names, const fs::path& folder, std::array<std::string, 3>& paths) {
+  for (std::size_t p = 0; p < 3; ++p) {
+    if (names[p].empty()) continue;
+    paths[p] = existing_file(folder / names[p]);
+    if (paths[p].empty()) return false;
+  }
+  return true;
+}
+
+/// The layout with all its files in place, their paths filled in. Row numbers only count beside their own table, so no
+/// other train.csv of the data folder is taken for them.
 std::optional<Layout> find_layout(const Entry& entry, const fs::path& folder) {
   for (const Layout& layout : entry.layouts) {
+    if (layout.table.empty()) {
+      Layout found{};
+      if (find_all(layout.lists, folder, found.lists) && find_all(layout.picks, folder, found.picks)) return found;
+      continue;
+    }
     for (const fs::path& table : {fs::path(layout.table), fs::path(layout.table).filename()}) {
-      Layout found{existing_file(folder / table), {}};
+      Layout found{.table = existing_file(folder / table)};
       bool whole = !found.table.empty();
       for (std::size_t p = 0; p < 3 && whole; ++p) {
         if (layout.part_files[p].empty()) continue;
@@ -185,6 +206,23 @@ SourcePlan plan_demo(SourcePlan plan) {
   return plan;
 }
 
+SourcePlan plan_layout(SourcePlan plan, const Layout& layout, const TableOptions& options) {
+  if (!layout.table.empty()) {
+    plan.tables = {{layout.table, options, SplitPart::none}};
+    plan.part_files = layout.part_files;
+    return plan;
+  }
+  TableOptions list;
+  list.format = TableFormat::smi;
+  list.no_header = true;
+  for (std::size_t p = 0; p < 3; ++p)
+    plan.tables.push_back({layout.lists[p], list, static_cast<SplitPart>(p + 1), layout.picks[p]});
+  plan.computed_label = true;
+  plan.target_columns.clear();
+  plan.part_column.clear();
+  return plan;
+}
+
 }  // namespace
 
 std::vector<std::string> data_folders(const std::string& data_dir) {
@@ -221,11 +259,7 @@ std::optional<SourcePlan> plan_named(const std::string& name, const LoadOptions&
   if (entry->layouts.empty()) return plan_demo(std::move(plan));
   const auto folders = data_folders(options.data_dir);
   for (const std::string& folder : folders)
-    if (const auto layout = find_layout(*entry, folder)) {
-      plan.tables = {{layout->table, options.table, SplitPart::none}};
-      plan.part_files = layout->part_files;
-      return plan;
-    }
+    if (const auto layout = find_layout(*entry, folder)) return plan_layout(std::move(plan), *layout, options.table);
   throw_missing(*entry, folders);
 }
 

@@ -19,6 +19,7 @@ struct SourceTable {
   std::string path;                     ///< "-" = stdin
   TableOptions options;
   SplitPart part = SplitPart::none;     ///< the part that the whole table is, if it is one
+  std::string pick_file{};              ///< numbers of the lines that count, in their order; "" = all lines
 };
 
 /// What is known about a source before its rows are read.

@@ -87,6 +87,7 @@ void apply_split_options(SourcePlan& plan, const LoadOptions& options) {
     throw UsageError("'" + plan.name +
                      "' comes without a split; choose random, scaffold, scaffold-balanced or predefined");
   if (!by_column && (options.split == SplitKind::automatic || options.split == SplitKind::published)) return;
+  for (SourceTable& table : plan.tables) table.part = SplitPart::none;
   plan.part_files = {};
   plan.part_sizes = {};
   plan.split_name = by_column ? "column" : "";

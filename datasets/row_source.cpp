@@ -1,13 +1,7 @@
 #include "datasets/row_source.hpp"
 
-#include <fcntl.h>
-#include <stdlib.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
-#include <cstring>
 #include <deque>
 #include <filesystem>
 #include <future>
@@ -25,14 +19,6 @@ namespace {
 constexpr std::size_t kBlockRows = 512;
 constexpr std::size_t kBlockBytes = std::size_t{4} << 20;  ///< of text, so that SDF blocks stay small too
 
-/// Standard input, a pipe, a socket: what can be read only once.
-bool is_stream(const std::string& path) {
-  std::error_code error;
-  const auto type = std::filesystem::status(path, error).type();
-  using std::filesystem::file_type;
-  return path == "-" || type == file_type::fifo || type == file_type::socket || type == file_type::character;
-}
-
 /// A molecule whose own SMILES RDKit cannot read again (some SDF records) counts as one without rings.
 std::string scaffold_or_none(const std::string& smiles) {
   try {
@@ -45,34 +31,6 @@ std::string scaffold_or_none(const std::string& smiles) {
 std::string file_name(const std::string& path) { return std::filesystem::path(path).filename().string(); }
 
 }  // namespace
-
-/// A copy of a stream in a temporary file without a name: nothing is left behind, however the program ends.
-struct RowSource::Spool {
-  int file = -1;
-
-  explicit Spool(const std::string& source) {
-    std::error_code error;
-    const auto folder = std::filesystem::temp_directory_path(error);
-    std::string name = (error ? std::filesystem::path("/tmp") : folder) / "molgraph-stdin-XXXXXX";
-    file = ::mkstemp(name.data());
-    if (file < 0) throw FileError("no temporary file for a copy of the input: " + name + ": " + std::strerror(errno));
-    ::unlink(name.c_str());
-    ByteStream input(source);
-    std::vector<char> buffer(std::size_t{1} << 20);
-    while (const std::size_t count = input.read(buffer.data(), buffer.size()))
-      for (std::size_t done = 0; done < count;) {
-        const ssize_t written = ::write(file, buffer.data() + done, count - done);
-        if (written < 0 && errno == EINTR) continue;
-        if (written < 0)
-          throw FileError(input.name() + ": its copy does not fit into " + name + ": " + std::strerror(errno));
-        done += static_cast<std::size_t>(written);
-      }
-  }
-  ~Spool() { ::close(file); }
-  Spool(const Spool&) = delete;
-  Spool& operator=(const Spool&) = delete;
-  std::string path() const { return "/proc/self/fd/" + std::to_string(file); }
-};
 
 struct RowSource::Block {
   std::size_t table = 0;
@@ -112,8 +70,12 @@ RowSource::RowSource(SourcePlan plan, const LoadOptions& options)
     shown_.push_back(table.path == "-" ? "standard input" : table.path);
     if (table.path == "-" && std::ranges::count(shown_, shown_.back()) > 1)
       throw UsageError("standard input can be only one of the tables");
-    if (!is_stream(table.path)) continue;
-    spools_.push_back(std::make_unique<Spool>(table.path));
+    source_path_.push_back(table.path);
+    const bool picked = !table.pick_file.empty();
+    if (!picked && !is_stream(table.path)) continue;
+    spools_.push_back(std::make_unique<Spool>());
+    if (picked) copy_picked_lines(table.path, table.pick_file, *spools_.back());
+    else copy_stream(table.path, *spools_.back());
     table.path = spools_.back()->path();
   }
   scan();
@@ -134,10 +96,9 @@ SourceInfo RowSource::info() const {
   info.name = plan_.name;
   info.rdkit_version = rdkit_version();
   for (std::size_t t = 0; t < plan_.tables.size(); ++t) {
-    const bool from_file = plan_.tables[t].path == shown_[t];
-    info.file += (t ? ", " : "") + (from_file ? file_name(shown_[t]) : shown_[t]);
-    if (from_file && std::filesystem::is_regular_file(shown_[t]))
-      info.sha256 += (info.sha256.empty() ? "" : ", ") + sha256_of_file(shown_[t]);
+    const bool from_file = !is_stream(source_path_[t]);
+    info.file += (t ? ", " : "") + (from_file ? file_name(source_path_[t]) : shown_[t]);
+    if (from_file) info.sha256 += (info.sha256.empty() ? "" : ", ") + sha256_of_file(source_path_[t]);
   }
   return info;
 }

@@ -11,6 +11,7 @@
 
 #include "datasets/catalogue.hpp"
 #include "datasets/load.hpp"
+#include "datasets/spool.hpp"
 #include "datasets/targets.hpp"
 #include "featurize/smiles.hpp"
 
@@ -50,7 +51,6 @@ class RowSource {
               const std::function<void(std::int64_t, std::int64_t)>& progress);
 
  private:
-  struct Spool;
   struct Block;
   struct Quota;
 
@@ -70,12 +70,13 @@ class RowSource {
   Featurizer featurize_;
   Task task_;
   std::int64_t rows_ = 0;
+  std::vector<std::string> source_path_;          ///< [tables] as the plan had them, spooled or not
   std::vector<std::string> shown_;                ///< [tables] names in messages
   std::vector<std::int64_t> first_row_;           ///< [tables]
   std::vector<std::vector<int>> target_columns_;  ///< [tables][candidates, then chosen targets]
   std::vector<int> smiles_column_, id_column_;    ///< [tables]
   std::vector<SplitPart> parts_;                  ///< [rows], empty if the source has no parts
-  std::vector<std::unique_ptr<Spool>> spools_;    ///< streams that are to be read twice
+  std::vector<std::unique_ptr<Spool>> spools_;    ///< copies of streams, and picked lines
   std::unique_ptr<TargetParser> parser_;
 };
 
