@@ -5,7 +5,6 @@
 #include <cstring>
 
 #include "datasets/chunk_codec.hpp"
-#include "datasets/store_guard.hpp"
 #include "featurize/error.hpp"
 
 namespace molgraph::store_layout {

@@ -24,6 +24,10 @@ struct FileContext {
 
 /// Opens a child that is really in this file: soft and external links are refused.
 Handle open_group(const FileContext& file, hid_t parent, const std::string& name);
+/// Looks at a data set's description in the file's bytes before HDF5 does (store_guard.cpp): why `name` in `group` must
+/// not be opened; "" if it may. Expects what our writer makes: an object header of version 1 in one piece, chunks of
+/// `rank` dimensions (0: not chunked), none of them 0.
+std::string why_not_open(File& file, hid_t group, const std::string& name, int rank);
 bool has_child(hid_t parent, const std::string& name);
 /// Names of all children, sorted.
 std::vector<std::string> children(const FileContext& file, hid_t group);
