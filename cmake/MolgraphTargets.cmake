@@ -3,7 +3,7 @@
 add_library(molgraph_warnings INTERFACE)
 target_compile_options(molgraph_warnings INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wno-unknown-pragmas
                        -Wno-missing-field-initializers  # aggregates with defaults are the style of options
-                       -Wno-restrict -Wno-stringop-overflow)  # false alarms of GCC 12 in std::string (its bug 105651)
+                       -Wno-restrict -Wno-stringop-overflow -Wno-array-bounds)  # false alarms of GCC 12 in std::string (its bug 105651)
 
 # molgraph_library(NAME SOURCES ... PUBLIC libs ... PRIVATE libs ...): a static library of a room; it is installed and
 # exported as molgraph::NAME. Every one of them stands in the global property MOLGRAPH_LIBRARIES.
