@@ -133,6 +133,8 @@ TEST_F(LoadTest, TargetColumnRules) {
   options.task = TaskKind::binary;
   EXPECT_THAT(message(), AllOf(HasSubstr("row 1"), HasSubstr("1.5"), HasSubstr("neither 0 nor 1")));
   EXPECT_THAT(message_of<DataError>([&] { load_text("smiles\nC\n"); }), HasSubstr("--target-columns"));
+  const std::string table = ",smiles,Index,random_split_1,y,mostly_text\n0,C,1,3,2.5,1\n1,CC,2,4,,a\n2,CCC,3,5,1,b\n";
+  EXPECT_THAT(load_text(table).set.task.names, ElementsAre("y"));
 }
 
 TEST_F(LoadTest, MulticlassLabelsAreSorted) {

@@ -135,6 +135,7 @@ TEST_F(TableReaderTest, ChosenColumns) {
               AllOf(HasSubstr("no column 'mol'"), HasSubstr("smiles, structure, y")));
   EXPECT_EQ(read_text("b.csv", "name,canonical_smiles\nx,C\n").smiles, 1);
   EXPECT_EQ(read_text("c.csv", "text,other\nC,C\n").smiles, 0);
+  EXPECT_EQ(read_text("d.csv", "name,y\nC,1\n").id, -1) << "the SMILES column is no id";
 }
 
 TEST_F(TableReaderTest, TsvAndWrongSeparators) {
