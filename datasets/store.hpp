@@ -17,7 +17,7 @@ struct StoreWriterOptions {
   std::int64_t chunk = 1 << 16; ///< elements per chunk of the flat arrays
 };
 
-/// Writes one store, streaming, atomically: a temporary name beside `path`, flush, rename in finish().
+/// Writes one store, for one thread, streaming, atomically: a temporary name beside `path`, flush, rename in finish().
 /// Destroyed without finish(), it leaves nothing. Memory does not grow with the number of molecules.
 class StoreWriter {
  public:
@@ -53,7 +53,8 @@ struct StoreSummary {
   std::int64_t file_bytes = 0;
 };
 
-/// Opens a store read-only after checking magic, version, length, checksum, shapes, offsets and ranges.
+/// Opens a store read-only. The constructor checks magic, version, length, checksum, attributes, shapes and the offsets of
+/// the molecules; load() and pairs() check the ranges of what they read before they hand it out. Any thread may call.
 class Store {
  public:
   /// Throws FileError: not a store, other version, truncated, damaged, hostile offsets, unknown featuriser.
@@ -62,9 +63,10 @@ class Store {
   Store(Store&&) noexcept;
 
   const StoreSummary& summary() const;
-  /// Everything but the pairs, resident.
+  /// Everything but the pairs, resident. Throws FileError: values out of range, damaged chunks.
   MoleculeSet load() const;
-  /// Stored raw relations of molecule g, recomputed where the store has none.
+  /// Stored raw relations of molecule g, recomputed where the store has none. Ascending g are cheap (the last chunk is kept).
+  /// Throws FileError; UsageError if there is no molecule g.
   PairRelations pairs(std::int64_t g) const;
 
  private:

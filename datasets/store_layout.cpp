@@ -92,6 +92,10 @@ UserBlock check_user_block(File& file) {
 }
 
 Session::Session() : lock_(session_mutex()) {
+  // HDF5 would close at exit what it could not close before, a data set on a full disk for one, and crashes there
+  // (1.10.8, H5D_close). Handles close everything in time; a file that could not be written is thrown away anyway.
+  static const herr_t no_exit_handler = H5dont_atexit();  // only of use before HDF5's first call
+  (void)no_exit_handler;
   H5Eget_auto2(H5E_DEFAULT, &old_function_, &old_data_);
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
 }
