@@ -15,9 +15,9 @@ foreach(_target IN LISTS _targets)
 endforeach()
 # Headers that show a library to their own room only. Everything else is public and installed.
 set(MOLGRAPH_PRIVATE_HEADERS
-  featurize/molecule.hpp featurize/rdkit_features.hpp                             # RDKit
-  datasets/store_columns.hpp datasets/store_guard.hpp datasets/store_layout.hpp   # HDF5
-  apps/info_card.hpp)                                                             # JSON
+  featurize/molecule.hpp featurize/rdkit_features.hpp     # RDKit
+  datasets/store_columns.hpp datasets/store_layout.hpp    # HDF5
+  apps/info_card.hpp)                                     # JSON
 foreach(_room IN ITEMS featurize datasets graphormer grpe apps)
   set(_private)
   foreach(_header IN LISTS MOLGRAPH_PRIVATE_HEADERS)
