@@ -108,6 +108,15 @@ TEST_F(LoadTest, SameMoleculeInTwoPartsIsReported) {
   EXPECT_EQ(data.set.size(), 5) << "a row left out of the split stays in the set";
   EXPECT_THAT(data.warnings, Contains(AllOf(HasSubstr("1 molecule stands in two parts"), HasSubstr("CCO"),
                                             HasSubstr("row 1 in train"), HasSubstr("row 3 in test"))));
+  const LoadedData thrice =
+      load_text("smiles,y,part\nCCO,1,train\nOCC,2,train\nC(O)C,3,test\nCN,4,val\n", options);
+  EXPECT_THAT(thrice.warnings,
+              Contains(AllOf(HasSubstr("1 molecule "), HasSubstr("row 1 in train and row 3 in test"))));
+  // One chiral molecule in two texts, whose tags turn round the other way, and its mirror image.
+  const LoadedData chiral =
+      load_text("smiles,y,part\nC[C@H](F)O,1,train\nC[C@@H](O)F,2,test\nC[C@@H](F)O,3,test\nCN,4,val\n", options);
+  EXPECT_THAT(chiral.warnings,
+              Contains(AllOf(HasSubstr("1 molecule "), HasSubstr("row 1 in train and row 2 in test"))));
   const LoadedData clean = load_text("smiles,y,part\nCCO,1,train\nC,2,train\nOCN,3,test\nCN,4,val\n", options);
   EXPECT_THAT(clean.warnings, Not(Contains(HasSubstr("two parts"))));
 }
@@ -259,6 +268,25 @@ TEST_F(LoadTest, StoreGivesBackWhatTheTableGave) {
   EXPECT_EQ(parts_size(part.split), static_cast<std::size_t>(part.set.size()));
   chosen.features = Features::zinc;
   EXPECT_THAT(message_of<UsageError>([&] { load_data(chosen); }), HasSubstr("has ogb features"));
+}
+
+TEST_F(LoadTest, LimitOfAStoreTakesItsSplitAlong) {
+  LoadOptions options = options_for(folder.write("table.csv", kTable));
+  options.split = SplitKind::random;
+  options.seed = 2;
+  load_to_store(options, folder.file("a.h5"));
+  const LoadedData whole = load_data(options_for(folder.file("a.h5")));
+  LoadOptions limited = options_for(folder.file("a.h5"));
+  limited.limit = 4;
+  const LoadedData part = load_data(limited);
+  ASSERT_LT(part.set.size(), whole.set.size());
+  ASSERT_GT(part.set.row.back(), part.set.size()) << "choose a seed that leaves molecules out in between";
+  const auto first_smiles = [](const LoadedData& data, const std::vector<std::int64_t>& indices) {
+    return data.set.smiles.at(static_cast<std::size_t>(indices.at(0)));
+  };
+  EXPECT_EQ(first_smiles(part, part.split.train), first_smiles(whole, whole.split.train));
+  EXPECT_EQ(first_smiles(part, part.split.valid), first_smiles(whole, whole.split.valid));
+  EXPECT_EQ(first_smiles(part, part.split.test), first_smiles(whole, whole.split.test));
 }
 
 TEST_F(LoadTest, SdfTable) {

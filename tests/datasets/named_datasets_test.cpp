@@ -76,8 +76,8 @@ TEST_F(RealDataTest, Zinc12k) {
   EXPECT_THAT(data.warnings, IsEmpty());
 }
 
-// The other way ZINC-12k is handed out: JT-VAE's lists of SMILES and benchmarking-gnns' numbers of their lines. The lists
-// are made here of the full table, whose column `index` is the line; every other line is left blank on purpose.
+// The other way ZINC-12k is handed out: JT-VAE's lists of SMILES and benchmarking-gnns' numbers of their lines. The
+// lists are made here of the table, whose third column is the line's number; every other line is left blank.
 TEST_F(RealDataTest, Zinc12kFromListsAndIndexFiles) {
   const LoadedData expected = load_named("zinc");
   const testing::ScratchFolder folder;
