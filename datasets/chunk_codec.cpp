@@ -65,11 +65,13 @@ std::vector<std::byte> encode_chunk(std::span<const std::byte> raw, std::size_t 
   }
   std::vector<std::byte> packed(most_encoded_bytes(raw.size()));
   auto length = static_cast<uLongf>(packed.size() - kChecksumBytes);
-  const int status = compress2(reinterpret_cast<Bytef*>(packed.data()), &length,
-                               reinterpret_cast<const Bytef*>(raw.data()), static_cast<uLong>(raw.size()), kDeflateLevel);
+  const int status =
+      compress2(reinterpret_cast<Bytef*>(packed.data()), &length, reinterpret_cast<const Bytef*>(raw.data()),
+                static_cast<uLong>(raw.size()), kDeflateLevel);
   if (status != Z_OK) throw std::bad_alloc();  // the only way it can fail with a buffer of compressBound's size
   const std::uint32_t checksum = fletcher32({packed.data(), length});
-  for (std::size_t b = 0; b < kChecksumBytes; ++b) packed[length + b] = static_cast<std::byte>(checksum >> 8 * b & 0xFFu);
+  for (std::size_t b = 0; b < kChecksumBytes; ++b)
+    packed[length + b] = static_cast<std::byte>(checksum >> 8 * b & 0xFFu);
   packed.resize(length + kChecksumBytes);
   return packed;
 }

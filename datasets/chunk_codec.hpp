@@ -8,8 +8,8 @@
 
 namespace molgraph {
 
-/// zlib's level in stores. Measured on ZINC-12k with pairs, one core: level 4 332 bytes and 15 us per molecule, level 6 294
-/// bytes and 50 us, level 1 400 bytes and 10 us.
+/// zlib's level in stores. Measured on ZINC-12k with pairs, one core: level 4 332 bytes and 15 us per molecule, level 6
+/// 294 bytes and 50 us, level 1 400 bytes and 10 us.
 inline constexpr int kDeflateLevel = 4;
 
 /// What HDF5's filters shuffle (left out for elements of one byte), deflate, Fletcher32 make of a chunk, in that order.
@@ -21,8 +21,8 @@ bool decode_chunk(std::span<const std::byte> packed, std::size_t element_bytes, 
 /// No encoded chunk of `raw_bytes` is larger than this.
 std::size_t most_encoded_bytes(std::size_t raw_bytes);
 
-/// Fletcher's sums of 16-bit big-endian words modulo 65,535 in HDF5's form: a sum that is a multiple of 65,535 but not 0
-/// is written as 65,535; an odd last byte counts as the high byte of a word.
+/// Fletcher's sums of 16-bit big-endian words modulo 65,535 in HDF5's form: a sum that is a multiple of 65,535 but not
+/// 0 is written as 65,535; an odd last byte counts as the high byte of a word.
 std::uint32_t fletcher32(std::span<const std::byte> data);
 
 }  // namespace molgraph

@@ -42,7 +42,7 @@ std::string replaced_by(const std::string& path) {
   return target;
 }
 
-/// Opens a new file `prefix` + process id + number, with the permissions any new file gets; `name` is what it is called.
+/// Opens a new file called `prefix` + process id + number (put in `name`), with the permissions any new file gets.
 int make_temporary(const std::string& prefix, std::string& name, const std::string& wanted) {
   static std::atomic<unsigned> next{0};
   int descriptor = -1;
@@ -132,7 +132,8 @@ std::size_t File::read_at(std::uint64_t offset, void* data, std::size_t bytes) {
   auto* to = static_cast<char*>(data);
   std::size_t total = 0;
   while (total < bytes) {
-    const ssize_t got = ::pread(descriptor_, to + total, std::min(bytes - total, kMostPerCall), static_cast<off_t>(offset + total));
+    const ssize_t got =
+        ::pread(descriptor_, to + total, std::min(bytes - total, kMostPerCall), static_cast<off_t>(offset + total));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) fail(path_, "cannot read");
     if (got == 0) break;

@@ -17,7 +17,8 @@
 namespace molgraph {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "both formats are little-endian, values are copied as they are");
+static_assert(std::endian::native == std::endian::little,
+              "both formats are little-endian, values are copied as they are");
 
 constexpr std::size_t kNpyHeader = 128;                    // bytes; room for any shape, so that it can be patched
 constexpr std::size_t kBuffer = std::size_t{1} << 18;      // bytes gathered before a write
@@ -266,7 +267,7 @@ std::uint16_t float16_bits(float value) {
   if (magnitude > 0x7F800000u) return static_cast<std::uint16_t>(sign | 0x7E00u);   // NaN, quiet
   if (magnitude >= 0x477FF000u) return static_cast<std::uint16_t>(sign | 0x7C00u);  // 65520 and more round to infinity
   if (magnitude < 0x38800000u) {
-    // Below 2^-14: steps of 2^-24. Adding 0.5 aligns the float's last bit with that step and rounds as the processor does.
+    // Below 2^-14: steps of 2^-24. Adding 0.5 aligns the float's last bit with that step; the processor rounds.
     const float shifted = std::bit_cast<float>(magnitude) + 0.5f;
     return static_cast<std::uint16_t>(sign | (std::bit_cast<std::uint32_t>(shifted) - 0x3F000000u));
   }
@@ -358,7 +359,8 @@ void NpzWriter::finish() {
 
   std::uint64_t at = header.size() + matrix.packed;
   std::vector<Member> members{matrix};
-  for (StringColumn* column : {&s.ids, &s.smiles, &s.status}) members.push_back(column->write(s.out.file(), s.rows, at));
+  for (StringColumn* column : {&s.ids, &s.smiles, &s.status})
+    members.push_back(column->write(s.out.file(), s.rows, at));
   std::string directory;
   for (const Member& member : members) directory += central_header(member);
   directory += end_of_directory(members.size(), at, directory.size());

@@ -19,7 +19,8 @@
 namespace molgraph {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "the format is little-endian, tensors are copied as they are");
+static_assert(std::endian::native == std::endian::little,
+              "the format is little-endian, tensors are copied as they are");
 
 using Json = nlohmann::json;
 
@@ -31,8 +32,11 @@ struct DTypeName {
   std::string_view name;
   std::size_t bytes;
 };
-constexpr DTypeName kDTypes[] = {
-    {DType::f64, "F64", 8}, {DType::f32, "F32", 4}, {DType::i64, "I64", 8}, {DType::i32, "I32", 4}, {DType::u8, "U8", 1}};
+constexpr DTypeName kDTypes[] = {{DType::f64, "F64", 8},
+                                 {DType::f32, "F32", 4},
+                                 {DType::i64, "I64", 8},
+                                 {DType::i32, "I32", 4},
+                                 {DType::u8, "U8", 1}};
 
 const DTypeName& entry_of(DType dtype) {
   return *std::find_if(std::begin(kDTypes), std::end(kDTypes), [&](const DTypeName& e) { return e.dtype == dtype; });
@@ -102,7 +106,8 @@ class HeaderReader {
     result.name = name;
     result.tensor.dtype = dtype(shown, value["dtype"]);
     const Json &shape = value["shape"], &offsets = value["data_offsets"];
-    if (!shape.is_array() || !offsets.is_array() || offsets.size() != 2) fail(shown + " has no lists as shape and data_offsets");
+    if (!shape.is_array() || !offsets.is_array() || offsets.size() != 2)
+      fail(shown + " has no lists as shape and data_offsets");
     for (const Json& extent : shape) result.tensor.shape.push_back(static_cast<std::int64_t>(number(shown, extent)));
     result.begin = number(shown, offsets[0]);
     result.end = number(shown, offsets[1]);
@@ -122,13 +127,16 @@ class HeaderReader {
               [](const Entry& a, const Entry& b) { return std::pair(a.begin, a.end) < std::pair(b.begin, b.end); });
     std::uint64_t at = 0;
     for (const Entry& entry : entries) {
-      if (entry.begin != at) fail("tensor '" + entry.name.substr(0, 100) + (entry.begin < at ? "' overlaps another" : "' leaves a gap"));
+      if (entry.begin != at)
+        fail("tensor '" + entry.name.substr(0, 100) + (entry.begin < at ? "' overlaps another" : "' leaves a gap"));
       at = entry.end;
     }
     if (at != data_bytes_) fail("it has " + std::to_string(data_bytes_ - at) + " bytes that belong to no tensor");
   }
 
-  [[noreturn]] void fail(const std::string& what) const { throw FileError(path_ + ": not a valid safetensors file: " + what); }
+  [[noreturn]] void fail(const std::string& what) const {
+    throw FileError(path_ + ": not a valid safetensors file: " + what);
+  }
 
  private:
   DType dtype(const std::string& shown, const Json& value) const {
@@ -169,7 +177,8 @@ void write_safetensors(const std::string& path, const std::map<std::string, std:
   std::vector<const TensorView*> order;
   for (const TensorView& tensor : tensors) order.push_back(&tensor);
   std::sort(order.begin(), order.end(), [](const TensorView* a, const TensorView* b) {
-    return std::pair(size_of(b->dtype), std::string_view(a->name)) < std::pair(size_of(a->dtype), std::string_view(b->name));
+    return std::pair(size_of(b->dtype), std::string_view(a->name)) <
+           std::pair(size_of(a->dtype), std::string_view(b->name));
   });
 
   Json header = Json::object();  // nlohmann sorts the keys of an object
@@ -183,7 +192,8 @@ void write_safetensors(const std::string& path, const std::map<std::string, std:
     const std::string name = as_utf8(tensor->name);
     assert(fits && name != kMetadata && !header.contains(name));
     (void)fits;
-    header[name] = {{"dtype", entry_of(tensor->dtype).name}, {"shape", tensor->shape}, {"data_offsets", {at, at + bytes}}};
+    header[name] = {
+        {"dtype", entry_of(tensor->dtype).name}, {"shape", tensor->shape}, {"data_offsets", {at, at + bytes}}};
     at += bytes;
   }
   std::string text = header.dump();
@@ -209,8 +219,8 @@ SafetensorsFile read_safetensors(const std::string& path) {
     throw FileError(path + ": not a valid safetensors file: it has only " + std::to_string(file_bytes) + " bytes");
   }
   if (length > kMostHeaderBytes || length > file_bytes - sizeof length) {
-    throw FileError(path + ": not a valid safetensors file: a header of " + std::to_string(length) + " bytes in a file of " +
-                    std::to_string(file_bytes));
+    throw FileError(path + ": not a valid safetensors file: a header of " + std::to_string(length) +
+                    " bytes in a file of " + std::to_string(file_bytes));
   }
   const HeaderReader reader(path, file_bytes - sizeof length - length);
   std::string text(length, '\0');

@@ -53,8 +53,8 @@ struct StoreSummary {
   std::int64_t file_bytes = 0;
 };
 
-/// Opens a store read-only. The constructor checks magic, version, length, checksum, attributes, shapes and the offsets of
-/// the molecules; load() and pairs() check the ranges of what they read before they hand it out. Any thread may call.
+/// Opens a store read-only. The constructor checks magic, version, length, checksum, attributes, shapes and the offsets
+/// of the molecules; load() and pairs() check the ranges of what they read before they hand it out. Thread-safe.
 class Store {
  public:
   /// Throws FileError: not a store, other version, truncated, damaged, hostile offsets, unknown featuriser.
@@ -65,8 +65,8 @@ class Store {
   const StoreSummary& summary() const;
   /// Everything but the pairs, resident. Throws FileError: values out of range, damaged chunks.
   MoleculeSet load() const;
-  /// Stored raw relations of molecule g, recomputed where the store has none. Ascending g are cheap (the last chunk is kept).
-  /// Throws FileError; UsageError if there is no molecule g.
+  /// Stored raw relations of molecule g, recomputed where the store has none. Ascending g are cheap (the last chunk is
+  /// kept). Throws FileError; UsageError if there is no molecule g.
   PairRelations pairs(std::int64_t g) const;
 
  private:

@@ -48,7 +48,9 @@ Handle open_attribute(const FileContext& file, hid_t where, const char* name) {
 
 }  // namespace
 
-void damaged(const FileContext& file, const std::string& what) { throw FileError(file.path + ": damaged store: " + what); }
+void damaged(const FileContext& file, const std::string& what) {
+  throw FileError(file.path + ": damaged store: " + what);
+}
 
 bool has_child(hid_t parent, const std::string& name) {
   if (H5Lexists(parent, name.c_str(), H5P_DEFAULT) <= 0) return false;
@@ -83,7 +85,8 @@ std::string read_text_attribute(const FileContext& file, hid_t where, const char
   const Handle attribute = open_attribute(file, where, name);
   const Handle stored(H5Aget_type(attribute.get()));
   std::vector<char> text(text_bytes(file, stored.get(), name));
-  if (H5Aread(attribute.get(), stored.get(), text.data()) < 0) damaged(file, std::string("attribute ") + name + " cannot be read");
+  if (H5Aread(attribute.get(), stored.get(), text.data()) < 0)
+    damaged(file, std::string("attribute ") + name + " cannot be read");
   return until_zero(text.data(), text.size());
 }
 
@@ -131,7 +134,8 @@ void ColumnReader::check_element(std::size_t bytes) const {
 void ColumnReader::check_layout(int columns) {
   const Handle type(H5Dget_type(dataset_.get())), space(H5Dget_space(dataset_.get()));
   const Handle properties(H5Dget_create_plist(dataset_.get()));
-  if (!type.valid() || H5Tequal(type.get(), type_of(element_)) <= 0) damaged(*file_, name_ + " has the wrong element type");
+  if (!type.valid() || H5Tequal(type.get(), type_of(element_)) <= 0)
+    damaged(*file_, name_ + " has the wrong element type");
   const int rank = columns > 0 ? 2 : 1;
   hsize_t extent[2] = {0, 0}, chunk[2] = {0, 0};
   if (!space.valid() || H5Sget_simple_extent_ndims(space.get()) != rank ||
@@ -139,8 +143,8 @@ void ColumnReader::check_layout(int columns) {
       (columns > 0 && extent[1] != static_cast<hsize_t>(columns))) {
     damaged(*file_, name_ + " has the wrong shape");
   }
-  if (H5Pget_layout(properties.get()) != H5D_CHUNKED || H5Pget_chunk(properties.get(), rank, chunk) != rank || chunk[0] == 0 ||
-      chunk[0] > kMostChunkBytes / row_bytes_ || (columns > 0 && chunk[1] != extent[1])) {
+  if (H5Pget_layout(properties.get()) != H5D_CHUNKED || H5Pget_chunk(properties.get(), rank, chunk) != rank ||
+      chunk[0] == 0 || chunk[0] > kMostChunkBytes / row_bytes_ || (columns > 0 && chunk[1] != extent[1])) {
     damaged(*file_, name_ + " has impossible chunks");
   }
   check_filters(properties.get());
@@ -162,7 +166,8 @@ void ColumnReader::check_filters(hid_t properties) const {
   for (std::size_t f = 0; same && f < expected.size(); ++f) {
     unsigned int flags = 0, config = 0;
     std::size_t values = 0;
-    same = H5Pget_filter2(properties, static_cast<unsigned>(f), &flags, &values, nullptr, 0, nullptr, &config) == expected[f];
+    same = H5Pget_filter2(properties, static_cast<unsigned>(f), &flags, &values, nullptr, 0, nullptr, &config) ==
+           expected[f];
   }
   if (!same) damaged(*file_, name_ + " has other filters than a store's");
 }
@@ -173,7 +178,8 @@ void ColumnReader::decode(std::size_t chunk, std::span<std::byte> to) const {
     const Session session;
     const hsize_t at[] = {chunk * chunk_rows_, 0};
     hsize_t bytes = 0;
-    if (H5Dget_chunk_storage_size(dataset_.get(), at, &bytes) < 0 || bytes == 0 || bytes > most_encoded_bytes(to.size())) {
+    if (H5Dget_chunk_storage_size(dataset_.get(), at, &bytes) < 0 || bytes == 0 ||
+        bytes > most_encoded_bytes(to.size())) {
       damaged(*file_, name_ + " lacks a chunk");
     }
     packed.resize(bytes);
@@ -182,7 +188,8 @@ void ColumnReader::decode(std::size_t chunk, std::span<std::byte> to) const {
       damaged(*file_, name_ + " has a chunk that cannot be read");
     }
   }
-  if (!decode_chunk(packed, bytes_of(element_), to)) damaged(*file_, name_ + " has a chunk whose checksum or size does not fit");
+  if (!decode_chunk(packed, bytes_of(element_), to))
+    damaged(*file_, name_ + " has a chunk whose checksum or size does not fit");
 }
 
 void ColumnReader::read_all(std::byte* to, int threads) const {
@@ -240,7 +247,8 @@ void check_offsets(const FileContext& file, const std::string& name, const std::
                    std::int64_t count, std::int64_t total) {
   if (offsets.size() != static_cast<std::size_t>(count) + 1) damaged(file, name + " has the wrong number of entries");
   if (offsets.front() != 0) damaged(file, name + " does not begin at 0");
-  const auto falls = std::adjacent_find(offsets.begin(), offsets.end(), [](std::int64_t a, std::int64_t b) { return b < a; });
+  const auto falls =
+      std::adjacent_find(offsets.begin(), offsets.end(), [](std::int64_t a, std::int64_t b) { return b < a; });
   if (falls != offsets.end()) damaged(file, name + " falls at entry " + std::to_string(falls - offsets.begin()));
   if (offsets.back() != total) {
     damaged(file, name + " ends at " + std::to_string(offsets.back()) + " of " + std::to_string(total));

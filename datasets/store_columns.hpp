@@ -61,7 +61,8 @@ class ColumnReader {
   std::vector<Number> some(std::int64_t first, std::int64_t count) {
     check_element(sizeof(Number));
     std::vector<Number> values(static_cast<std::size_t>(count) * values_per_row());
-    read_some(static_cast<std::size_t>(first), static_cast<std::size_t>(count), reinterpret_cast<std::byte*>(values.data()));
+    read_some(static_cast<std::size_t>(first), static_cast<std::size_t>(count),
+              reinterpret_cast<std::byte*>(values.data()));
     return values;
   }
 

@@ -1,5 +1,6 @@
-// HDF5 1.10 divides by the chunk sizes it finds in a file: a zero ends the whole program with SIGFPE. A checksum does not
-// help, since whoever makes a hostile file can compute it. So the description of a data set is looked at here first.
+// HDF5 1.10 divides by the chunk sizes it finds in a file: a zero ends the whole program with SIGFPE. A checksum does
+// not help, since whoever makes a hostile file can compute it. So the description of a data set is looked at here
+// first.
 //
 // Source of the layouts: HDF5 File Format Specification 3.0, sections IV.A.1.a (object header prefix, version 1),
 // IV.A.2.b (dataspace) and IV.A.2.i (data layout, version 3).

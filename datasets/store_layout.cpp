@@ -16,7 +16,8 @@ static_assert(std::endian::native == std::endian::little, "stores are little-end
 
 using Block = std::array<unsigned char, kUserBlock>;
 
-constexpr std::size_t kVersionAt = 16, kSizeAt = 20, kLengthAt = 24, kChecksumAt = 32, kTextAt = 64, kOwnChecksumAt = 504;
+constexpr std::size_t kVersionAt = 16, kSizeAt = 20, kLengthAt = 24, kChecksumAt = 32, kTextAt = 64,
+                      kOwnChecksumAt = 504;
 constexpr std::string_view kText = "molgraph store of molecules; HDF5 begins at byte 512\n";
 
 template <typename Number>
@@ -39,7 +40,8 @@ std::uint64_t checksum_of_rest(File& file) {
   if (!state) throw std::bad_alloc();
   XXH3_64bits_reset(state.get());
   std::vector<char> buffer(std::size_t{1} << 20);
-  while (const std::size_t got = file.read(buffer.data(), buffer.size())) XXH3_64bits_update(state.get(), buffer.data(), got);
+  while (const std::size_t got = file.read(buffer.data(), buffer.size()))
+    XXH3_64bits_update(state.get(), buffer.data(), got);
   return XXH3_64bits_digest(state.get());
 }
 
@@ -84,8 +86,8 @@ UserBlock check_user_block(File& file) {
   }
   const UserBlock header{get<std::uint64_t>(block, kLengthAt), get<std::uint64_t>(block, kChecksumAt)};
   if (const std::uint64_t bytes = file.size(); bytes != header.file_bytes) {
-    throw FileError(path + (bytes < header.file_bytes ? ": truncated store: " : ": damaged store: ") + std::to_string(bytes) +
-                    " bytes where " + std::to_string(header.file_bytes) + " were written");
+    throw FileError(path + (bytes < header.file_bytes ? ": truncated store: " : ": damaged store: ") +
+                    std::to_string(bytes) + " bytes where " + std::to_string(header.file_bytes) + " were written");
   }
   if (checksum_of_rest(file) != header.checksum) throw FileError(path + ": damaged store: its checksum does not fit");
   return header;

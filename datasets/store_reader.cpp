@@ -39,10 +39,11 @@ void check_graph(const FileContext& file, std::int64_t g, const GraphView& graph
   for (int b = 0; b < graph.num_bonds; ++b) {
     const std::int32_t from = graph.bond_atoms[2 * b], to = graph.bond_atoms[2 * b + 1];
     if (from >= graph.num_atoms || to >= graph.num_atoms || from == to) {
-      complain("bond " + std::to_string(b) + " joins atoms " + std::to_string(from) + " and " + std::to_string(to) + " of " +
-               std::to_string(graph.num_atoms));
+      complain("bond " + std::to_string(b) + " joins atoms " + std::to_string(from) + " and " + std::to_string(to) +
+               " of " + std::to_string(graph.num_atoms));
     }
-    keys.push_back(static_cast<std::uint32_t>(std::min(from, to)) << 16u | static_cast<std::uint32_t>(std::max(from, to)));
+    keys.push_back(static_cast<std::uint32_t>(std::min(from, to)) << 16u |
+                   static_cast<std::uint32_t>(std::max(from, to)));
     for (int c = 0; c < shape.bond_columns; ++c) {
       const int value = graph.bonds[b * shape.bond_columns + c];
       if (value >= shape.bond_dims[static_cast<std::size_t>(c)]) {
@@ -71,8 +72,8 @@ void check_target(const FileContext& file, const Task& task, std::size_t index, 
   }
   if (possible) return;
   const std::size_t targets = task.names.size();
-  damaged(file, "molecule " + std::to_string(index / targets) + ": target '" + task.names[index % targets].substr(0, 80) +
-                    "' is " + std::to_string(value));
+  damaged(file, "molecule " + std::to_string(index / targets) + ": target '" +
+                    task.names[index % targets].substr(0, 80) + "' is " + std::to_string(value));
 }
 
 }  // namespace
@@ -235,7 +236,8 @@ void Store::State::check_molecule_offsets() const {
     const std::int64_t pairs = summary.has_pairs && n <= kMaxStoredPairAtoms ? (n + 1) * (n + 1) : 0;
     // With no bond twice, n atoms have at most n (n - 1) / 2 bonds.
     if (n < 1 || n > kMostStoredAtoms || m > n * (n - 1) / 2) {
-      damaged(context, "molecule " + std::to_string(g) + " has " + std::to_string(n) + " atoms and " + std::to_string(m) + " bonds");
+      damaged(context, "molecule " + std::to_string(g) + " has " + std::to_string(n) + " atoms and " +
+                           std::to_string(m) + " bonds");
     }
     if (pair_offset[g + 1] - pair_offset[g] != pairs) {
       damaged(context, "molecule " + std::to_string(g) + " of " + std::to_string(n) + " atoms has " +
@@ -295,7 +297,8 @@ MoleculeSet Store::State::load() const {
     set.bond_atoms.assign(narrow.begin(), narrow.end());
   }
   set.row = row.all<std::int64_t>();
-  if (std::any_of(set.row.begin(), set.row.end(), [](std::int64_t r) { return r < 0; })) damaged(context, "row has a negative number");
+  if (std::any_of(set.row.begin(), set.row.end(), [](std::int64_t r) { return r < 0; }))
+    damaged(context, "row has a negative number");
   set.id = id.all(context, "id");
   set.smiles = smiles.all(context, "smiles");
   set.targets = load_targets();
@@ -314,7 +317,8 @@ PairRelations Store::State::stored_pairs(std::int64_t g, std::int64_t begin, std
   const auto narrow = topology.some<std::uint8_t>(begin, count);
   result.edge = edge.some<std::uint8_t>(begin, count);
   result.topology.resize(narrow.size());
-  const auto n = static_cast<int>(atom_offset[static_cast<std::size_t>(g) + 1] - atom_offset[static_cast<std::size_t>(g)]);
+  const auto n =
+      static_cast<int>(atom_offset[static_cast<std::size_t>(g) + 1] - atom_offset[static_cast<std::size_t>(g)]);
   const auto tokens = static_cast<std::size_t>(n) + 1;
   const int bond_ids = feature_shape(summary.featurizer.features).bond_ids;
   for (std::size_t p = 0; p < narrow.size(); ++p) {

@@ -21,11 +21,16 @@ using namespace store_layout;
 class Column {
  public:
   /// `columns` 0 = one-dimensional. The data set is made with its first chunk, so that short ones have a short chunk.
-  Column(const std::string& file, hid_t group, std::string name, Element element, int columns, std::int64_t chunk_elements,
-         ChunkPool& pool)
-      : file_(file), group_(group), name_(std::move(name)), element_(element), columns_(columns),
+  Column(const std::string& file, hid_t group, std::string name, Element element, int columns,
+         std::int64_t chunk_elements, ChunkPool& pool)
+      : file_(file),
+        group_(group),
+        name_(std::move(name)),
+        element_(element),
+        columns_(columns),
         row_bytes_(bytes_of(element) * static_cast<std::size_t>(std::max(columns, 1))),
-        chunk_rows_(static_cast<std::size_t>(std::max<std::int64_t>(1, chunk_elements / std::max(columns, 1)))), pool_(pool) {
+        chunk_rows_(static_cast<std::size_t>(std::max<std::int64_t>(1, chunk_elements / std::max(columns, 1)))),
+        pool_(pool) {
     chunk_rows_ = std::min(chunk_rows_, kMostChunkBytes / row_bytes_);
   }
 
@@ -170,8 +175,9 @@ void write_texts(const std::string& file, hid_t group, const char* name, const s
   const Handle space = checked(H5Screate_simple(1, &count, nullptr), file, "cannot make a dataspace");
   const Handle properties = checked(H5Pcreate(H5P_DATASET_CREATE), file, "cannot make properties");
   check(H5Pset_obj_track_times(properties.get(), false), file, "cannot set properties");
-  const Handle dataset = checked(H5Dcreate2(group, name, type.get(), space.get(), H5P_DEFAULT, properties.get(), H5P_DEFAULT),
-                                 file, std::string("cannot make ") + name);
+  const Handle dataset =
+      checked(H5Dcreate2(group, name, type.get(), space.get(), H5P_DEFAULT, properties.get(), H5P_DEFAULT), file,
+              std::string("cannot make ") + name);
   if (count > 0) {
     check(H5Dwrite(dataset.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, flat.data()), file,
           std::string("cannot write ") + name);
@@ -322,7 +328,8 @@ void StoreWriter::add(const MolecularGraph& graph, std::int64_t row, const std::
   assert(graph.features == s.featurizer.features && graph.num_atoms() > 0 && row >= 0);
   assert(values.size() == static_cast<std::size_t>(s.task.num_targets()));
   if (graph.num_atoms() > kMostStoredAtoms) {
-    throw DataError(s.path, row + 1, "a store holds molecules of up to " + std::to_string(kMostStoredAtoms) + " atoms", smiles);
+    throw DataError(s.path, row + 1, "a store holds molecules of up to " + std::to_string(kMostStoredAtoms) + " atoms",
+                    smiles);
   }
   s.atoms->append(graph.atoms.data(), static_cast<std::size_t>(graph.num_atoms()));
   s.narrow_atoms.assign(graph.bond_atoms.begin(), graph.bond_atoms.end());

@@ -155,9 +155,11 @@ std::map<std::string, Array> parse_npz(const std::string& zip) {
   std::map<std::string, Array> arrays;
   for (std::uint64_t member = 0; member < number(zip, end64 + 32, 8); ++member) {
     EXPECT_EQ(number(zip, at, 4), 0x02014b50u);
-    const std::size_t method = number(zip, at + 10, 2), name_length = number(zip, at + 28, 2), extra = at + 46 + name_length;
+    const std::size_t method = number(zip, at + 10, 2), name_length = number(zip, at + 28, 2),
+                      extra = at + 46 + name_length;
     const std::string name = zip.substr(at + 46, name_length);
-    const std::size_t size = number(zip, extra + 4, 8), packed = number(zip, extra + 12, 8), local = number(zip, extra + 20, 8);
+    const std::size_t size = number(zip, extra + 4, 8), packed = number(zip, extra + 12, 8),
+                      local = number(zip, extra + 20, 8);
     EXPECT_EQ(zip.substr(local + 14, 12), zip.substr(at + 16, 12)) << "CRC and sizes differ between the headers";
     EXPECT_EQ(zip.substr(local + 30, name_length), name);
     EXPECT_EQ(zip.substr(local + 30 + name_length + 4, 16), zip.substr(extra + 4, 16));
@@ -185,7 +187,8 @@ TEST(Npz, WritesMatrixAndTexts) {
   constexpr int rows = 40'000;  // more than one buffer of everything
   for (int row = 0; row < rows; ++row) {
     const float values[] = {static_cast<float>(row), 0.5f};
-    writer.add_row(values, row == 7 ? "µ€𝄞" : std::to_string(row), row == 9 ? "C\xFF\xC3" : "CCO", row == 1 ? "" : "ok");
+    writer.add_row(values, row == 7 ? "µ€𝄞" : std::to_string(row), row == 9 ? "C\xFF\xC3" : "CCO",
+                   row == 1 ? "" : "ok");
   }
   writer.finish();
   EXPECT_EQ(folder.files(), 1u);

@@ -81,7 +81,8 @@ TEST(Safetensors, TextThatIsNotUtf8IsMarkedNotLost) {
 TEST(Safetensors, EveryTruncationIsNoticed) {
   const Folder folder;
   const std::vector<float> x(20, 1.0f);
-  write_safetensors(folder / "a", {{"k", "v"}}, {{"x", DType::f32, {4, 5}, x.data()}, {"y", DType::f32, {20}, x.data()}});
+  write_safetensors(folder / "a", {{"k", "v"}},
+                    {{"x", DType::f32, {4, 5}, x.data()}, {"y", DType::f32, {20}, x.data()}});
   const std::string whole = read_file(folder / "a");
   for (std::size_t length = 0; length < whole.size(); ++length) {
     write_file_atomically(folder / "b", std::string_view(whole).substr(0, length));

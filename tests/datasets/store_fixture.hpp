@@ -22,7 +22,8 @@ class Folder {
  public:
   Folder() {
     static int next = 0;
-    path_ = std::filesystem::temp_directory_path() / ("molgraph_test_" + std::to_string(::getpid()) + "_" + std::to_string(next++));
+    path_ = std::filesystem::temp_directory_path() /
+            ("molgraph_test_" + std::to_string(::getpid()) + "_" + std::to_string(next++));
     std::filesystem::create_directories(path_);
   }
   ~Folder() {
@@ -31,7 +32,8 @@ class Folder {
   }
   std::string operator/(const std::string& name) const { return (path_ / name).string(); }
   std::size_t files() const {
-    return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(path_), std::filesystem::directory_iterator()));
+    return static_cast<std::size_t>(
+        std::distance(std::filesystem::directory_iterator(path_), std::filesystem::directory_iterator()));
   }
 
  private:
@@ -54,7 +56,8 @@ inline MolecularGraph make_graph(Features features, int n, std::uint64_t seed) {
   if (n > 3) {
     const auto joined = [&](int x, int y) {
       for (int b = 0; b < graph.num_bonds(); ++b) {
-        const int from = graph.bond_atoms[static_cast<std::size_t>(2 * b)], to = graph.bond_atoms[static_cast<std::size_t>(2 * b) + 1];
+        const int from = graph.bond_atoms[static_cast<std::size_t>(2 * b)],
+                  to = graph.bond_atoms[static_cast<std::size_t>(2 * b) + 1];
         if ((from == x && to == y) || (from == y && to == x)) return true;
       }
       return false;
@@ -89,8 +92,9 @@ inline MoleculeSet make_set(const std::vector<int>& sizes, Features features = F
   set.source = {"made", "made.csv", std::string(64, 'a'), ""};
   for (std::size_t g = 0; g < sizes.size(); ++g) {
     const float gap = std::numeric_limits<float>::quiet_NaN();
-    set.add(make_graph(features, sizes[g], g), static_cast<std::int64_t>(3 * g + 1), g % 3 == 0 ? "" : "id " + std::to_string(g),
-            g % 5 == 0 ? "Cé\xFF" : std::string(g % 40, 'C'), {g % 4 == 0 ? gap : static_cast<float>(g) / 7, -1e30f});
+    set.add(make_graph(features, sizes[g], g), static_cast<std::int64_t>(3 * g + 1),
+            g % 3 == 0 ? "" : "id " + std::to_string(g), g % 5 == 0 ? "Cé\xFF" : std::string(g % 40, 'C'),
+            {g % 4 == 0 ? gap : static_cast<float>(g) / 7, -1e30f});
   }
   const auto count = set.size();
   for (std::int64_t g = 0; g < count; ++g) set.splits["published"].train.push_back(count - 1 - g);
@@ -113,7 +117,8 @@ inline void fill(StoreWriter& writer, const MoleculeSet& set) {
   for (std::int64_t g = 0; g < set.size(); ++g) {
     const auto i = static_cast<std::size_t>(g);
     const auto first = set.targets.begin() + static_cast<std::ptrdiff_t>(i * targets);
-    writer.add(graph_of(set, g), set.row[i], set.id[i], set.smiles[i], {first, first + static_cast<std::ptrdiff_t>(targets)});
+    writer.add(graph_of(set, g), set.row[i], set.id[i], set.smiles[i],
+               {first, first + static_cast<std::ptrdiff_t>(targets)});
   }
   for (const RejectedRow& row : set.rejected) writer.reject(row);
   for (const auto& [name, split] : set.splits) writer.split(name, split);

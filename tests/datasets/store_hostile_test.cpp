@@ -8,6 +8,7 @@
 #include <cctype>
 #include <cstring>
 #include <fstream>
+#include <ostream>
 
 #include "datasets/files.hpp"
 #include "datasets/store.hpp"
@@ -36,7 +37,8 @@ std::string bytes_of_victim() {
 
 /// Without the flush to disk, which would be most of these tests' time.
 void put_file(const std::string& path, std::string_view bytes) {
-  std::ofstream(path, std::ios::binary | std::ios::trunc).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  std::ofstream(path, std::ios::binary | std::ios::trunc)
+      .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
 }
 
 /// Gives changed bytes the header that fits them: the layout that store_layout.hpp states, written down a second time.
@@ -87,7 +89,8 @@ TEST(DamagedStore, OtherVersionsAreNamed) {
   bytes[16] = 2;
   stamp(bytes);
   put_file(folder / "a.h5", bytes);
-  EXPECT_NE(file_error([&] { use_store(folder / "a.h5"); }).find("format version 2; this program reads version 1"), std::string::npos);
+  EXPECT_NE(file_error([&] { use_store(folder / "a.h5"); }).find("format version 2; this program reads version 1"),
+            std::string::npos);
 }
 
 TEST(HostileStore, ChunksOfNoSizeNeverReachHdf5) {
@@ -113,7 +116,8 @@ TEST(HostileStore, ChunksOfNoSizeNeverReachHdf5) {
 
 // --- valid checksum, bad content ---
 
-/// Sets one element of a data set to `value`; HDF5 itself decodes and encodes the chunk, so our filters are its filters.
+/// Sets one element of a data set to `value`; HDF5 itself decodes and encodes the chunk, so our filters are its
+/// filters.
 template <typename Number>
 void set_element(hid_t file, const char* name, std::initializer_list<hsize_t> at, Number value, hid_t type) {
   const hid_t dataset = H5Dopen2(file, name, H5P_DEFAULT), space = H5Dget_space(dataset);
@@ -126,7 +130,9 @@ void set_element(hid_t file, const char* name, std::initializer_list<hsize_t> at
   H5Dclose(dataset);
 }
 
-void set_offset(hid_t file, const char* name, hsize_t at, std::int64_t value) { set_element(file, name, {at}, value, H5T_NATIVE_INT64); }
+void set_offset(hid_t file, const char* name, hsize_t at, std::int64_t value) {
+  set_element(file, name, {at}, value, H5T_NATIVE_INT64);
+}
 void set_byte(hid_t file, const char* name, std::initializer_list<hsize_t> at, std::uint8_t value) {
   set_element(file, name, at, value, H5T_NATIVE_UINT8);
 }
@@ -198,78 +204,155 @@ struct HostileCase {
   const char* message;
 };
 
+/// How GoogleTest shows a case.
+void PrintTo(const HostileCase& shown, std::ostream* out) { *out << shown.name; }
+
 const float kInfinity = std::numeric_limits<float>::infinity();
 
 const HostileCase kCases[] = {
     {"offset falls", [](hid_t f) { set_offset(f, "/molecules/atom_offset", 3, 1); }, "atom_offset falls at entry 2"},
     {"offset negative", [](hid_t f) { set_offset(f, "/molecules/bond_offset", 1, -5); }, "bond_offset falls"},
-    {"offset starts late", [](hid_t f) { set_offset(f, "/molecules/atom_offset", 0, 1); }, "atom_offset does not begin at 0"},
-    {"offset ends beyond", [](hid_t f) { set_offset(f, "/molecules/atom_offset", 12, 1LL << 60); }, "atom_offset ends at"},
-    {"molecule without atoms", [](hid_t f) { set_offset(f, "/molecules/atom_offset", 1, 0); }, "molecule 0 has 0 atoms"},
-    {"atoms moved", [](hid_t f) { set_offset(f, "/molecules/atom_offset", 1, 4); }, "molecule 0 of 4 atoms has 16 pairs"},
+    {"offset starts late", [](hid_t f) { set_offset(f, "/molecules/atom_offset", 0, 1); },
+     "atom_offset does not begin at 0"},
+    {"offset ends beyond", [](hid_t f) { set_offset(f, "/molecules/atom_offset", 12, 1LL << 60); },
+     "atom_offset ends at"},
+    {"molecule without atoms", [](hid_t f) { set_offset(f, "/molecules/atom_offset", 1, 0); },
+     "molecule 0 has 0 atoms"},
+    {"atoms moved", [](hid_t f) { set_offset(f, "/molecules/atom_offset", 1, 4); },
+     "molecule 0 of 4 atoms has 16 pairs"},
     {"pairs moved", [](hid_t f) { set_offset(f, "/molecules/pair_offset", 1, 15); }, "has 15 pairs"},
-    {"more bonds than pairs of atoms", [](hid_t f) { set_offset(f, "/molecules/bond_offset", 1, 4); }, "3 atoms and 4 bonds"},
+    {"more bonds than pairs of atoms", [](hid_t f) { set_offset(f, "/molecules/bond_offset", 1, 4); },
+     "3 atoms and 4 bonds"},
     {"smiles offset", [](hid_t f) { set_offset(f, "/molecules/smiles_offset", 2, 1LL << 40); }, "smiles_offset falls"},
     {"id offset", [](hid_t f) { set_offset(f, "/molecules/id_offset", 12, 7); }, "id_offset"},
     {"row", [](hid_t f) { set_offset(f, "/molecules/row", 2, -1); }, "row has a negative number"},
-    {"atom feature", [](hid_t f) { set_byte(f, "/atoms/features", {1, 2}, 12); }, "molecule 0: atom 1, column 2 has value 12"},
-    {"bond feature", [](hid_t f) { set_byte(f, "/bonds/features", {0, 1}, 6); }, "molecule 0: bond 0, column 1 has value 6"},
-    {"bond leaves its molecule", [](hid_t f) { set_element(f, "/bonds/atoms", {1, 0}, std::uint16_t{3}, H5T_NATIVE_UINT16); },
+    {"atom feature",
+     [](hid_t f) {
+       set_byte(f, "/atoms/features", {1, 2}, 12);
+     },
+     "molecule 0: atom 1, column 2 has value 12"},
+    {"bond feature",
+     [](hid_t f) {
+       set_byte(f, "/bonds/features", {0, 1}, 6);
+     },
+     "molecule 0: bond 0, column 1 has value 6"},
+    {"bond leaves its molecule",
+     [](hid_t f) {
+       set_element(f, "/bonds/atoms", {1, 0}, std::uint16_t{3}, H5T_NATIVE_UINT16);
+     },
      "molecule 0: bond 1 joins atoms 3 and 2 of 3"},
-    {"bond to itself", [](hid_t f) { set_element(f, "/bonds/atoms", {0, 0}, std::uint16_t{1}, H5T_NATIVE_UINT16); }, "joins atoms 1 and 1"},
-    {"bond twice", [](hid_t f) {
+    {"bond to itself",
+     [](hid_t f) {
+       set_element(f, "/bonds/atoms", {0, 0}, std::uint16_t{1}, H5T_NATIVE_UINT16);
+     },
+     "joins atoms 1 and 1"},
+    {"bond twice",
+     [](hid_t f) {
        for (const hsize_t b : {0, 1}) {
          set_element(f, "/bonds/atoms", {b, 0}, static_cast<std::uint16_t>(b), H5T_NATIVE_UINT16);
          set_element(f, "/bonds/atoms", {b, 1}, static_cast<std::uint16_t>(1 - b), H5T_NATIVE_UINT16);
        }
-     }, "two bonds join the same atoms"},
+     },
+     "two bonds join the same atoms"},
     {"pair distance", [](hid_t f) { set_byte(f, "/pairs/topology", {6}, 200); }, "pair (1, 2) has codes 200"},
     {"pair virtual", [](hid_t f) { set_byte(f, "/pairs/topology", {1}, 1); }, "pair (0, 1) has codes"},
     {"pair diagonal", [](hid_t f) { set_byte(f, "/pairs/topology", {5}, 1); }, "pair (1, 1) has codes"},
     {"pair bond id", [](hid_t f) { set_byte(f, "/pairs/edge", {6}, 60); }, "pair (1, 2) has codes"},
-    {"target infinite", [](hid_t f) { set_element(f, "/targets/values", {1, 0}, kInfinity, H5T_NATIVE_FLOAT); }, "molecule 1: target 'logP' is inf"},
-    {"target not of its kind", [](hid_t f) {
+    {"target infinite",
+     [](hid_t f) {
+       set_element(f, "/targets/values", {1, 0}, kInfinity, H5T_NATIVE_FLOAT);
+     },
+     "molecule 1: target 'logP' is inf"},
+    {"target not of its kind",
+     [](hid_t f) {
        set_text_attribute(f, "/", "task", "binary");
        set_text_attribute(f, "/targets", "kind", "binary");
-     }, "target"},
-    {"kind unknown", [](hid_t f) { set_text_attribute(f, "/targets", "kind", "guess"); }, "unknown kind of task 'guess'"},
+     },
+     "target"},
+    {"kind unknown", [](hid_t f) { set_text_attribute(f, "/targets", "kind", "guess"); },
+     "unknown kind of task 'guess'"},
     {"kind differs", [](hid_t f) { set_text_attribute(f, "/targets", "kind", "binary"); }, "task and kind differ"},
     {"classes", [](hid_t f) { set_number_attribute(f, "/targets", "classes", -1); }, "do not fit each other"},
-    {"units short", [](hid_t f) { replace(f, "/targets/units", {H5T_C_S1, {1}, 0}); }, "do not fit each other"},
-    {"names claim the moon", [](hid_t f) { replace(f, "/targets/names", {H5T_C_S1, {1ULL << 40}, 0}); }, "does not fit the file"},
-    {"names chunked", [](hid_t f) { replace(f, "/targets/names", {H5T_C_S1, {2}, 2}); }, "chunks where there should be none"},
-    {"names are numbers", [](hid_t f) { replace(f, "/targets/names", {H5T_STD_I64LE, {2}, 0}); }, "not a text"},
-    {"split above", [](hid_t f) { set_offset(f, "/splits/published/train", 2, 12); }, "split 'published' names molecule 12 of 12"},
+    {"units short",
+     [](hid_t f) {
+       replace(f, "/targets/units", {H5T_C_S1, {1}, 0});
+     },
+     "do not fit each other"},
+    {"names claim the moon",
+     [](hid_t f) {
+       replace(f, "/targets/names", {H5T_C_S1, {1ULL << 40}, 0});
+     },
+     "does not fit the file"},
+    {"names chunked",
+     [](hid_t f) {
+       replace(f, "/targets/names", {H5T_C_S1, {2}, 2});
+     },
+     "chunks where there should be none"},
+    {"names are numbers",
+     [](hid_t f) {
+       replace(f, "/targets/names", {H5T_STD_I64LE, {2}, 0});
+     },
+     "not a text"},
+    {"split above", [](hid_t f) { set_offset(f, "/splits/published/train", 2, 12); },
+     "split 'published' names molecule 12 of 12"},
     {"split below", [](hid_t f) { set_offset(f, "/splits/published/train", 2, -1); }, "names molecule -1"},
     {"split is no group", [](hid_t f) { replace(f, "/splits/x", {}); }, "group x cannot be opened"},
     {"rejected row", [](hid_t f) { set_offset(f, "/rejected/row", 0, -3); }, "rejected row has a negative number"},
     {"rejected lengths", [](hid_t f) { set_extent(f, "/rejected/row", 1); }, "rejected rows differ in length"},
     {"featuriser unknown", [](hid_t f) { set_text_attribute(f, "/", "featurizer", "phlogiston v9"); }, "phlogiston v9"},
-    {"featuriser hash", [](hid_t f) { set_text_attribute(f, "/", "featurizer_hash", "0123"); }, "hash of its featuriser"},
+    {"featuriser hash", [](hid_t f) { set_text_attribute(f, "/", "featurizer_hash", "0123"); },
+     "hash of its featuriser"},
     {"inner version", [](hid_t f) { set_number_attribute(f, "/", "format_version", 7); }, "format_version is 7"},
     {"attribute missing", [](hid_t f) { H5Adelete(f, "created"); }, "attribute created is missing"},
-    {"attribute of wrong type", [](hid_t f) { set_text_attribute(f, "/", "format_version", "1"); }, "not a 64-bit integer"},
+    {"attribute of wrong type", [](hid_t f) { set_text_attribute(f, "/", "format_version", "1"); },
+     "not a 64-bit integer"},
     {"data set missing", [](hid_t f) { H5Ldelete(f, "/atoms/features", H5P_DEFAULT); }, "features is missing"},
     {"group missing", [](hid_t f) { H5Ldelete(f, "/bonds", H5P_DEFAULT); }, "group bonds is missing"},
-    {"soft link", [](hid_t f) {
+    {"soft link",
+     [](hid_t f) {
        H5Ldelete(f, "/molecules/row", H5P_DEFAULT);
        H5Lcreate_soft("/molecules/row", f, "/molecules/row", H5P_DEFAULT, H5P_DEFAULT);
-     }, "row is missing"},
-    {"external link", [](hid_t f) {
+     },
+     "row is missing"},
+    {"external link",
+     [](hid_t f) {
        H5Ldelete(f, "/molecules/row", H5P_DEFAULT);
        H5Lcreate_external("other.h5", "/molecules/row", f, "/molecules/row", H5P_DEFAULT, H5P_DEFAULT);
-     }, "row is missing"},
-    {"wrong element type", [](hid_t f) { replace(f, "/molecules/row", {H5T_IEEE_F64LE}); }, "row has the wrong element type"},
+     },
+     "row is missing"},
+    {"wrong element type", [](hid_t f) { replace(f, "/molecules/row", {H5T_IEEE_F64LE}); },
+     "row has the wrong element type"},
     {"big-endian", [](hid_t f) { replace(f, "/molecules/row", {H5T_STD_I64BE}); }, "row has the wrong element type"},
-    {"wrong rank", [](hid_t f) { replace(f, "/molecules/row", {H5T_STD_I64LE, {12, 1}}); }, "row has the wrong shape"},
-    {"wrong columns", [](hid_t f) { replace(f, "/atoms/features", {H5T_STD_U8LE, {58, 8}, 8}); }, "features has the wrong shape"},
-    {"not chunked", [](hid_t f) { replace(f, "/molecules/row", {H5T_STD_I64LE, {12}, 0}); }, "impossible chunks"},
-    {"giant chunks", [](hid_t f) { replace(f, "/molecules/row", {H5T_STD_I64LE, {1 << 28}, 1 << 28}); }, "impossible chunks"},
-    {"other filters", [](hid_t f) { replace(f, "/molecules/row", {H5T_STD_I64LE, {12}, 12, false}); }, "other filters"},
+    {"wrong rank",
+     [](hid_t f) {
+       replace(f, "/molecules/row", {H5T_STD_I64LE, {12, 1}});
+     },
+     "row has the wrong shape"},
+    {"wrong columns",
+     [](hid_t f) {
+       replace(f, "/atoms/features", {H5T_STD_U8LE, {58, 8}, 8});
+     },
+     "features has the wrong shape"},
+    {"not chunked",
+     [](hid_t f) {
+       replace(f, "/molecules/row", {H5T_STD_I64LE, {12}, 0});
+     },
+     "impossible chunks"},
+    {"giant chunks",
+     [](hid_t f) {
+       replace(f, "/molecules/row", {H5T_STD_I64LE, {1 << 28}, 1 << 28});
+     },
+     "impossible chunks"},
+    {"other filters",
+     [](hid_t f) {
+       replace(f, "/molecules/row", {H5T_STD_I64LE, {12}, 12, false});
+     },
+     "other filters"},
     {"no chunk", [](hid_t f) { replace(f, "/molecules/row", {}); }, "row claims more rows than its bytes can hold"},
     {"rows without bytes", [](hid_t f) { set_extent(f, "/molecules/row", 1ULL << 50); }, "claims more rows"},
     {"a chunk too few", [](hid_t f) { set_extent(f, "/molecules/row", 13); }, "differ in length"},
-    {"chunk of rubbish", [](hid_t f) { set_chunk(f, "/molecules/row", std::string(60, 'x')); }, "row has a chunk whose checksum"},
+    {"chunk of rubbish", [](hid_t f) { set_chunk(f, "/molecules/row", std::string(60, 'x')); },
+     "row has a chunk whose checksum"},
     {"chunk too large", [](hid_t f) { set_chunk(f, "/molecules/row", std::string(300, 'x')); }, "row lacks a chunk"},
 };
 

@@ -189,7 +189,8 @@ TEST(Store, KeepsTheOldFileUntilTheNewOneIsWhole) {
 TEST(Store, SaysWhereItCannotWrite) {
   const Folder folder;
   const MoleculeSet set = make_set({3});
-  EXPECT_NE(file_error([&] { write_store(folder / "no/such/folder/a.h5", set); }).find("No such file"), std::string::npos);
+  EXPECT_NE(file_error([&] { write_store(folder / "no/such/folder/a.h5", set); }).find("No such file"),
+            std::string::npos);
   EXPECT_NE(file_error([&] { write_store(folder / "", set); }).find("folder"), std::string::npos);
   EXPECT_NE(file_error([&] { write_store("/dev/null", set); }).find("not a regular file"), std::string::npos);
   StoreWriter writer(folder / "a.h5", set.featurizer, set.task, set.source);
@@ -252,7 +253,8 @@ TEST(Store, IsToldFromOtherFiles) {
 }
 
 TEST(ChunkCodec, ChecksumsAsPublished) {
-  // Test vectors of Fletcher-32 for little-endian words, their bytes swapped pairwise because HDF5 reads big-endian ones.
+  // Test vectors of Fletcher-32 for little-endian words, their bytes swapped pairwise because HDF5 reads big-endian
+  // ones.
   const auto of = [](std::string_view text) { return fletcher32(std::as_bytes(std::span(text.data(), text.size()))); };
   EXPECT_EQ(of("badcfe"), 0x56502D2Au);    // "abcdef"
   EXPECT_EQ(of("badcfehg"), 0xEBE19591u);  // "abcdefgh"
@@ -284,7 +286,8 @@ TEST(Files, HashesAndWrites) {
   const Folder folder;
   write_file_atomically(folder / "a", "abc");
   EXPECT_EQ(read_file(folder / "a"), "abc");
-  EXPECT_EQ(sha256_of_file(folder / "a"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");  // FIPS 180-2, B.1
+  EXPECT_EQ(sha256_of_file(folder / "a"),
+            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");  // FIPS 180-2, B.1
   std::filesystem::create_symlink(folder / "a", folder / "link");
   write_file_atomically(folder / "link", "x");
   EXPECT_TRUE(std::filesystem::is_symlink(folder / "link"));
