@@ -55,8 +55,9 @@ struct Progress::State {
       const double part = std::min(1.0, static_cast<double>(done) / static_cast<double>(total));
       if (terminal) {
         const int full = static_cast<int>(part * kBarCells);
-        text += "[" + std::string(static_cast<std::size_t>(full), '#') +
-                std::string(static_cast<std::size_t>(kBarCells - full), '.') + "] ";
+        text += '[';
+        text.append(static_cast<std::size_t>(full), '#').append(static_cast<std::size_t>(kBarCells - full), '.');
+        text += "] ";
       }
       text += std::to_string(static_cast<int>(part * 100)) + " %, " + with_thousands(done) + " of " +
               with_thousands(total) + " " + unit;
@@ -100,11 +101,14 @@ void Progress::set_total(std::int64_t total) { state_->total = total; }
 double Progress::seconds() const { return std::chrono::duration<double>(Clock::now() - state_->start).count(); }
 
 std::string with_thousands(std::int64_t value) {
-  std::string digits = std::to_string(value < 0 ? -value : value);
-  for (std::ptrdiff_t at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3) {
-    digits.insert(static_cast<std::size_t>(at), ",");
+  const std::string digits = std::to_string(value);
+  std::string text;
+  for (std::size_t i = 0; i < digits.size(); ++i) {
+    const bool behind_digit = i > 0 && digits[i - 1] != '-';
+    if (behind_digit && (digits.size() - i) % 3 == 0) text += ',';
+    text += digits[i];
   }
-  return value < 0 ? "-" + digits : digits;
+  return text;
 }
 
 std::string duration_text(double seconds) {

@@ -28,7 +28,8 @@ std::vector<std::string> wanted_columns(const Task& task, std::size_t runs, bool
       for (const auto& label : values) names.push_back(target + "_std_" + label);
     }
     for (std::size_t r = 0; individual && r < runs; ++r) {
-      const std::string run = "_" + std::to_string(r);
+      std::string run("_");
+      run += std::to_string(r);
       if (!multiclass) names.push_back(target + "_pred" + run);
       for (const auto& label : values) names.push_back(target + "_prob_" + label + run);
     }
@@ -60,7 +61,7 @@ ScoreTable::ScoreTable(const std::vector<std::string>& input_columns, const Task
     : task_(task), runs_(runs), individual_(individual), delimiter_(delimiter), columns_(input_columns) {
   std::set<std::string> taken(input_columns.begin(), input_columns.end());
   for (std::string name : wanted_columns(task, runs, individual)) {
-    while (!taken.insert(name).second) name = "molgraph_" + name;
+    while (!taken.insert(name).second) name.insert(0, "molgraph_");
     added_.push_back(name);
   }
 }

@@ -120,7 +120,7 @@ TEST_P(PredictorTest, LayersAreStackedAndScaled) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, PredictorTest, testing::Values(ModelKind::graphormer, ModelKind::grpe),
-                         [](const auto& info) { return info.param == ModelKind::graphormer ? "graphormer" : "grpe"; });
+                         [](const auto& kind) { return kind.param == ModelKind::graphormer ? "graphormer" : "grpe"; });
 
 TEST(PredictorEnsemble, MeanAndDeviationOverRuns) {
   const Scratch scratch;

@@ -44,7 +44,7 @@ std::string usage_error(const std::vector<std::string>& arguments) {
 }
 
 TEST(CommandLine, HyphensAndUnderscoresAreAlikeInNamesOnly) {
-  const Parsed parsed = parse({"--max_atoms=7", "--model", "a_b", "--", "--c_d"});
+  const Parsed parsed = parse({"--model", "a_b", "--max_atoms=7", "--", "--c_d"});
   EXPECT_EQ(parsed.common.max_atoms, 7);
   EXPECT_EQ(parsed.models, std::vector<std::string>{"a_b"});
   EXPECT_EQ(parsed.data, std::vector<std::string>{"--c_d"});
