@@ -34,7 +34,8 @@ Tensor bias_by_class(const Tensor& spatial, int topology_classes) {
 }
 
 // The relation part of the scores, b_ij included: [H, G, N*N], or [1, G, N*N] if it is the mask alone.
-Tensor relation_scores(const TokenGroup& group, const Tensor& bias, const BatchTerms& terms, const Tensor& q, const Tensor& k) {
+Tensor relation_scores(const TokenGroup& group, const Tensor& bias, const BatchTerms& terms, const Tensor& q,
+                       const Tensor& k) {
   const std::int64_t heads = q.size(0), molecules = q.size(1), size = q.size(2), width = q.size(3);
   // [H, G*N, d] x [H, d, M] -> [H, G, N*M]: what every token makes of every relation, before pairs are looked at.
   const auto per_relation = [&](const Tensor& token, const Tensor& table) {
@@ -93,7 +94,8 @@ BatchTerms make_terms(const RelationTables& tables, const Tensor& pair_bias, con
   terms.heads = heads;
   terms.key_term = key_term;
   const auto scaled = [](const Tensor& rows) {  // [M, H, d] -> alpha * [H, d, M]
-    return rows.defined() ? (rows / std::sqrt(static_cast<double>(rows.size(2)))).permute({1, 2, 0}).contiguous() : rows;
+    if (!rows.defined()) return rows;
+    return (rows / std::sqrt(static_cast<double>(rows.size(2)))).permute({1, 2, 0}).contiguous();
   };
   terms.query_table = scaled(relation_rows(tables.topology_query, tables.edge_query, layout, heads));
   terms.key_table = scaled(relation_rows(tables.topology_key, tables.edge_key, layout, heads));
@@ -122,7 +124,8 @@ std::vector<Tensor> make_gates(const Tensor& gate, bool relu, const AttentionLay
   return gates;
 }
 
-Tensor attention(const Tensor& qkv, const AttentionLayout& layout, const BatchTerms& terms, const std::vector<Tensor>& gates,
+Tensor attention(const Tensor& qkv, const AttentionLayout& layout, const BatchTerms& terms,
+                 const std::vector<Tensor>& gates,
                  const std::vector<Tensor>& dropout, AttentionWeights* seen) {
   const std::vector<Tensor> parts = qkv.split_with_sizes(layout.token_counts(), 0);
   std::vector<Tensor> z;

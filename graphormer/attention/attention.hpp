@@ -34,7 +34,8 @@ struct BatchTerms {
   torch::Tensor query_table;               ///< alpha*(PQ + EQ) per relation [H, d, M], or undefined
   torch::Tensor key_table;                 ///< alpha*(PK + EK) per relation [H, d, M], or undefined
   torch::Tensor value_table;               ///< PV + EV per relation [H, M, d], or undefined
-  std::vector<torch::Tensor> bias;         ///< per group, b_ij and -inf at masked keys [H, G, N*N]; [1, G, N*N] without b
+  /// per group, b_ij and -inf at masked keys [H, G, N*N]; [1, G, N*N] without b
+  std::vector<torch::Tensor> bias;
   KeyTerm key_term = KeyTerm::column;      ///< x above
 };
 
@@ -51,7 +52,7 @@ struct AttentionWeights {
   std::vector<torch::Tensor> weights;   ///< w per group [H, G, N, N]
 };
 
-/// qkv [grouped tokens, 3*C] (q, then k, then v; head h in columns h*d .. h*d + d - 1 of each) -> z [grouped tokens, C].
+/// qkv [grouped tokens, 3*C] -> z [grouped tokens, C]. qkv holds q, then k, then v, each by head: h*d .. h*d + d - 1.
 /// `gates` and `dropout` hold one tensor per group ([H, G, N*N]; factors, dropout's 0 or 1/(1-p)), or are empty.
 /// A row without any allowed key gives z = 0 and no gradient.
 torch::Tensor attention(const torch::Tensor& qkv, const AttentionLayout& layout, const BatchTerms& terms,

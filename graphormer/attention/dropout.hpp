@@ -17,7 +17,8 @@ namespace molgraph {
 class DropoutMasks {
  public:
   /// Keeps references to both; they must outlive the object.
-  DropoutMasks(const GraphBatch& batch, const AttentionLayout& layout, const ForwardMode& mode, const torch::TensorOptions& like);
+  DropoutMasks(const GraphBatch& batch, const AttentionLayout& layout, const ForwardMode& mode,
+               const torch::TensorOptions& like);
 
   /// [grouped tokens, channels], element i*channels + c; padding rows are zero.
   torch::Tensor tokens(int layer, RandomSite site, std::int64_t channels, double p) const;

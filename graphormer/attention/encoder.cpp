@@ -14,7 +14,8 @@ torch::nn::LayerNorm layer_norm(int width) {
   return torch::nn::LayerNorm(torch::nn::LayerNormOptions({width}).eps(kLayerNormEps));
 }
 
-RelationTables register_tables(torch::nn::Module& owner, const EncoderOptions& options, int topology_classes, int edge_classes) {
+RelationTables register_tables(torch::nn::Module& owner, const EncoderOptions& options, int topology_classes,
+                               int edge_classes) {
   const auto table = [&](const char* name, bool on, int rows) {
     return on ? owner.register_parameter(name, torch::randn({rows, options.width}) * kTableStd) : Tensor();
   };
@@ -118,7 +119,8 @@ Tensor EncoderImpl::forward(Tensor x, const GraphBatch& batch, const RelationCla
     return owner.defined() ? make_gates(owner, options_.gate.relu, layout) : std::vector<Tensor>();
   };
 
-  x = drop(x.index_select(0, layout.to_grouped), masks.tokens(0, RandomSite::input_dropout, options_.width, options_.input_dropout));
+  x = drop(x.index_select(0, layout.to_grouped),
+           masks.tokens(0, RandomSite::input_dropout, options_.width, options_.input_dropout));
   keep(0, x);
   const BatchTerms shared_terms = options_.share_encodings ? terms_of(tables) : BatchTerms();
   const std::vector<Tensor> shared_gates = gates_of(gate);

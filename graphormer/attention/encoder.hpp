@@ -72,7 +72,7 @@ class EncoderImpl : public torch::nn::Module {
   /// `topology_classes` T and `edge_classes` E size the tables.
   EncoderImpl(const EncoderOptions& options, int topology_classes, int edge_classes);
 
-  /// x [tokens, C] -> [tokens, C] after the last block and, with pre-LN, the final LayerNorm (token rows all normalised).
+  /// x [tokens, C] -> [tokens, C] after the last block and, with pre-LN, the final LayerNorm (on all token rows).
   /// `pair_bias` [P, H] is added to b (the edge-path bias); undefined = none.
   /// `kept` receives copies as ForwardMode::keep_layers asks, in its order.
   torch::Tensor forward(torch::Tensor x, const GraphBatch& batch, const RelationClasses& classes,

@@ -29,7 +29,8 @@ bool GraphModel::is_gate(const std::string& parameter_name) const { return last_
 
 bool is_shared_decay_exempt(const std::string& parameter_name) {
   static constexpr std::array<std::string_view, 9> kNames = {
-      "bias", "gate", "spatial", "topology_query", "topology_key", "topology_value", "edge_query", "edge_key", "edge_value"};
+      "bias",           "gate",       "spatial",  "topology_query", "topology_key",
+      "topology_value", "edge_query", "edge_key", "edge_value"};
   const std::string_view last = last_part(parameter_name);
   return std::find(kNames.begin(), kNames.end(), last) != kNames.end() || parameter_name.ends_with("_norm.weight");
 }

@@ -15,7 +15,8 @@ struct ForwardMode {
   bool training = false;          ///< dropout and noise on
   std::uint64_t seed = 0;
   std::uint32_t step = 0;         ///< update step
-  std::vector<int> keep_layers;   ///< outputs of these blocks (0 = node input, l = after block l, -1 = after the final LayerNorm)
+  /// outputs of these blocks (0 = node input, l = after block l, -1 = after the final LayerNorm)
+  std::vector<int> keep_layers;
 };
 
 struct ModelOutput {
@@ -24,7 +25,7 @@ struct ModelOutput {
   std::vector<torch::Tensor> layers;   ///< [tokens, C] each, as ForwardMode::keep_layers asks
 };
 
-/// Base of Graphormer and GRPE. Buffers `target_shift` and `target_scale` [outputs] live in the model (0 and 1 at first).
+/// Base of Graphormer and GRPE. Buffers `target_shift` (0 at first) and `target_scale` (1) [outputs] live in the model.
 class GraphModel : public torch::nn::Module {
  public:
   virtual ModelOutput run(const GraphBatch& batch, const ForwardMode& mode) = 0;
@@ -45,8 +46,9 @@ class GraphModel : public torch::nn::Module {
   torch::Tensor target_shift_, target_scale_;
 };
 
-/// What is_decay_exempt() says of the parts all models share, by name: every "bias", every LayerNorm ("..._norm.weight"), gates
-/// ("gate") and the encoder's tables ("spatial", "topology_query" ... "edge_value"). A model adds its own tables.
+/// What is_decay_exempt() says of the parts all models share, by name: every "bias", every LayerNorm
+/// ("..._norm.weight"), gates ("gate") and the encoder's tables ("spatial", "topology_query" ... "edge_value"). A model
+/// adds its own tables.
 bool is_shared_decay_exempt(const std::string& parameter_name);
 
 }  // namespace molgraph

@@ -102,7 +102,8 @@ void fill_group(TokenGroup& group, const PairSource& source) {
 
 std::vector<std::int64_t> AttentionLayout::token_counts() const {
   std::vector<std::int64_t> counts;
-  for (const TokenGroup& group : groups) counts.push_back(static_cast<std::int64_t>(group.molecules.size()) * group.size);
+  for (const TokenGroup& group : groups)
+    counts.push_back(static_cast<std::int64_t>(group.molecules.size()) * group.size);
   return counts;
 }
 

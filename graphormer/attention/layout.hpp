@@ -1,4 +1,4 @@
-// How a packed batch is laid out for the reference: molecules of similar size side by side, padded to the group's largest.
+// How a packed batch is laid out for the reference: groups of molecules of similar size, padded to the largest.
 #pragma once
 
 #include <torch/torch.h>
@@ -18,8 +18,9 @@ struct RelationClasses {
   torch::Tensor forbidden;  ///< [P] bool, true = score is minus infinity; undefined = every pair is allowed
 };
 
-/// G molecules padded to N tokens each. Tokens of the group are rows first_token .. first_token + G*N - 1 of the grouped
-/// order; a padding row is a copy of the molecule's token 0 whose output nobody reads. Pairs are [G, N*N], row-major.
+/// G molecules padded to N tokens each. Tokens of the group are rows first_token .. first_token + G*N - 1 of the
+/// grouped order; a padding row is a copy of the molecule's token 0 whose output nobody reads. Pairs are [G, N*N],
+/// row-major.
 struct TokenGroup {
   std::vector<std::int64_t> molecules;   ///< [G] indices into the batch
   std::int64_t size = 0;                 ///< N
@@ -29,11 +30,12 @@ struct TokenGroup {
   torch::Tensor row_slot;      ///< [G, N*N] int32, i*M + m with m the pair's relation
   torch::Tensor column_slot;   ///< [G, N*N] int32, j*M + m
   torch::Tensor masked_key;    ///< [G, N*N] bool, padding keys and forbidden pairs; never a whole row
-  torch::Tensor has_key;       ///< [G, N] bool, false = every key of the row is forbidden; undefined if there is no such row
+  /// [G, N] bool, false = every key of the row is forbidden; undefined if there is no such row
+  torch::Tensor has_key;
 };
 
-/// One layout serves all layers of a forward pass. A "relation" m in [0, M) is a combination of topology and edge class that
-/// occurs in the batch: since both tables are added at every pair, one table of M rows replaces them at half the cost.
+/// One layout serves all layers of a forward pass. A "relation" m in [0, M) is a combination of topology and edge class
+/// that occurs in the batch: both tables are added at every pair, so one table of M rows replaces them at half price.
 struct AttentionLayout {
   std::vector<TokenGroup> groups;
   std::int64_t tokens = 0;          ///< of the grouped order, padding included
@@ -44,8 +46,8 @@ struct AttentionLayout {
   std::vector<std::int64_t> token_counts() const;  ///< G*N of each group
 };
 
-/// Splits molecules into groups of similar size. Returns molecule indices, smallest first (ties by index), one vector per
-/// group. Minimises the sum over groups of G*N^2 + `overhead`, the work on pairs plus a fixed cost of one more group.
+/// Splits molecules into groups of similar size. Returns molecule indices, smallest first (ties by index), one vector
+/// per group. Minimises the sum over groups of G*N^2 + `overhead`, the work on pairs plus a fixed cost of a group.
 std::vector<std::vector<std::int64_t>> group_by_size(std::span<const std::int64_t> sizes, std::int64_t overhead);
 
 AttentionLayout make_layout(const GraphBatch& batch, const RelationClasses& classes);

@@ -63,7 +63,8 @@ Tensor slot_sums(const Tensor& values, const Tensor& slots, std::int64_t num_slo
 }
 
 struct AddLookup : torch::autograd::Function<AddLookup> {
-  static Tensor forward(AutogradContext* ctx, const std::optional<Tensor>& base, const Tensor& tables, const Tensor& slots) {
+  static Tensor forward(AutogradContext* ctx, const std::optional<Tensor>& base, const Tensor& tables,
+                        const Tensor& slots) {
     ctx->save_for_backward({slots});
     ctx->saved_data["slots"] = tables.size(2);
     ctx->saved_data["base_wanted"] = base.has_value() && base->requires_grad();

@@ -10,8 +10,8 @@ namespace molgraph {
 /// slots [G, P] int32 in [0, K). Written out because at::gather and at::scatter_add cost several times as much here.
 torch::Tensor add_lookup(const torch::Tensor& base, const torch::Tensor& tables, const torch::Tensor& slots);
 
-/// out[h, g, k] = sum of values[h, g, p] over p with slots[g, p] = k; [H, G, K]. The transpose of the lookup; additions run
-/// in the order of p, so that the result does not depend on the number of threads.
+/// out[h, g, k] = sum of values[h, g, p] over p with slots[g, p] = k; [H, G, K]. The transpose of the lookup. Additions
+/// run in the order of p, so that the result does not depend on the number of threads.
 torch::Tensor sum_by_slot(const torch::Tensor& values, const torch::Tensor& slots, std::int64_t num_slots);
 
 }  // namespace molgraph

@@ -37,7 +37,8 @@ torch::Tensor NodeEmbeddingImpl::forward(const GraphBatch& batch, const torch::T
 }
 
 torch::Tensor virtual_tokens(const GraphBatch& batch) {
-  return torch::tensor(std::vector<std::int64_t>(batch.token_offset.begin(), batch.token_offset.end() - 1), torch::kInt64);
+  return torch::tensor(std::vector<std::int64_t>(batch.token_offset.begin(), batch.token_offset.end() - 1),
+                       torch::kInt64);
 }
 
 }  // namespace molgraph

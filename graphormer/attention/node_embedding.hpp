@@ -11,7 +11,8 @@ namespace molgraph {
 class NodeEmbeddingImpl : public torch::nn::Module {
  public:
   NodeEmbeddingImpl(Features features, int width);
-  /// [tokens, C]: token 0 of each molecule is virtual_node, an atom the sum of its columns' rows plus `extra` [A, C], if defined.
+  /// [tokens, C]: token 0 of each molecule is virtual_node, an atom the sum of its columns' rows plus `extra` [A, C],
+  /// if defined.
   torch::Tensor forward(const GraphBatch& batch, const torch::Tensor& extra = {});
 
   torch::Tensor atom, virtual_node;

@@ -6,8 +6,8 @@
 
 #include "featurize/philox.hpp"
 
-// The lanes below are plain loops that the compiler vectorises; on x86 it does so once per instruction set and the loader
-// chooses. The arithmetic is on integers, so all versions give the same numbers.
+// The lanes below are plain loops that the compiler vectorises; on x86 it does so once per instruction set and the
+// loader chooses. The arithmetic is on integers, so all versions give the same numbers.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 #define MOLGRAPH_SIMD_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
 #else

@@ -26,14 +26,14 @@ struct RandomStream {
   RandomSite site = RandomSite::attention_weights;
 };
 
-/// Writes draws [0, count) of the stream, uniform over 16 bits. Draw e is half-word e mod 8 (low half of a word first) of
-/// philox4x32_10 with key = seed (low word first) and counter = (step, row, 16*layer + site, e div 8).
+/// Writes draws [0, count) of the stream, uniform over 16 bits. Draw e is half-word e mod 8 (low half of a word first)
+/// of philox4x32_10 with key = seed (low word first) and counter = (step, row, 16*layer + site, e div 8).
 void random_draws(const RandomStream& stream, std::int64_t count, std::uint16_t* out);
 
 /// An element is dropped iff its draw is below this: round(65536 p). p in [0, 1).
 std::uint32_t dropout_threshold(double p);
 
-/// What survivors are multiplied with: 1/(1 - threshold/65536), so that the expectation is exact despite the rounding of p.
+/// What survivors are multiplied with: 1/(1 - threshold/65536), so that the expectation is exact although p is rounded.
 double dropout_scale(std::uint32_t threshold);
 
 /// Uniform noise of half-width a from one draw: a*((2*draw + 1)/65536 - 1), symmetric around zero and never zero.

@@ -9,7 +9,8 @@
 
 namespace molgraph {
 
-/// Ties rows of tables, as published models do: class -> the class whose row it uses. Empty = every class has its own row.
+/// Ties rows of tables, as published models do: class -> the class whose row it uses. Empty = every class has its own
+/// row.
 struct ClassMaps {
   std::vector<std::int64_t> topology;   ///< [T]
   std::vector<std::int64_t> edge;       ///< [E]

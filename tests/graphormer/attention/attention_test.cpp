@@ -10,7 +10,8 @@ using torch::Tensor;
 
 constexpr double kExact = 1e-12;        // float64 sums of at most a few hundred terms of order one
 constexpr double kSingle = 2e-5;        // float32: 100-term sums of values up to about ten
-constexpr double kDifference = 1e-7;    // central differences, step 1e-5: h^2 = 1e-10 plus 1e-16/h = 1e-11, times values up to 100
+// central differences, step 1e-5: h^2 = 1e-10 plus 1e-16/h = 1e-11, times values up to 100
+constexpr double kDifference = 1e-7;
 
 double largest_difference(const Tensor& a, const Tensor& b) { return (a - b).abs().max().item<double>(); }
 
@@ -24,7 +25,8 @@ TEST_P(EveryCase, EqualsTheFormulaInLoops) {
 TEST_P(EveryCase, GradientsEqualFiniteDifferences) {
   const AttentionInputs in = make_inputs(GetParam());
   torch::manual_seed(7);
-  const Tensor weight = torch::randn({in.batch.num_tokens(), kWidth}, torch::kFloat64);   // a loss that sees every output
+  // a loss that sees every output
+  const Tensor weight = torch::randn({in.batch.num_tokens(), kWidth}, torch::kFloat64);
   const auto loss = [&] { return (run_reference(GetParam(), in) * weight).sum(); };
   loss().backward();
   torch::NoGradGuard no_grad;
@@ -52,14 +54,16 @@ TEST_P(EveryCase, Float32StaysCloseToFloat64) {
   const Tensor exact = run_reference(GetParam(), make_inputs(GetParam()));
   const Tensor single = run_reference(GetParam(), make_inputs(GetParam(), torch::kFloat32));
   EXPECT_EQ(single.scalar_type(), torch::kFloat32);
-  EXPECT_LT(largest_difference(single.to(torch::kFloat64), exact), kSingle * std::max(1.0, exact.abs().max().item<double>()));
+  EXPECT_LT(largest_difference(single.to(torch::kFloat64), exact),
+            kSingle * std::max(1.0, exact.abs().max().item<double>()));
 }
 
 INSTANTIATE_TEST_SUITE_P(Attention, EveryCase, testing::ValuesIn(attention_cases()),
                          [](const auto& instance) { return instance.param.name; });
 
 TEST(Attention, RowWithoutAllowedKeyIsZeroAndGivesNoGradient) {
-  const AttentionCase c{.name = "row", .terms = kAllTerms, .gate = {.enabled = true}, .forbidden = Forbidden::whole_row};
+  const AttentionCase c{.name = "row", .terms = kAllTerms, .gate = {.enabled = true},
+                        .forbidden = Forbidden::whole_row};
   const AttentionInputs in = make_inputs(c);
   const Tensor z = run_reference(c, in);
   const std::int64_t row = in.batch.token_offset[in.batch.size() - 1] + kForbiddenRow;
@@ -86,8 +90,8 @@ TEST(Attention, MoleculesDoNotSeeTheirBatch) {
   }
 }
 
-// Luo et al. 2022, Theorem 2: with equal inputs at every token, whatever enters before the softmax cannot tell positions
-// apart, because rows of the softmax sum to one; the gate behind it can.
+// Luo et al. 2022, Theorem 2: with equal inputs at every token, whatever enters before the softmax cannot tell
+// positions apart, because rows of the softmax sum to one; the gate behind it can.
 TEST(Attention, OnlyTheGateTellsPositionsApart) {
   AttentionCase c{.name = "theorem",
                   .shapes = {Shape::rings},

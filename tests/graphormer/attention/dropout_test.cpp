@@ -18,13 +18,15 @@ constexpr double kP = 0.1;
 // Draw `element` straight from Philox, one at a time.
 std::uint16_t draw(std::uint32_t row, int layer, int site, std::int64_t element) {
   const std::uint32_t key[2] = {0x76543210u, 0xfedcba98u};
-  const std::uint32_t counter[4] = {kStep, row, static_cast<std::uint32_t>(16 * layer + site), static_cast<std::uint32_t>(element / 8)};
+  const std::uint32_t counter[4] = {kStep, row, static_cast<std::uint32_t>(16 * layer + site),
+                                    static_cast<std::uint32_t>(element / 8)};
   std::uint32_t words[4];
   philox4x32_10(words, counter, key);
   return static_cast<std::uint16_t>(words[element % 8 / 2] >> (element % 2 == 0 ? 0 : 16));
 }
 
-double factor(std::uint16_t value) { return value < 6554 ? 0.0 : 1 / (1 - 6554 / 65536.0); }   // round(65536 * 0.1) = 6554
+// round(65536 * 0.1) = 6554
+double factor(std::uint16_t value) { return value < 6554 ? 0.0 : 1 / (1 - 6554 / 65536.0); }
 
 struct Setting {
   GraphBatch batch = batch_of({Shape::rings, Shape::salt, Shape::chain, Shape::atom}, {5, 4'000'000'000, 0, 17});
@@ -79,8 +81,8 @@ TEST(Dropout, AttentionFactorsEqualScalarDraws) {
       for (std::int64_t h = 0; h < heads; ++h)
         for (std::int64_t i = 0; i < n; ++i)
           for (std::int64_t j = 0; j < n; ++j) {
-            const auto at = ((h * static_cast<std::int64_t>(group.molecules.size()) + static_cast<std::int64_t>(slot)) * group.size + i) *
-                                group.size + j;
+            const auto molecules = static_cast<std::int64_t>(group.molecules.size());
+            const auto at = ((h * molecules + static_cast<std::int64_t>(slot)) * group.size + i) * group.size + j;
             ASSERT_DOUBLE_EQ(factors[g].const_data_ptr<double>()[at],
                              factor(draw(static_cast<std::uint32_t>(s.batch.row[b]), layer, 0, (h * n + i) * n + j)));
           }
@@ -98,7 +100,7 @@ TEST(Dropout, OffMeansNoFactors) {
   EXPECT_TRUE(evaluation.attention(0, 2, 0.5).empty());
 }
 
-// 101 * 101 * 8 weights and a rate of 0.1: the standard deviation of the observed rate is 0.00105; 4.5 of them are allowed.
+// 101 * 101 * 8 weights and a rate of 0.1: the observed rate has a deviation of 0.00105; 4.5 times that is allowed.
 TEST(Dropout, RateAndMeanAreRightAndSitesDiffer) {
   const Setting s;
   const std::int64_t n = 101, heads = 8;
@@ -117,7 +119,8 @@ TEST(InputNoise, IsUniformAndOfTheRightDraws) {
   const Setting s;
   const Tensor noise = input_noise(s.batch, 7, 0.2, s.mode, torch::kFloat64);
   EXPECT_EQ(noise.sizes(), at::IntArrayRef({s.batch.num_tokens(), 7}));
-  EXPECT_DOUBLE_EQ(noise[s.batch.token_offset[2] + 3][4].item<double>(), noise_from_draw(0.2, draw(0, 0, 5, 3 * 7 + 4)));
+  EXPECT_DOUBLE_EQ(noise[s.batch.token_offset[2] + 3][4].item<double>(),
+                   noise_from_draw(0.2, draw(0, 0, 5, 3 * 7 + 4)));
   EXPECT_LT(noise.abs().max().item<double>(), 0.2);
   EXPECT_NEAR(noise.std().item<double>(), 0.2 / std::sqrt(3.0), 0.01);
 }

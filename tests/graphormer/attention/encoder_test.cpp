@@ -42,7 +42,8 @@ double largest_difference(const Tensor& a, const Tensor& b) { return (a - b).abs
 
 const ForwardMode kTraining{.training = true, .seed = 42, .step = 3, .keep_layers = {}};
 
-Tensor run(Encoder& encoder, const GraphBatch& batch, const Tensor& x, const ForwardMode& mode, const Tensor& pair_bias = {}) {
+Tensor run(Encoder& encoder, const GraphBatch& batch, const Tensor& x, const ForwardMode& mode,
+           const Tensor& pair_bias = {}) {
   return encoder->forward(x, batch, classes_of(batch), pair_bias, mode, nullptr);
 }
 
@@ -105,7 +106,8 @@ TEST(Encoder, ResultsDoNotDependOnTheBatch) {
   }
   const GraphBatch reversed = batch_of({shapes[3], shapes[2], shapes[1], shapes[0]}, {15, 4, 1, 3});
   const Tensor back = run(encoder, reversed, torch::cat({part(x, 3), part(x, 2), part(x, 1), part(x, 0)}), kTraining);
-  EXPECT_LT(largest_difference(back, torch::cat({part(together, 3), part(together, 2), part(together, 1), part(together, 0)})), kExact);
+  const Tensor turned = torch::cat({part(together, 3), part(together, 2), part(together, 1), part(together, 0)});
+  EXPECT_LT(largest_difference(back, turned), kExact);
 }
 
 // One block of each kind, written out with LibTorch's functions around the (separately tested) attention.
@@ -128,8 +130,10 @@ TEST(Encoder, BlocksFollowTheirFormula) {
       return torch::linear(y, p["layers.0." + name + ".weight"], p["layers.0." + name + ".bias"]);
     };
     const auto attend = [&](const Tensor& y) {
-      const Tensor qkv = torch::cat({linear(y, "attention.query"), linear(y, "attention.key"), linear(y, "attention.value")}, 1);
-      const BatchTerms terms = make_terms(encoder->tables, {}, layout, 2, kTopology.count(), KeyTerm::column, torch::kFloat64);
+      const Tensor qkv = torch::cat({linear(y, "attention.query"), linear(y, "attention.key"),
+                                     linear(y, "attention.value")}, 1);
+      const BatchTerms terms = make_terms(encoder->tables, {}, layout, 2, kTopology.count(), KeyTerm::column,
+                                          torch::kFloat64);
       const Tensor z = attention(qkv, layout, terms, make_gates(p["gate"], false, layout), masks.attention(0, 2, 0.2));
       return linear(z, "attention.output") * masks.tokens(0, RandomSite::attention_residual, 8, 0.2);
     };
@@ -148,7 +152,8 @@ TEST(Encoder, BlocksFollowTheirFormula) {
       y = y + attend(norm(y, "layers.0.attention_norm"));
       y = norm(y + ffn(norm(y, "layers.0.ffn_norm")), "final_norm");
     }
-    EXPECT_LT(largest_difference(run(encoder, batch, x, kTraining), y.index_select(0, layout.to_packed)), kExact) << post_ln;
+    EXPECT_LT(largest_difference(run(encoder, batch, x, kTraining), y.index_select(0, layout.to_packed)),
+              kExact) << post_ln;
   }
 }
 
@@ -182,8 +187,8 @@ TEST(Encoder, TiedVirtualClassesShareTheirBias) {
   Encoder untied = make_encoder(options);
   for (auto& item : untied->named_parameters()) {
     const Tensor from = tied->named_parameters()[item.key()];
-    if (item.key() == "spatial") item.value().copy_(torch::cat({from, from.narrow(0, from.size(0) - 1, 1).expand({2, -1})}));
-    else item.value().copy_(from);
+    const Tensor last = from.narrow(0, from.size(0) - 1, 1);
+    item.value().copy_(item.key() == "spatial" ? torch::cat({from, last.expand({2, -1})}) : from);
   }
   const GraphBatch batch = batch_of({Shape::rings, Shape::salt});
   const Tensor x = torch::randn({batch.num_tokens(), 8}, torch::kFloat64);
@@ -214,7 +219,8 @@ TEST(Encoder, Float32StaysCloseToFloat64) {
   const Tensor x = torch::randn({batch.num_tokens(), 8}, torch::kFloat64);
   const Tensor exact = run(encoder, batch, x, kTraining);
   encoder->to(torch::kFloat32);
-  EXPECT_LT(largest_difference(run(encoder, batch, x.to(torch::kFloat32), kTraining).to(torch::kFloat64), exact), kSingle);
+  EXPECT_LT(largest_difference(run(encoder, batch, x.to(torch::kFloat32), kTraining).to(torch::kFloat64), exact),
+            kSingle);
 }
 
 TEST(Encoder, GradientReachesEveryParameter) {

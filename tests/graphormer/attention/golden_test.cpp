@@ -30,12 +30,14 @@ Tensor tensor_of(const json& value, at::IntArrayRef shape) {
 double largest_difference(const Tensor& a, const Tensor& b) { return (a - b).abs().max().item<double>(); }
 
 void check(const json& c) {
-  const std::int64_t n = c["n"], heads = c["heads"], width = c["head_width"], T = c["topology_classes"], E = c["edge_classes"];
+  const std::int64_t n = c["n"], heads = c["heads"], width = c["head_width"];
+  const std::int64_t T = c["topology_classes"], E = c["edge_classes"];
   GraphBatch batch;
   batch.token_offset = {0, n};
   batch.pair_offset = {0, n * n};
   batch.row = {0};
-  const RelationClasses classes{tensor_of(c["topology"], {-1}).to(torch::kInt64), tensor_of(c["edge"], {-1}).to(torch::kInt64), {}};
+  const RelationClasses classes{tensor_of(c["topology"], {-1}).to(torch::kInt64),
+                                tensor_of(c["edge"], {-1}).to(torch::kInt64), {}};
   const auto table = [&](const char* name, std::int64_t rows) { return tensor_of(c[name], {rows, heads * width}); };
   const RelationTables tables{.spatial = {},
                               .topology_query = table("PQ", T),
@@ -46,7 +48,8 @@ void check(const json& c) {
                               .edge_value = table("EV", E)};
   const Tensor b = tensor_of(c["b"], {heads, n * n}), gate = tensor_of(c["C"], {heads, T});
   const AttentionLayout layout = make_layout(batch, classes);
-  const BatchTerms terms = make_terms(tables, b.defined() ? b.t() : b, layout, static_cast<int>(heads), static_cast<int>(T),
+  const BatchTerms terms = make_terms(tables, b.defined() ? b.t() : b, layout, static_cast<int>(heads),
+                                      static_cast<int>(T),
                                       c["key_term"] == "row" ? KeyTerm::row : KeyTerm::column, torch::kFloat64);
   const std::vector<Tensor> gates = gate.defined() ? make_gates(gate.t(), false, layout) : std::vector<Tensor>();
   const Tensor qkv = torch::cat({table("q", n), table("k", n), table("v", n)}, 1);

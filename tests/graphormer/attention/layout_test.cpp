@@ -16,7 +16,8 @@ TEST(Layout, GroupsAreSortedAndCoverEverything) {
   const std::vector<std::int64_t> sizes{9, 3, 9, 40, 10, 3, 39};
   const auto groups = group_by_size(sizes, 100);
   const std::vector<std::vector<std::int64_t>> expected{{1, 5}, {0, 2, 4}, {6, 3}};
-  EXPECT_EQ(groups, expected);   // 2*9 + 3*100 + 2*1600 + 3*100: 9 with 10 wastes 38, 39 with 40 wastes 79, both below 100
+  // 2*9 + 3*100 + 2*1600 + 3*100: 9 with 10 wastes 38, 39 with 40 wastes 79, both below 100
+  EXPECT_EQ(groups, expected);
   EXPECT_EQ(group_by_size(sizes, 0).size(), 5u);           // no waste at all
   EXPECT_EQ(group_by_size(sizes, 1'000'000).size(), 1u);   // one group
   EXPECT_TRUE(group_by_size({}, 100).empty());
@@ -33,7 +34,8 @@ TEST(Layout, TokensAndPairsComeBack) {
     EXPECT_FALSE(group.has_key.defined());
     const Tensor relation = group.row_slot.view({-1}).remainder(layout.relation_topology.size(0)).to(torch::kInt64);
     const Tensor pair = group.packed_pair.view({-1}).to(torch::kInt64);
-    EXPECT_TRUE(torch::equal(layout.relation_topology.index_select(0, relation), classes.topology.index_select(0, pair)));
+    EXPECT_TRUE(torch::equal(layout.relation_topology.index_select(0, relation),
+                             classes.topology.index_select(0, pair)));
     EXPECT_TRUE(torch::equal(layout.relation_edge.index_select(0, relation), classes.edge.index_select(0, pair)));
     for (std::size_t slot = 0; slot < group.molecules.size(); ++slot) {
       const auto b = static_cast<std::size_t>(group.molecules[slot]);
@@ -52,7 +54,8 @@ TEST(Layout, SinglePairsAreAllowed) {   // one molecule without atoms cannot occ
   batch.token_offset = {0, 1};
   batch.pair_offset = {0, 1};
   batch.row = {0};
-  const AttentionLayout layout = make_layout(batch, {torch::zeros({1}, torch::kInt64), torch::zeros({1}, torch::kInt64), {}});
+  const Tensor zero = torch::zeros({1}, torch::kInt64);
+  const AttentionLayout layout = make_layout(batch, {zero, zero, {}});
   EXPECT_EQ(layout.tokens, 1);
   EXPECT_EQ(layout.groups.size(), 1u);
 }
@@ -64,7 +67,8 @@ TEST(Lookup, EqualsGatherAndScatter) {
   const Tensor tables = torch::randn({2, 3, 5}, options), base = torch::randn({2, 3, 11}, options);
   const Tensor slots = torch::randint(5, {3, 11}, torch::kInt32);
   const Tensor index = slots.to(torch::kInt64).expand({2, 3, 11});
-  const Tensor weight = torch::randn({2, 3, 11}, torch::kFloat64), slot_weight = torch::randn({2, 3, 5}, torch::kFloat64);
+  const Tensor weight = torch::randn({2, 3, 11}, torch::kFloat64);
+  const Tensor slot_weight = torch::randn({2, 3, 5}, torch::kFloat64);
 
   const Tensor got = add_lookup(base, tables, slots), expected = base + tables.gather(2, index);
   EXPECT_TRUE(torch::equal(got, expected));
@@ -75,7 +79,8 @@ TEST(Lookup, EqualsGatherAndScatter) {
   const Tensor mask = torch::randn({1, 3, 11}, torch::kFloat64);
   EXPECT_TRUE(torch::equal(add_lookup(mask, tables, slots), mask + tables.gather(2, index)));
 
-  const Tensor sums = sum_by_slot(base, slots, 5), scattered = torch::zeros({2, 3, 5}, torch::kFloat64).scatter_add(2, index, base);
+  const Tensor sums = sum_by_slot(base, slots, 5);
+  const Tensor scattered = torch::zeros({2, 3, 5}, torch::kFloat64).scatter_add(2, index, base);
   EXPECT_TRUE(torch::allclose(sums, scattered, 0, 1e-14));
   const auto got_back = torch::autograd::grad({(sums * slot_weight).sum()}, {base});
   const auto expected_back = torch::autograd::grad({(scattered * slot_weight).sum()}, {base});

@@ -13,10 +13,13 @@ inline constexpr double kCaseDropout = 0.3;
 inline constexpr std::uint64_t kCaseSeed = 0x0123456789abcdefULL;
 
 /// z [packed tokens, C] by the reference.
-inline torch::Tensor run_reference(const AttentionCase& c, const AttentionInputs& in, AttentionWeights* seen = nullptr) {
+inline torch::Tensor run_reference(const AttentionCase& c, const AttentionInputs& in,
+                                   AttentionWeights* seen = nullptr) {
   const AttentionLayout layout = make_layout(in.batch, in.classes);
-  const BatchTerms terms = make_terms(in.tables, in.pair_bias, layout, kHeads, kTopology.count(), c.key_term, in.qkv.options());
-  const std::vector<torch::Tensor> gates = c.gate.enabled ? make_gates(in.gate, c.gate.relu, layout) : std::vector<torch::Tensor>();
+  const BatchTerms terms = make_terms(in.tables, in.pair_bias, layout, kHeads, kTopology.count(), c.key_term,
+                                      in.qkv.options());
+  std::vector<torch::Tensor> gates;
+  if (c.gate.enabled) gates = make_gates(in.gate, c.gate.relu, layout);
   const ForwardMode mode{.training = true, .seed = kCaseSeed, .step = 5, .keep_layers = {}};
   const DropoutMasks masks(in.batch, layout, mode, in.qkv.options());
   const torch::Tensor z = attention(in.qkv.index_select(0, layout.to_grouped), layout, terms, gates,
@@ -24,7 +27,7 @@ inline torch::Tensor run_reference(const AttentionCase& c, const AttentionInputs
   return z.index_select(0, layout.to_packed);
 }
 
-/// z by scalar loops in float64. Written from models.md section 2 without any function of the attention room but the draws.
+/// z by scalar loops in float64. Written from models.md section 2; of the attention room it uses the draws only.
 inline torch::Tensor run_loops(const AttentionCase& c, const AttentionInputs& in) {
   const auto number = [](const torch::Tensor& table, std::int64_t row, std::int64_t column) {
     return table.defined() ? table.const_data_ptr<double>()[row * table.size(1) + column] : 0.0;
@@ -51,7 +54,8 @@ inline torch::Tensor run_loops(const AttentionCase& c, const AttentionInputs& in
                         key_x * (number(in.tables.topology_key, t, k) + number(in.tables.edge_key, e, k));
           }
           const std::int64_t row = c.tied_virtual ? std::min<std::int64_t>(t, kTopology.atom_to_virtual()) : t;
-          score[j] = score[j] / std::sqrt(double(kHeadWidth)) + number(in.tables.spatial, row, h) + number(in.pair_bias, pair, h);
+          score[j] = score[j] / std::sqrt(double(kHeadWidth)) + number(in.tables.spatial, row, h) +
+              number(in.pair_bias, pair, h);
           if (in.classes.forbidden.defined() && in.classes.forbidden.const_data_ptr<bool>()[pair])
             score[j] = -std::numeric_limits<double>::infinity();
           largest = std::max(largest, score[j]);
