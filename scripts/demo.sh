@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-epochs=10   # enough to see it learn; about five minutes on 2 cores
+epochs=6   # about ten seconds each on 2 idle cores; after two the test MAE is 44 % of the mean predictor's (0.71, 1.59)
 bin=build/release/bin
 out=build/demo
 run=$out/run
