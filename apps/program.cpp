@@ -71,6 +71,12 @@ void open_missing_standard_streams() {
 
 }  // namespace
 
+void let_waiting_threads_sleep(char** argv) {
+  if (std::getenv("OMP_WAIT_POLICY") != nullptr || std::getenv("GOMP_SPINCOUNT") != nullptr) return;
+  ::setenv("OMP_WAIT_POLICY", "passive", 1);
+  ::execv("/proc/self/exe", argv);  // where this is impossible, the program goes on as it is
+}
+
 std::string version_text() { return std::string("molgraph ") + MOLGRAPH_VERSION; }
 
 int run_program(int argc, char** argv, const std::function<int(const std::vector<std::string>& arguments)>& body) {

@@ -37,6 +37,11 @@ struct EndProgram {
 /// and turns exceptions into one line on stderr and an exit code: UsageError 2, DataError 3, FileError 4, others 1.
 int run_program(int argc, char** argv, const std::function<int(const std::vector<std::string>& arguments)>& body);
 
+/// LibTorch's OpenMP threads spin while they wait: on a machine that does anything else, training then slows down several
+/// times over. The policy is read when that library loads, so this sets OMP_WAIT_POLICY=passive, unless the user chose one,
+/// and starts the program anew, once. For mains that compute with LibTorch; first thing in main().
+void let_waiting_threads_sleep(char** argv);
+
 /// "molgraph 0.1.0"
 std::string version_text();
 

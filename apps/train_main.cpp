@@ -142,4 +142,7 @@ int body(const std::vector<std::string>& arguments) {
 }  // namespace
 }  // namespace molgraph
 
-int main(int argc, char** argv) { return molgraph::run_program(argc, argv, molgraph::body); }
+int main(int argc, char** argv) {
+  molgraph::let_waiting_threads_sleep(argv);
+  return molgraph::run_program(argc, argv, molgraph::body);
+}
