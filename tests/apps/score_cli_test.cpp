@@ -148,7 +148,6 @@ TEST_F(ScoreTest, AClosedPipeEndsQuietlyAndAnEndlessInputIsNotCollected) {
   EXPECT_EQ(result.err.find("molgraph-score"), std::string::npos) << result.err;
 }
 
-// The input stalls in the middle, so that the reading thread hangs in a read when the signal comes.
 TEST_F(ScoreTest, ATerminatedRunKeepsWhatItHas) {
   const auto result = scratch.run(
       MOLGRAPH_BIN,
@@ -165,15 +164,17 @@ TEST_F(ScoreTest, ATerminatedRunKeepsWhatItHas) {
   EXPECT_NE(result.err.find("they are in out.csv.part"), std::string::npos) << result.err;
 }
 
+// The reading thread hangs in a read when the signal comes; the rows are long, so that no look-ahead hides them.
 TEST_F(ScoreTest, ASignalEndsAProgramThatWaitsForInput) {
-  // More than any read buffer, then silence: all that was scored stays.
   const auto result = scratch.run(
       MOLGRAPH_BIN,
-      "mkfifo pipe; (echo smiles; yes C | head -n 20000; sleep 100) > pipe & writer=$!\n"
-      "molgraph-score -m run -i pipe --format csv -o out.csv --batch-size 5000 & pid=$!\n"
-      "for i in $(seq 300); do [ \"$(cat out.csv.part 2>/dev/null | wc -l)\" -ge 5001 ] && break; sleep 0.1; done\n"
-      "sleep 2; kill -TERM $pid; wait $pid; echo $?; kill $writer", 60);
+      "mkfifo pipe; (echo smiles,note; yes C,$(printf 'x%.0s' {1..1000}) | head -n 400; sleep 100) > pipe & writer=$!\n"
+      "molgraph-score -m run -i pipe --format csv -o out.csv --batch-size 100 & pid=$!\n"
+      "for i in $(seq 300); do [ \"$(cat out.csv.part 2>/dev/null | wc -l)\" -ge 401 ] && break; sleep 0.1; done\n"
+      "kill -TERM $pid; wait $pid; echo $?; kill $writer", 60);
   EXPECT_EQ(lines_of(result.out).at(0), "143") << result.err;
+  EXPECT_EQ(lines_of(scratch.read("out.csv.part")).size(), 401u);
+  EXPECT_NE(result.err.find("stopped after 400 rows"), std::string::npos) << result.err;
 }
 
 TEST_F(ScoreTest, ThreadsAndWindowsDoNotChangeTheNumbers) {
