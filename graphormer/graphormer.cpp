@@ -59,7 +59,8 @@ ModelOutput Graphormer::run(const GraphBatch& batch, const ForwardMode& mode) {
 }
 
 bool Graphormer::is_decay_exempt(const std::string& name) const {
-  return is_shared_decay_exempt(name) || name.starts_with("node.") || name.starts_with("path.") || name.ends_with("_degree");
+  return is_shared_decay_exempt(name) || name.starts_with("node.") || name.starts_with("path.") ||
+         name.ends_with("_degree");
 }
 
 }  // namespace molgraph

@@ -10,10 +10,11 @@
 
 namespace molgraph {
 
-/// Node input = embedded atom columns + centrality (degree); bias b = spatial table + edge-path bias; encoder; head on token 0.
+/// Node input = embedded atom columns + centrality (degree); bias b = spatial table + edge-path bias; encoder; head on
+/// token 0.
 ///
-/// Parameters: node.atom, node.virtual_node, in_degree and out_degree [max_degree + 1, C] (both indexed by the same degree,
-/// as published), path.bond, path.hop_weight, encoder.*, head.*.
+/// Parameters: node.atom, node.virtual_node, in_degree and out_degree [max_degree + 1, C] (both indexed by the same
+/// degree, as published), path.bond, path.hop_weight, encoder.*, head.*.
 /// Differs from the published code by default in averaging over all shortest paths (GraphormerOptions::path_rule).
 class Graphormer : public GraphModel {
  public:

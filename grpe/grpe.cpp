@@ -45,7 +45,8 @@ Grpe::Grpe(const GrpeOptions& options) : options_(options) {
 ModelOutput Grpe::run(const GraphBatch& batch, const ForwardMode& mode) {
   torch::Tensor x = node->forward(batch);
   if (mode.training && options_.perturb_noise > 0) {
-    x = x + input_noise(batch, x.size(1), options_.perturb_noise, mode, x.options()).index_fill(0, virtual_tokens(batch), 0.0);
+    const torch::Tensor noise = input_noise(batch, x.size(1), options_.perturb_noise, mode, x.options());
+    x = x + noise.index_fill(0, virtual_tokens(batch), 0.0);
   }
   const RelationClasses classes = relation_classes(batch, options_.max_distance, maps_);
   ModelOutput output;

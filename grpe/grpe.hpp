@@ -10,8 +10,8 @@
 
 namespace molgraph {
 
-/// Node input = embedded atom columns (in training plus uniform noise on atoms); topology and edge encodings on query, key
-/// and value; encoder; head on token 0. No degree term.
+/// Node input = embedded atom columns (in training plus uniform noise on atoms); topology and edge encodings on query,
+/// key and value; encoder; head on token 0. No degree term.
 /// Parameters: node.atom, node.virtual_node (starts at zero), encoder.*, head.*.
 class Grpe : public GraphModel {
  public:
@@ -30,9 +30,9 @@ class Grpe : public GraphModel {
   ClassMaps maps_;
 };
 
-/// Rows that the published code ties (models.md section 6): distances of L and more share row L; the pair (0, 0) has the rows
-/// of distance 0 and of NO_EDGE; the pairs of token 0 share one row both ways; an atom with itself is NO_EDGE; `ogb` bond ids
-/// are type + 4*stereo + 16*conjugated (not injective).
+/// Rows that the published code ties (models.md section 6): distances of L and more share row L; the pair (0, 0) has
+/// the rows of distance 0 and of NO_EDGE; the pairs of token 0 share one row both ways; an atom with itself is NO_EDGE;
+/// `ogb` bond ids are type + 4*stereo + 16*conjugated (not injective).
 ClassMaps published_class_maps(Features features, int max_distance);
 
 }  // namespace molgraph

@@ -3,10 +3,10 @@
 
     convert_weights.py CASE_FOLDER OUTPUT_FOLDER
 
-reads case.json, weights.pt and gradients.pt (`torch.save` state dicts) of CASE_FOLDER and writes weights.safetensors and
-gradients.safetensors, float32 as stored. Only rows that the vocabulary of `ogb` or `zinc` can ask for are kept. A row map
-is a list with, per row of our table, the published row (None = zeros). Gradients of rows that are copies of another row
-are zero: the classes of a published model are tied by the model (GRPE) or do not occur (FAR, as L exceeds every distance).
+reads case.json, weights.pt and gradients.pt (`torch.save` state dicts) of CASE_FOLDER and writes weights.safetensors
+and gradients.safetensors, float32 as stored. Only rows that the vocabulary of `ogb` or `zinc` can ask for are kept. A
+row map is a list with, per row of our table, the published row (None = zeros). Gradients of rows that are copies of
+another row are zero: such classes are tied by the model (GRPE) or do not occur (FAR, as L exceeds every distance).
 Python's standard library only.
 """
 import collections
@@ -25,7 +25,8 @@ MAX_DEGREE = 8
 PUBLISHED_COLUMN = 512  # rows per feature column in the published tables
 
 BLOCK_NAMES = {
-    "self_attention_norm": "attention_norm", "ffn_norm": "ffn_norm", "ffn.layer1": "ffn.linear1", "ffn.layer2": "ffn.linear2",
+    "self_attention_norm": "attention_norm", "ffn_norm": "ffn_norm",
+    "ffn.layer1": "ffn.linear1", "ffn.layer2": "ffn.linear2",
     "self_attention.linear_q": "attention.query", "self_attention.linear_k": "attention.key",
     "self_attention.linear_v": "attention.value", "self_attention.output_layer": "attention.output"}
 

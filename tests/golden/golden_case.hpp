@@ -56,7 +56,8 @@ inline GoldenExpectations read_expectations(const std::string& path) {
 }
 
 inline torch::Tensor to_tensor(const StoredTensor& stored) {
-  return torch::from_blob(const_cast<std::byte*>(stored.bytes.data()), stored.shape, torch::kFloat32).to(torch::kFloat64);
+  auto* bytes = const_cast<std::byte*>(stored.bytes.data());
+  return torch::from_blob(bytes, stored.shape, torch::kFloat32).to(torch::kFloat64);
 }
 
 /// Turns the model to float64 and fills every parameter; each stored tensor has to have its place.
@@ -74,8 +75,8 @@ inline void load_golden(GraphModel& model, const SafetensorsFile& weights) {
 }
 
 /// Predictions to the 9 printed digits, embeddings to 7, gradients of mean |prediction - target| to float32.
-inline void expect_golden(GraphModel& model, const std::vector<MolecularGraph>& graphs, const GoldenExpectations& expected,
-                          const SafetensorsFile& gradients) {
+inline void expect_golden(GraphModel& model, const std::vector<MolecularGraph>& graphs,
+                          const GoldenExpectations& expected, const SafetensorsFile& gradients) {
   std::vector<GraphView> views;
   std::vector<std::int64_t> rows;
   for (const MolecularGraph& graph : graphs) {

@@ -21,7 +21,8 @@ GraphormerOptions options_of(const GoldenSizes& sizes) {
   return options;
 }
 
-void expect_case(const std::string& folder, const GoldenExpectations& expected, const std::vector<MolecularGraph>& graphs) {
+void expect_case(const std::string& folder, const GoldenExpectations& expected,
+                 const std::vector<MolecularGraph>& graphs) {
   const SafetensorsFile weights = read_safetensors(folder + "/weights.safetensors");
   Graphormer model(options_of(GoldenSizes(weights.metadata)));
   ASSERT_NO_FATAL_FAILURE(load_golden(model, weights));

@@ -6,7 +6,8 @@
 namespace molgraph::test {
 namespace {
 
-void expect_case(const std::string& folder, const GoldenExpectations& expected, const std::vector<MolecularGraph>& graphs) {
+void expect_case(const std::string& folder, const GoldenExpectations& expected,
+                 const std::vector<MolecularGraph>& graphs) {
   const SafetensorsFile weights = read_safetensors(folder + "/weights.safetensors");
   const GoldenSizes sizes(weights.metadata);
   GrpeOptions options;

@@ -1,0 +1,213 @@
+// Graphormer as a whole: what it may not depend on, and what each of its parts adds (models.md section 3).
+#include "graphormer/graphormer.hpp"
+
+#include "tests/graphormer/model_checks.hpp"
+
+namespace molgraph::test {
+namespace {
+
+GraphormerOptions small() {
+  GraphormerOptions options;
+  EncoderOptions& e = options.encoder;
+  e.layers = 2, e.width = 12, e.ffn = 10, e.heads = 3;
+  e.activation_dropout = 0.1, e.input_dropout = 0.1;
+  options.max_distance = 4;
+  options.max_degree = 3;
+  options.path_hops = 3;
+  return options;
+}
+
+GraphormerOptions gated() {
+  GraphormerOptions options = small();
+  options.encoder.gate.enabled = true;
+  return options;
+}
+
+/// Copies parameters of the same name and size.
+void copy_parameters(GraphModel& to, GraphModel& from) {
+  torch::NoGradGuard no_grad;
+  const auto source = from.named_parameters();
+  for (auto& item : to.named_parameters()) {
+    const torch::Tensor* value = source.find(item.key());
+    if (value != nullptr && value->sizes() == item->sizes()) item->copy_(*value);
+  }
+}
+
+TEST(Graphormer, Renumbering) {
+  Graphormer model(gated());
+  randomise(model);
+  expect_renumbering_invariance(model);
+}
+
+TEST(Graphormer, OnePathDependsOnTheNumbering) {
+  GraphormerOptions options = small();
+  options.path_rule = PathRule::single;
+  Graphormer model(options);
+  randomise(model);
+  const torch::Tensor value = predict(model, {cyclobutane()});
+  EXPECT_GT(largest(predict(model, {renumbered(cyclobutane(), {0, 3, 2, 1})}) - value), 1e-6);
+}
+
+TEST(Graphormer, BatchComposition) {
+  Graphormer model(gated());
+  randomise(model);
+  expect_batch_independence(model);
+}
+
+TEST(Graphormer, OddMolecules) {
+  Graphormer model(gated());
+  randomise(model);
+  expect_odd_molecules(model);
+}
+
+TEST(Graphormer, Gradients) {
+  for (const bool post_ln : {false, true}) {
+    GraphormerOptions options = gated();
+    options.encoder.post_ln = post_ln;
+    options.spatial_pos_max = 4;
+    options.max_distance = 3;
+    Graphormer model(options);
+    randomise(model);
+    expect_gradients(model);
+  }
+}
+
+TEST(Graphormer, TargetScaling) {
+  Graphormer model(small());
+  randomise(model);
+  expect_target_scaling(model);
+}
+
+TEST(Graphormer, AGateOfOnesChangesNothing) {
+  Graphormer plain(small()), with_gate(gated());
+  randomise(plain);
+  randomise(with_gate);
+  copy_parameters(with_gate, plain);
+  EXPECT_GT(largest(predict(with_gate, assorted()) - predict(plain, assorted())), 1e-6);
+  {
+    torch::NoGradGuard no_grad;
+    with_gate.encoder->gate.fill_(1.0);
+  }
+  EXPECT_LT(largest(predict(with_gate, assorted()) - predict(plain, assorted())), kExact);
+}
+
+TEST(Graphormer, NodeInputByHand) {
+  Graphormer model(small());
+  randomise(model);
+  // A star of four bonds around atom 0; degree 4 shares the row of max_degree = 3.
+  const MolecularGraph star = graph_of(5, {{0, 1}, {0, 2}, {0, 3}, {0, 4}});
+  const GraphBatch batch = batch_for(model, {graph_of(1, {}), star});
+  const torch::Tensor input = model.run(batch, {.keep_layers = {0}}).layers.at(0);
+  ASSERT_EQ(input.size(0), 2 + 6);
+  const auto atom_rows = [&](int first_column) {   // graph_of: the first column is the atom's index, the others are 0
+    torch::Tensor sum = model.node->atom[first_column];
+    int row = 0;
+    const FeatureShape& shape = feature_shape(Features::ogb);
+    for (int c = 0; c + 1 < shape.atom_columns; ++c) sum = sum + model.node->atom[row += shape.atom_dims[c]];
+    return sum;
+  };
+  EXPECT_LT(largest(input[0] - model.node->virtual_node), kExact);
+  EXPECT_LT(largest(input[2] - model.node->virtual_node), kExact);
+  EXPECT_LT(largest(input[1] - atom_rows(0) - model.in_degree[0] - model.out_degree[0]), kExact);
+  EXPECT_LT(largest(input[3] - atom_rows(0) - model.in_degree[3] - model.out_degree[3]), kExact);
+  EXPECT_LT(largest(input[7] - atom_rows(4) - model.in_degree[1] - model.out_degree[1]), kExact);
+}
+
+TEST(Graphormer, MaskedPairsAreThoseWithABiasOfMinusInfinity) {
+  GraphormerOptions options = small();
+  options.spatial_pos_max = 3;
+  Graphormer masked(options), plain(small());
+  randomise(masked);
+  randomise(plain);
+  copy_parameters(plain, masked);
+  EXPECT_GT(largest(predict(masked, assorted()) - predict(plain, assorted())), 1e-6);
+  {
+    torch::NoGradGuard no_grad;
+    plain.encoder->tables.spatial.slice(0, 3, TopologyClasses{4}.unreachable() + 1).fill_(-1e9);
+  }
+  EXPECT_LT(largest(predict(masked, assorted()) - predict(plain, assorted())), kExact);
+}
+
+TEST(Graphormer, PairsOfTokenZeroShareOneBias) {
+  GraphormerOptions options = small();
+  options.encoder.untie_virtual = true;
+  Graphormer tied(small()), untied(options);
+  randomise(tied);
+  randomise(untied);
+  copy_parameters(untied, tied);
+  const TopologyClasses classes{4};
+  torch::NoGradGuard no_grad;
+  const torch::Tensor own = tied.encoder->tables.spatial, all = untied.encoder->tables.spatial;
+  ASSERT_EQ(own.size(0), classes.count() - 2);
+  ASSERT_EQ(all.size(0), classes.count());
+  all.slice(0, 0, own.size(0)).copy_(own);
+  all[classes.virtual_to_atom()] = own[classes.atom_to_virtual()];
+  all[classes.virtual_self()] = own[classes.atom_to_virtual()];
+  EXPECT_LT(largest(predict(untied, assorted()) - predict(tied, assorted())), kExact);
+  all[classes.virtual_self()] += 1.0;
+  EXPECT_GT(largest(predict(untied, assorted()) - predict(tied, assorted())), 1e-6);
+}
+
+TEST(Graphormer, FarPairsKeepTheirPathTerm) {
+  GraphormerOptions options = small();
+  options.max_distance = 1;
+  Graphormer model(options);
+  randomise(model);
+  model.run(batch_for(model, {chain_of(4)}), {}).values.sum().backward();
+  EXPECT_GT(largest(model.path->hop_weight.grad()[2]), 1e-8);
+}
+
+TEST(Graphormer, WithoutPathBias) {
+  GraphormerOptions options = small();
+  EXPECT_TRUE(Graphormer(options).pack_options().paths);
+  EXPECT_EQ(Graphormer(options).pack_options().path_rule, PathRule::mean);
+  options.path_bias = false;
+  Graphormer model(options);
+  EXPECT_FALSE(model.pack_options().paths);
+  for (const auto& item : model.named_parameters()) EXPECT_FALSE(item.key().starts_with("path.")) << item.key();
+  randomise(model);
+  expect_renumbering_invariance(model);
+}
+
+TEST(Graphormer, FreshParametersFollowThePaper) {
+  GraphormerOptions options;
+  set_graphormer_size(options.encoder, "slim");
+  options.encoder.gate.enabled = true;
+  torch::manual_seed(1);
+  const Graphormer model(options);
+  for (const auto& item : model.named_parameters()) {
+    const std::string& name = item.key();
+    const double spread = item->numel() > 1 ? item->std().item<double>() : 0.0;
+    if (name.ends_with("bias")) {
+      EXPECT_EQ(largest(*item), 0.0) << name;
+    } else if (name.ends_with("norm.weight") || name.ends_with("gate")) {
+      EXPECT_EQ(largest(*item - 1), 0.0) << name;
+    } else if (item->numel() > 1000) {
+      EXPECT_NEAR(spread, name.ends_with(".weight") ? 0.02 / std::sqrt(12.0) : 0.02, 1e-3) << name;
+    } else {
+      EXPECT_GT(spread, 0.0) << name;
+    }
+  }
+}
+
+TEST(Graphormer, DecaysMatricesOnly) {
+  const Graphormer model(gated());
+  std::vector<std::string> decayed;
+  for (const auto& item : model.named_parameters())
+    if (!model.is_decay_exempt(item.key())) decayed.push_back(item.key());
+  for (const std::string& name : decayed) {
+    EXPECT_TRUE(name.ends_with(".weight") && name.find("norm") == std::string::npos) << name;
+  }
+  EXPECT_EQ(decayed.size(), 2u * 6 + 1);   // four projections and two FFN matrices per layer, and the head
+}
+
+TEST(Graphormer, RefusesMoleculesOfOtherColumns) {
+  Graphormer model(small());
+  MolecularGraph zinc;
+  zinc.features = Features::zinc;
+  zinc.atoms = {0};
+  EXPECT_THROW(predict(model, {zinc}), c10::Error);
+}
+
+}  // namespace
+}  // namespace molgraph::test

@@ -1,0 +1,170 @@
+// What holds for every model of the toolkit; used by the tests of Graphormer and of GRPE.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "graphormer/attention/graph_model.hpp"
+#include "tests/featurize/small_graphs.hpp"
+
+namespace molgraph::test {
+
+inline constexpr double kExact = 1e-10;   // float64 sums in another order
+
+/// `rows` [B]: the molecules' keys of random numbers; 0, 1, ... if empty.
+inline GraphBatch batch_for(const GraphModel& model, const std::vector<MolecularGraph>& graphs,
+                            std::vector<std::int64_t> rows = {}) {
+  std::vector<GraphView> views;
+  for (const MolecularGraph& graph : graphs) views.push_back(graph.view());
+  if (rows.empty()) {
+    rows.resize(graphs.size());
+    std::iota(rows.begin(), rows.end(), std::int64_t{0});
+  }
+  return pack(views, rows, model.pack_options());
+}
+
+/// [B] predictions.
+inline torch::Tensor predict(GraphModel& model, const std::vector<MolecularGraph>& graphs, const ForwardMode& mode = {},
+                             const std::vector<std::int64_t>& rows = {}) {
+  torch::NoGradGuard no_grad;
+  return model.run(batch_for(model, graphs, rows), mode).values.select(1, 0);
+}
+
+/// Float64 with every parameter N(0, scale), LayerNorms and gates around one: fresh models hide what starts at zero.
+inline void randomise(GraphModel& model, double scale = 0.3) {
+  model.to(torch::kFloat64);
+  torch::manual_seed(20220613);
+  torch::NoGradGuard no_grad;
+  for (auto& item : model.named_parameters()) {
+    item->normal_(0.0, scale);
+    if (item.key().ends_with("_norm.weight") || model.is_gate(item.key())) item->add_(1.0);
+  }
+}
+
+inline double largest(const torch::Tensor& x) { return x.abs().max().item<double>(); }
+
+/// A connected graph with rings, unequal atoms and ties, and a second fragment of two atoms.
+inline MolecularGraph random_graph(int atoms, unsigned seed) {
+  std::mt19937 random(seed);
+  std::vector<std::pair<int, int>> bonds;
+  for (int a = 1; a < atoms - 2; ++a) bonds.emplace_back(static_cast<int>(random() % static_cast<unsigned>(a)), a);
+  bonds.emplace_back(atoms - 2, atoms - 1);
+  for (int k = 0; k < atoms / 2; ++k) {
+    const int a = static_cast<int>(random() % static_cast<unsigned>(atoms - 2)), b = (a + 3) % (atoms - 2);
+    const std::pair<int, int> bond{std::min(a, b), std::max(a, b)};
+    if (a != b && std::find(bonds.begin(), bonds.end(), bond) == bonds.end()) bonds.push_back(bond);
+  }
+  return graph_of(atoms, bonds);
+}
+
+inline MolecularGraph salt() { return graph_of(5, {{0, 1}, {1, 2}, {2, 0}}); }   // a ring and two lone atoms
+
+inline std::vector<MolecularGraph> assorted() {
+  return {graph_of(1, {}), cubane(), salt(), cyclobutane(), chain_of(40), random_graph(17, 1), chain_of(2)};
+}
+
+/// Predictions do not depend on the numbering of the atoms, nor on the order of the bonds.
+inline void expect_renumbering_invariance(GraphModel& model) {
+  std::mt19937 random(5);
+  for (const MolecularGraph& graph : {cubane(), cyclobutane(), salt(), random_graph(12, 2), random_graph(25, 3)}) {
+    std::vector<int> order(static_cast<std::size_t>(graph.num_atoms()));
+    std::iota(order.begin(), order.end(), 0);
+    const torch::Tensor wanted = predict(model, {graph});
+    for (int k = 0; k < 5; ++k) {
+      std::shuffle(order.begin(), order.end(), random);
+      EXPECT_LT(largest(predict(model, {renumbered(graph, order)}) - wanted), kExact) << graph.num_atoms() << " atoms";
+    }
+  }
+}
+
+/// A molecule has the same prediction alone and in company, in training too: random numbers follow its row.
+inline void expect_batch_independence(GraphModel& model) {
+  const std::vector<MolecularGraph> graphs = assorted();
+  const std::vector<std::int64_t> rows{100, 7, 3, 42, 8, 5, 6};
+  torch::Tensor evaluated;
+  for (const bool training : {false, true}) {
+    const ForwardMode mode{.training = training, .seed = 9, .step = 4, .keep_layers = {}};
+    const torch::Tensor together = predict(model, graphs, mode, rows);
+    for (std::size_t k = 0; k < graphs.size(); ++k) {
+      const torch::Tensor alone = predict(model, {graphs[k]}, mode, {rows[k]});
+      EXPECT_LT(largest(alone[0] - together[static_cast<std::int64_t>(k)]), kExact) << "molecule " << k;
+    }
+    if (training) {
+      EXPECT_GT(largest(together - evaluated), 1e-3);   // dropout was on
+      EXPECT_GT(largest(predict(model, graphs, {.training = true, .seed = 9, .step = 5}, rows) - together), 1e-3);
+      EXPECT_GT(largest(predict(model, graphs, mode) - together), 1e-3);   // other rows, other numbers
+    }
+    evaluated = together;
+  }
+}
+
+/// One atom, lone atoms, 100 and 300 atoms: finite predictions and gradients, each different from the others.
+inline void expect_odd_molecules(GraphModel& model) {
+  std::vector<double> seen;
+  for (const MolecularGraph& graph : {graph_of(1, {}), graph_of(2, {}), salt(), chain_of(100), random_graph(300, 4)}) {
+    model.zero_grad();
+    const torch::Tensor value = model.run(batch_for(model, {graph}), {}).values;
+    value.sum().backward();
+    EXPECT_TRUE(value.isfinite().all().item<bool>()) << graph.num_atoms();
+    for (const torch::Tensor& parameter : model.parameters()) {
+      if (!parameter.grad().defined()) continue;
+      EXPECT_TRUE(parameter.grad().isfinite().all().item<bool>()) << graph.num_atoms();
+    }
+    seen.push_back(value.item<double>());
+  }
+  std::sort(seen.begin(), seen.end());
+  for (std::size_t k = 1; k < seen.size(); ++k) EXPECT_GT(seen[k] - seen[k - 1], 1e-6);
+}
+
+/// Every parameter's gradient along a random direction against central differences, in training mode (fixed draws).
+inline void expect_gradients(GraphModel& model) {
+  const std::vector<MolecularGraph> graphs{cyclobutane(), salt(), chain_of(6)};
+  const GraphBatch batch = batch_for(model, graphs);
+  const ForwardMode mode{.training = true, .seed = 1, .step = 2, .keep_layers = {}};
+  const auto loss = [&] { return model.run(batch, mode).values.sin().sum(); };
+  model.zero_grad();
+  loss().backward();
+  for (auto& item : model.named_parameters()) {
+    ASSERT_TRUE(item->grad().defined()) << item.key();
+    torch::NoGradGuard no_grad;
+    const torch::Tensor direction = torch::randn_like(*item);
+    const double wanted = (item->grad() * direction).sum().item<double>(), step = 1e-5;
+    item->add_(direction, step);
+    const double above = loss().item<double>();
+    item->sub_(direction, 2 * step);
+    const double below = loss().item<double>();
+    item->add_(direction, step);
+    EXPECT_NEAR((above - below) / (2 * step), wanted, 1e-6 * (1 + std::abs(wanted))) << item.key();
+    // A key's bias adds the same to all scores of a row, unless a relation term is multiplied with keys.
+    if (item.key().ends_with("key.bias")) continue;
+    EXPECT_GT(largest(item->grad()), 1e-8) << item.key() << " does nothing";
+  }
+}
+
+/// `values` are the head's output in the target's unit.
+inline void expect_target_scaling(GraphModel& model) {
+  const torch::Tensor raw = predict(model, assorted());
+  model.set_target_scaling(torch::tensor({3.0}, torch::kFloat64), torch::tensor({-0.5}, torch::kFloat64));
+  EXPECT_LT(largest(predict(model, assorted()) - (3.0 - 0.5 * raw)), kExact);
+}
+
+/// Parameters of a model with `layers` blocks, from those with one and two: large ones are not allocated.
+template <class Make>
+std::int64_t count_parameters(int layers, Make make) {
+  const auto count = [&](int few) {
+    std::int64_t total = 0;
+    for (const torch::Tensor& parameter : make(few).parameters()) total += parameter.numel();
+    return total;
+  };
+  const std::int64_t one = count(1);
+  return one + (layers - 1) * (count(2) - one);
+}
+
+}  // namespace molgraph::test

@@ -1,0 +1,229 @@
+// The edge-path bias against sums over paths: by hand on small graphs, by listing all shortest paths on random ones.
+#include "graphormer/path_bias.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "featurize/graph_batch.hpp"
+
+namespace molgraph::test {
+namespace {
+
+struct Bond {
+  int from, to, type;
+};
+
+/// `zinc`: one bond column, so that the embedding of a bond is one row of the table.
+MolecularGraph zinc_graph(int atoms, const std::vector<Bond>& bonds) {
+  MolecularGraph graph;
+  graph.features = Features::zinc;
+  graph.atoms.assign(static_cast<std::size_t>(atoms), 0);
+  for (const Bond& bond : bonds) {
+    graph.bond_atoms.insert(graph.bond_atoms.end(), {bond.from, bond.to});
+    graph.bonds.push_back(static_cast<std::uint8_t>(bond.type));
+  }
+  return graph;
+}
+
+GraphBatch batch_of(const std::vector<MolecularGraph>& graphs, PathRule rule) {
+  std::vector<GraphView> views;
+  for (const auto& graph : graphs) views.push_back(graph.view());
+  return pack(views, std::vector<std::int64_t>(graphs.size(), 0), {.paths = true, .path_rule = rule});
+}
+
+/// [n, n, H] of molecule b: pairs of atoms only.
+torch::Tensor of_atoms(const torch::Tensor& bias, const GraphBatch& batch, std::size_t b) {
+  const std::int64_t n = batch.token_offset[b + 1] - batch.token_offset[b];
+  return bias.slice(0, batch.pair_offset[b], batch.pair_offset[b + 1]).view({n, n, -1}).slice(0, 1).slice(1, 1);
+}
+
+/// One head, bond types worth 1, 10 and 100, hops weighing 1, 2 and 4: every path has a sum of its own.
+PathBias one_head(int max_hops) {
+  PathBias path(Features::zinc, 1, max_hops);
+  path->to(torch::kFloat64);
+  torch::NoGradGuard no_grad;
+  path->bond.copy_(torch::tensor({0.0, 1.0, 10.0, 100.0}).view({4, 1}));
+  path->hop_weight.copy_(torch::tensor({1.0, 2.0, 4.0}).slice(0, 0, max_hops).view({max_hops, 1, 1}));
+  return path;
+}
+
+double between(const GraphBatch& batch, PathBias& path, int i, int j) {
+  return of_atoms(path->forward(batch), batch, 0)[i][j][0].item<double>();
+}
+
+const std::vector<Bond> kChain{{0, 1, 1}, {1, 2, 2}, {2, 3, 3}};
+const std::vector<Bond> kRing{{0, 1, 1}, {1, 2, 2}, {2, 3, 3}, {3, 0, 1}};
+
+TEST(PathBias, ChainByHand) {
+  const GraphBatch batch = batch_of({zinc_graph(4, kChain)}, PathRule::mean);
+  PathBias path = one_head(3);
+  EXPECT_DOUBLE_EQ(between(batch, path, 0, 1), 1.0);
+  EXPECT_DOUBLE_EQ(between(batch, path, 0, 2), (1.0 + 2 * 10) / 2);
+  EXPECT_DOUBLE_EQ(between(batch, path, 0, 3), (1.0 + 2 * 10 + 4 * 100) / 3);
+  EXPECT_DOUBLE_EQ(between(batch, path, 3, 0), (100.0 + 2 * 10 + 4 * 1) / 3);   // hops count from the query atom
+}
+
+TEST(PathBias, HopsAboveTheCapWeighNothing) {
+  const GraphBatch batch = batch_of({zinc_graph(4, kChain)}, PathRule::mean);
+  PathBias path = one_head(2);
+  EXPECT_DOUBLE_EQ(between(batch, path, 0, 3), (1.0 + 2 * 10) / 2);
+  EXPECT_DOUBLE_EQ(between(batch, path, 3, 0), (100.0 + 2 * 10) / 2);
+  path = one_head(1);
+  EXPECT_DOUBLE_EQ(between(batch, path, 0, 3), 1.0);
+}
+
+TEST(PathBias, TiesInARing) {
+  const MolecularGraph ring = zinc_graph(4, kRing);
+  PathBias path = one_head(3);
+  const double over_1 = (1.0 + 2 * 10) / 2, over_3 = (1.0 + 2 * 100) / 2;        // 0 -> 2
+  const double back_over_1 = (10.0 + 2 * 1) / 2, back_over_3 = (100.0 + 2 * 1) / 2;
+  const GraphBatch mean = batch_of({ring}, PathRule::mean);
+  EXPECT_DOUBLE_EQ(between(mean, path, 0, 2), (over_1 + over_3) / 2);
+  EXPECT_DOUBLE_EQ(between(mean, path, 2, 0), (back_over_1 + back_over_3) / 2);
+  const GraphBatch single = batch_of({ring}, PathRule::single);
+  EXPECT_DOUBLE_EQ(between(single, path, 0, 2), over_1);
+  EXPECT_DOUBLE_EQ(between(single, path, 2, 0), back_over_1);
+}
+
+TEST(PathBias, OgbBondIsTheMeanOfItsColumnsAndTheInputHeadComesFirst) {
+  MolecularGraph graph;
+  graph.atoms.assign(18, 0);
+  graph.bond_atoms = {0, 1};
+  graph.bonds = {3, 2, 1};   // rows 3, 5 + 2 and 11 + 1
+  const GraphBatch batch = batch_of({graph}, PathRule::mean);
+  PathBias path(Features::ogb, 2, 1);
+  path->to(torch::kFloat64);
+  {
+    torch::NoGradGuard no_grad;
+    path->bond.zero_();
+    path->bond[3] = torch::tensor({3.0, 0.0});
+    path->bond[7] = torch::tensor({30.0, 6.0});
+    path->bond[12] = torch::tensor({300.0, 0.0});
+    path->hop_weight.copy_(torch::tensor({1.0, 5.0, 7.0, 1000.0}).view({1, 2, 2}));
+  }
+  const torch::Tensor bias = of_atoms(path->forward(batch), batch, 0)[0][1];   // mean (111, 2)
+  EXPECT_DOUBLE_EQ(bias[0].item<double>(), 111 * 1 + 2 * 7);
+  EXPECT_DOUBLE_EQ(bias[1].item<double>(), 111 * 5 + 2 * 1000);
+}
+
+TEST(PathBias, NothingForTokenZeroSelfAndOtherFragments) {
+  const GraphBatch batch = batch_of({zinc_graph(1, {}), zinc_graph(3, {{0, 1, 1}})}, PathRule::mean);
+  PathBias path = one_head(3);
+  const torch::Tensor bias = path->forward(batch);
+  ASSERT_EQ(bias.size(0), 4 + 16);
+  EXPECT_EQ(bias.count_nonzero().item<std::int64_t>(), 2);   // 0-1 and 1-0
+  EXPECT_DOUBLE_EQ(of_atoms(bias, batch, 1)[1][0].item<double>(), 1.0);
+  const GraphBatch atom = batch_of({zinc_graph(1, {})}, PathRule::mean);
+  EXPECT_EQ(path->forward(atom).count_nonzero().item<std::int64_t>(), 0);
+}
+
+/// A random graph of up to three pieces with many ties.
+std::vector<Bond> random_bonds(int atoms, std::mt19937& random) {
+  std::vector<Bond> bonds;
+  for (int a = 0; a < atoms; ++a)
+    for (int b = a + 1; b < atoms; ++b)
+      if (random() % 100 < 30) bonds.push_back({a, b, static_cast<int>(random() % 4)});
+  std::shuffle(bonds.begin(), bonds.end(), random);
+  return bonds;
+}
+
+/// All shortest paths from i to j as lists of atoms, by growing every simple path until some arrive.
+std::vector<std::vector<int>> shortest_paths(const std::vector<std::vector<int>>& type, int i, int j) {
+  const int n = static_cast<int>(type.size());
+  std::vector<std::vector<int>> open{{i}}, arrived;
+  for (int length = 0; length < n && !open.empty(); ++length) {
+    for (const auto& path : open)
+      if (path.back() == j) arrived.push_back(path);
+    if (!arrived.empty()) break;
+    std::vector<std::vector<int>> longer;
+    for (const auto& path : open)
+      for (int next = 0; next < n; ++next) {
+        if (type[path.back()][next] < 0 || std::find(path.begin(), path.end(), next) != path.end()) continue;
+        longer.push_back(path);
+        longer.back().push_back(next);
+      }
+    open = std::move(longer);
+  }
+  return arrived;
+}
+
+/// (1/m') sum over hops of Ebar W, for one path.
+torch::Tensor sum_along(const std::vector<int>& path, const std::vector<std::vector<int>>& type, const PathBias& bias,
+                        int max_hops) {
+  const int hops = std::min(static_cast<int>(path.size()) - 1, max_hops);
+  torch::Tensor sum = torch::zeros({bias->bond.size(1)}, torch::kFloat64);
+  for (int p = 0; p < hops; ++p) sum = sum + torch::matmul(bias->bond[type[path[p]][path[p + 1]]], bias->hop_weight[p]);
+  return sum / std::max(hops, 1);
+}
+
+/// The path made of smallest predecessors is the smallest of all, read from its end.
+const std::vector<int>& single_path(const std::vector<std::vector<int>>& paths) {
+  return *std::min_element(paths.begin(), paths.end(), [](const auto& a, const auto& b) {
+    return std::lexicographical_compare(a.rbegin(), a.rend(), b.rbegin(), b.rend());
+  });
+}
+
+TEST(PathBias, EnumeratedPathsOfRandomGraphs) {
+  std::mt19937 random(7);
+  torch::manual_seed(7);
+  constexpr int kAtoms = 9, kHops = 3;
+  int ties = 0, capped = 0;
+  for (int round = 0; round < 12; ++round) {
+    const std::vector<Bond> bonds = random_bonds(kAtoms, random);
+    std::vector<std::vector<int>> type(kAtoms, std::vector<int>(kAtoms, -1));
+    for (const Bond& bond : bonds) type[bond.from][bond.to] = type[bond.to][bond.from] = bond.type;
+    PathBias path(Features::zinc, 2, kHops);
+    path->to(torch::kFloat64);
+    const MolecularGraph chain = zinc_graph(4, kChain);   // its paths must not mix with those of the second molecule
+    for (const PathRule rule : {PathRule::mean, PathRule::single}) {
+      const GraphBatch batch = batch_of({chain, zinc_graph(kAtoms, bonds)}, rule);
+      const torch::Tensor got = of_atoms(path->forward(batch), batch, 1);
+      for (int i = 0; i < kAtoms; ++i)
+        for (int j = 0; j < kAtoms; ++j) {
+          const auto paths = shortest_paths(type, i, j);
+          torch::Tensor wanted = torch::zeros({2}, torch::kFloat64);
+          if (rule == PathRule::mean)
+            for (const auto& one : paths)
+              wanted = wanted + sum_along(one, type, path, kHops) / static_cast<double>(paths.size());
+          else if (!paths.empty()) wanted = sum_along(single_path(paths), type, path, kHops);
+          const double error = (got[i][j] - wanted).abs().max().item<double>();
+          ASSERT_LT(error, 1e-12) << "round " << round << " pair " << i << " " << j;
+          ties += paths.size() > 2;
+          capped += !paths.empty() && paths.front().size() > kHops + 1;
+        }
+    }
+  }
+  EXPECT_GT(ties, 50);   // or the graphs test nothing
+  EXPECT_GT(capped, 50);
+}
+
+TEST(PathBias, GradientAgainstFiniteDifferences) {
+  torch::manual_seed(3);
+  std::vector<Bond> ring_and_tail = kRing;
+  ring_and_tail.push_back({3, 4, 2});
+  const GraphBatch batch = batch_of({zinc_graph(4, kChain), zinc_graph(5, ring_and_tail)}, PathRule::mean);
+  PathBias path(Features::zinc, 2, 2);
+  path->to(torch::kFloat64);
+  const torch::Tensor pull = torch::randn({batch.num_pairs(), 2}, torch::kFloat64);
+  const auto loss = [&] { return (path->forward(batch).sin() * pull).sum(); };
+  loss().backward();
+  for (const torch::Tensor& parameter : path->parameters()) {
+    const torch::Tensor gradient = parameter.grad().clone();
+    torch::NoGradGuard no_grad;
+    double* value = parameter.data_ptr<double>();
+    for (std::int64_t k = 0; k < parameter.numel(); ++k) {
+      const double kept = value[k], step = 1e-5;
+      value[k] = kept + step;
+      const double above = loss().item<double>();
+      value[k] = kept - step;
+      const double below = loss().item<double>();
+      value[k] = kept;
+      EXPECT_NEAR(gradient.view(-1)[k].item<double>(), (above - below) / (2 * step), 1e-7) << k;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace molgraph::test

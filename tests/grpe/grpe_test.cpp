@@ -1,0 +1,180 @@
+// GRPE as a whole: what it may not depend on, the noise, and the rows its published code ties (models.md section 6).
+#include "grpe/grpe.hpp"
+
+#include "tests/graphormer/model_checks.hpp"
+
+namespace molgraph::test {
+namespace {
+
+GrpeOptions small() {
+  GrpeOptions options;
+  EncoderOptions& e = options.encoder;
+  e.layers = 2, e.width = 12, e.ffn = 10, e.heads = 3;
+  e.activation_dropout = 0.1, e.input_dropout = 0.1;
+  options.max_distance = 3;
+  options.last_mlp = 1;
+  options.perturb_noise = 0.2;
+  return options;
+}
+
+GrpeOptions gated() {
+  GrpeOptions options = small();
+  options.encoder.gate.enabled = true;
+  return options;
+}
+
+TEST(Grpe, Renumbering) {
+  for (const bool published : {false, true}) {
+    GrpeOptions options = gated();
+    options.published_classes = published;
+    options.encoder.key_term = published ? KeyTerm::row : KeyTerm::column;
+    Grpe model(options);
+    randomise(model);
+    expect_renumbering_invariance(model);
+  }
+}
+
+TEST(Grpe, BatchComposition) {
+  Grpe model(gated());
+  randomise(model);
+  expect_batch_independence(model);
+}
+
+TEST(Grpe, OddMolecules) {
+  Grpe model(gated());
+  randomise(model);
+  expect_odd_molecules(model);
+}
+
+TEST(Grpe, Gradients) {
+  for (const KeyTerm key_term : {KeyTerm::column, KeyTerm::row}) {
+    GrpeOptions options = gated();
+    options.encoder.key_term = key_term;
+    Grpe model(options);
+    randomise(model);
+    expect_gradients(model);
+  }
+}
+
+TEST(Grpe, TargetScaling) {
+  Grpe model(small());
+  randomise(model);
+  expect_target_scaling(model);
+}
+
+TEST(Grpe, NoiseOnAtomsAndInTrainingOnly) {
+  GrpeOptions options = small();
+  options.encoder.input_dropout = 0.0;
+  Grpe model(options);
+  randomise(model);
+  const GraphBatch batch = batch_for(model, {chain_of(30), graph_of(1, {})});
+  torch::NoGradGuard no_grad;
+  const auto input = [&](bool training, std::uint32_t step) {
+    return model.run(batch, {.training = training, .seed = 3, .step = step, .keep_layers = {0}}).layers.at(0);
+  };
+  const torch::Tensor still = input(false, 0);
+  EXPECT_EQ(largest(input(false, 1) - still), 0.0);
+  const torch::Tensor noise = input(true, 0) - still;
+  const torch::Tensor tokens = virtual_tokens(batch);
+  EXPECT_EQ(largest(noise.index_select(0, tokens)), 0.0);
+  EXPECT_EQ(noise.count_nonzero().item<std::int64_t>(), 31 * 12);
+  EXPECT_LE(largest(noise), 0.2);
+  EXPECT_GT(largest(noise), 0.19);
+  EXPECT_NEAR(noise.slice(0, 1, 31).mean().item<double>(), 0.0, 0.02);
+  EXPECT_GT(largest(input(true, 1) - still - noise), 0.1);   // another step, other noise
+
+  options.perturb_noise = 0.0;
+  Grpe quiet(options);
+  randomise(quiet);
+  EXPECT_EQ(largest(quiet.run(batch, {.training = true, .keep_layers = {0}}).layers.at(0) - still), 0.0);
+}
+
+TEST(Grpe, NodeInputByHand) {
+  Grpe model(small());
+  randomise(model);
+  const torch::Tensor input = model.run(batch_for(model, {chain_of(3)}), {.keep_layers = {0}}).layers.at(0);
+  torch::Tensor columns = torch::zeros({12}, torch::kFloat64);   // graph_of: all columns but the first are 0
+  int row = 0;
+  const FeatureShape& shape = feature_shape(Features::ogb);
+  for (int c = 0; c + 1 < shape.atom_columns; ++c) columns = columns + model.node->atom[row += shape.atom_dims[c]];
+  EXPECT_LT(largest(input[0] - model.node->virtual_node), kExact);
+  for (int a = 0; a < 3; ++a) EXPECT_LT(largest(input[1 + a] - model.node->atom[a] - columns), kExact) << a;
+}
+
+TEST(Grpe, PublishedClassesByHand) {
+  // L = 2: 0 1 2 FAR UNREACHABLE ATOM_TO_VIRTUAL VIRTUAL_TO_ATOM VIRTUAL_SELF
+  // 4 bond ids, NO_EDGE, SELF, VIRTUAL, VIRTUAL_SELF
+  const ClassMaps zinc = published_class_maps(Features::zinc, 2);
+  EXPECT_EQ(zinc.topology, (std::vector<std::int64_t>{0, 1, 2, 2, 4, 5, 5, 0}));
+  EXPECT_EQ(zinc.edge, (std::vector<std::int64_t>{0, 1, 2, 3, 4, 4, 6, 4}));
+
+  const ClassMaps ogb = published_class_maps(Features::ogb, 5);
+  EXPECT_EQ(ogb.topology, (std::vector<std::int64_t>{0, 1, 2, 3, 4, 5, 5, 7, 8, 8, 0}));
+  ASSERT_EQ(ogb.edge.size(), 64u);
+  const auto published = [&](std::uint8_t type, std::uint8_t stereo, std::uint8_t conjugated) {
+    const std::uint8_t columns[3] = {type, stereo, conjugated};
+    return ogb.edge[static_cast<std::size_t>(bond_id(Features::ogb, columns))];
+  };
+  EXPECT_EQ(published(0, 0, 0), 0);
+  EXPECT_EQ(published(1, 0, 0), 1);
+  EXPECT_EQ(published(0, 1, 0), 4);
+  EXPECT_EQ(published(4, 0, 0), 4);    // the rule is not injective
+  EXPECT_EQ(published(3, 0, 1), 19);   // aromatic
+  EXPECT_EQ(published(1, 2, 1), 25);
+  EXPECT_EQ(published(4, 5, 1), 40);
+  const std::vector<std::int64_t> named(ogb.edge.begin() + 60, ogb.edge.end());
+  EXPECT_EQ(named, (std::vector<std::int64_t>{60, 60, 62, 60}));
+}
+
+TEST(Grpe, PublishedClassesAreUsed) {
+  GrpeOptions options = small();
+  options.published_classes = true;
+  Grpe model(options);
+  options.published_classes = false;
+  Grpe own(options);
+  randomise(model);
+  randomise(own);
+  const torch::Tensor value = predict(model, assorted());
+  EXPECT_GT(largest(predict(own, assorted()) - value), 1e-6);
+  const TopologyClasses topology{3};
+  const EdgeClasses edge{60};
+  torch::NoGradGuard no_grad;
+  for (const int row : {topology.far(), topology.virtual_to_atom(), topology.virtual_self()})
+    model.encoder->tables.topology_query[row] += 5.0;
+  for (const int row : {edge.self(), edge.virtual_self(), 59}) model.encoder->tables.edge_value[row] += 5.0;
+  EXPECT_EQ(largest(predict(model, assorted()) - value), 0.0);
+  model.encoder->tables.topology_query[topology.atom_to_virtual()] += 5.0;
+  EXPECT_GT(largest(predict(model, assorted()) - value), 1e-6);
+}
+
+TEST(Grpe, FreshParametersFollowThePaper) {
+  GrpeOptions options;
+  set_grpe_size(options.encoder, "small");
+  torch::manual_seed(1);
+  const Grpe model(options);
+  for (const auto& item : model.named_parameters()) {
+    const std::string& name = item.key();
+    if (name == "node.virtual_node") {
+      EXPECT_EQ(largest(*item), 0.0);
+    } else if (name == "node.atom" || name.starts_with("encoder.topology_") || name.starts_with("encoder.edge_")) {
+      EXPECT_NEAR(item->std().item<double>(), 1.0, 0.07) << name;
+    } else if (name.find("attention.") != std::string::npos || name.find("ffn.") != std::string::npos) {
+      EXPECT_LE(largest(*item), 1 / std::sqrt(80.0)) << name;   // uniform in +-1/sqrt(fan_in)
+      EXPECT_GT(largest(*item), 0.9 / std::sqrt(80.0)) << name;
+    }
+  }
+}
+
+TEST(Grpe, DecaysMatricesOnly) {
+  const Grpe model(gated());
+  std::size_t decayed = 0;
+  for (const auto& item : model.named_parameters()) {
+    if (model.is_decay_exempt(item.key())) continue;
+    ++decayed;
+    EXPECT_TRUE(item.key().ends_with(".weight") && item.key().find("norm") == std::string::npos) << item.key();
+  }
+  EXPECT_EQ(decayed, 2u * 6 + 1 + 1);   // projections and FFN per layer, last_mlp, head
+}
+
+}  // namespace
+}  // namespace molgraph::test
