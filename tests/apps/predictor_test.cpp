@@ -45,7 +45,8 @@ TEST_P(PredictorTest, ValuesAreThoseOfTheModelOnEachMoleculeAlone) {
     const torch::Tensor expected = run_alone(loaded, kMolecules[i]).values;
     ASSERT_EQ(predictions[i].values.size(), 2u);
     for (std::size_t t = 0; t < 2; ++t) {
-      EXPECT_NEAR(predictions[i].values[t], expected[0][static_cast<std::int64_t>(t)].item<float>(), kRounding) << kMolecules[i];
+      EXPECT_NEAR(predictions[i].values[t], expected[0][static_cast<std::int64_t>(t)].item<float>(), kRounding)
+          << kMolecules[i];
     }
     EXPECT_TRUE(predictions[i].deviation.empty());
     EXPECT_TRUE(predictions[i].members.empty());
@@ -113,7 +114,8 @@ TEST_P(PredictorTest, LayersAreStackedAndScaled) {
     }
   }
   double length = 0;
-  for (const float value : predictor.embed(kMolecules, {.layers = {0, 2, -1}, .l2 = true})[0].values) length += value * value;
+  const auto unit = predictor.embed(kMolecules, {.layers = {0, 2, -1}, .l2 = true});
+  for (const float value : unit[0].values) length += value * value;
   EXPECT_NEAR(length, 1, 1e-5);
   EXPECT_THROW(predictor.embed(kMolecules, {.layers = {kTinyLayers + 1}}), UsageError);
   EXPECT_THROW(predictor.embed(kMolecules, {.layers = {-2}}), UsageError);
