@@ -156,7 +156,8 @@ std::vector<std::string> arguments_of_config(const CLI::App& app, const std::str
     table = toml::parse_file(file);
   } catch (const toml::parse_error& error) {
     const auto line = error.source().begin.line;
-    throw FileError(file + (line > 0 ? ", line " + std::to_string(line) : "") + ": " + std::string(error.description()));
+    throw FileError(file + (line > 0 ? ", line " + std::to_string(line) : "") + ": " +
+                    std::string(error.description()));
   }
   std::vector<std::string> result;
   for (const auto& [key, node] : table) {
@@ -268,41 +269,58 @@ void CommandLine::add_common(CommonOptions& options, unsigned which) {
   const std::string group = "Common";
   if (which & kThreads) {
     app.add_option("--threads", options.threads, "CPU threads, at most 1,024; 0 = all cores this process may use")
-        ->capture_default_str()->check(CLI::Range(0, 1024))->type_name("N")->group(group);
+        ->capture_default_str()
+        ->check(CLI::Range(0, 1024))
+        ->type_name("N")
+        ->group(group);
   }
   if (which & kDevice) {
     app.add_option("--device", options.device, "auto or cpu; this build has no GPU engine")
-        ->capture_default_str()->type_name("NAME")->group(group);
+        ->capture_default_str()
+        ->type_name("NAME")
+        ->group(group);
   }
   if (which & kSeed) {
     app.add_option("--seed", options.seed, "Seed of everything random; equal seeds give equal results")
-        ->capture_default_str()->type_name("N")->group(group);
+        ->capture_default_str()
+        ->type_name("N")
+        ->group(group);
   }
   if (which & kDataDir) {
     app.add_option("--data-dir", options.data_dir,
                    "Folder of the named data sets; else $MOLGRAPH_DATA, else the user's cache folder")
-        ->type_name("DIR")->group(group);
+        ->type_name("DIR")
+        ->group(group);
   }
   if (which & kMaxAtoms) {
     app.add_option("--max-atoms", options.max_atoms, "Larger molecules get the status too_large")
-        ->capture_default_str()->check(CLI::Range(1, 65533))->type_name("N")->group(group);
+        ->capture_default_str()
+        ->check(CLI::Range(1, 65533))
+        ->type_name("N")
+        ->group(group);
   }
 }
 
 void CommandLine::add_table(TableFlags& flags) {
   CLI::App& app = state_->app;
   const std::string group = "Input";
-  app.add_option("--format", flags.format,
-                 "auto, csv, tsv, smi or sdf; auto goes by the suffix (without .gz), for standard input by the first lines")
-      ->capture_default_str()->type_name("NAME")->group(group);
+  app.add_option(
+         "--format", flags.format,
+         "auto, csv, tsv, smi or sdf; auto goes by the suffix (without .gz), for standard input by the first lines")
+      ->capture_default_str()
+      ->type_name("NAME")
+      ->group(group);
   app.add_flag("--no-header", flags.table.no_header,
-               "The first line is data; the columns are called smiles, column_2, column_3, ...")->group(group);
+               "The first line is data; the columns are called smiles, column_2, column_3, ...")
+      ->group(group);
   app.add_option("-s,--smiles-column", flags.table.smiles_column,
                  "Column of the SMILES; else the one named smiles or canonical_smiles (any case), else the first")
-      ->type_name("NAME")->group(group);
+      ->type_name("NAME")
+      ->group(group);
   app.add_option("--id-column", flags.table.id_column,
                  "Column of the ids; else the one named id, idx or name (any case), else the row's number")
-      ->type_name("NAME")->group(group);
+      ->type_name("NAME")
+      ->group(group);
 }
 
 void CommandLine::parse(const std::vector<std::string>& arguments) {

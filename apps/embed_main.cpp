@@ -23,31 +23,41 @@ struct EmbedOptions {
 
 EmbedOptions parse(const std::vector<std::string>& arguments) {
   EmbedOptions options;
-  CommandLine line("molgraph-embed",
-                   "Writes one embedding per molecule, in the input's order. A molecule that the model cannot read gives a row\n"
-                   "of NaN (JSON lines: null) and a status that says why.",
-                   "molgraph-embed -m runs/esol -i library.csv -o library.npz --pooling mean");
+  CommandLine line(
+      "molgraph-embed",
+      "Writes one embedding per molecule, in the input's order. A molecule that the model cannot read gives a row\n"
+      "of NaN (JSON lines: null) and a status that says why.",
+      "molgraph-embed -m runs/esol -i library.csv -o library.npz --pooling mean");
   CLI::App& app = line.app();
   app.add_option("-m,--model", options.model, "Run directory or model.safetensors; one run, no ensemble")
-      ->required()->type_name("RUN");
+      ->required()
+      ->type_name("RUN");
   app.add_option("-i,--input", options.input, "CSV, TSV, SMI or SDF, also .gz; - is standard input")
-      ->required()->type_name("IN");
-  app.add_option("-o,--output", options.output,
-                 "By suffix: .npz (arrays embeddings, ids, smiles, status), .npy (with the ids in OUT.rows.csv), .csv, .tsv or "
-                 ".jsonl, these three also .gz; - is CSV on standard output")
-      ->required()->type_name("OUT");
-  app.add_option("--pooling", options.pooling,
-                 "token (the virtual node), or mean, sum or max over the atoms")
-      ->capture_default_str()->type_name("NAME");
-  app.add_option("--layer", options.layers,
-                 "-1 = the last, after the final LayerNorm; l = after block l; 0 = the input; several are put side by side")
-      ->capture_default_str()->type_name("L");
+      ->required()
+      ->type_name("IN");
+  app.add_option(
+         "-o,--output", options.output,
+         "By suffix: .npz (arrays embeddings, ids, smiles, status), .npy (with the ids in OUT.rows.csv), .csv, .tsv or "
+         ".jsonl, these three also .gz; - is CSV on standard output")
+      ->required()
+      ->type_name("OUT");
+  app.add_option("--pooling", options.pooling, "token (the virtual node), or mean, sum or max over the atoms")
+      ->capture_default_str()
+      ->type_name("NAME");
+  app.add_option(
+         "--layer", options.layers,
+         "-1 = the last, after the final LayerNorm; l = after block l; 0 = the input; several are put side by side")
+      ->capture_default_str()
+      ->type_name("L");
   app.add_flag("--l2", options.l2, "Scale each row to length 1");
   app.add_option("--dtype", options.dtype, "float32, or float16 for .npy and .npz")
-      ->capture_default_str()->type_name("NAME");
+      ->capture_default_str()
+      ->type_name("NAME");
   app.add_flag("--strict", options.strict, "End with code 3 at the first row without an embedding, without output");
   app.add_option("--batch-size", options.batch_size, "Molecules that are read, embedded and written at a time")
-      ->capture_default_str()->check(CLI::Range(1, 1'000'000))->type_name("N");
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1'000'000))
+      ->type_name("N");
   line.add_table(options.table);
   line.add_common(options.common, kThreads | kDevice | kMaxAtoms);
   line.parse(arguments);
@@ -93,5 +103,6 @@ int embed(const EmbedOptions& options) {
 }  // namespace molgraph
 
 int main(int argc, char** argv) {
-  return molgraph::run_program(argc, argv, [](const auto& arguments) { return molgraph::embed(molgraph::parse(arguments)); });
+  return molgraph::run_program(argc, argv,
+                               [](const auto& arguments) { return molgraph::embed(molgraph::parse(arguments)); });
 }

@@ -134,7 +134,8 @@ std::unique_ptr<EmbeddingWriter> make_embedding_writer(const std::string& path, 
   const bool gzipped = name.size() != path.size();
   if (!gzipped && ends_with(name, ".npy")) return std::make_unique<NpyOutput>(path, width, kind);
   if (!gzipped && ends_with(name, ".npz")) return std::make_unique<NpzOutput>(path, width, kind);
-  const bool csv = path == "-" || ends_with(name, ".csv"), tsv = ends_with(name, ".tsv"), json = ends_with(name, ".jsonl");
+  const bool csv = path == "-" || ends_with(name, ".csv"), tsv = ends_with(name, ".tsv"),
+             json = ends_with(name, ".jsonl");
   if (!csv && !tsv && !json) {
     throw UsageError(path + ": the suffix must be .npy, .npz, .csv, .tsv or .jsonl (the last three also with .gz)");
   }

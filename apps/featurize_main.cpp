@@ -26,7 +26,9 @@ void add_data_options(CLI::App& app, FeaturizeOptions& options) {
   app.add_option("-i,--data-path,data", options.load.paths,
                  "CSV, TSV, SMI or SDF (also .gz; - is standard input), or the name of a data set; two or three tables "
                  "are train, valid and test")
-      ->required()->expected(1, 3)->type_name("IN");
+      ->required()
+      ->expected(1, 3)
+      ->type_name("IN");
   app.add_option("-o,--output", options.output, "The store to write")->required()->type_name("STORE.h5");
   app.add_option("--features", options.features,
                  "ogb (9 atom and 3 bond columns) or zinc (1 and 1); else the data set's own, else ogb")
@@ -41,13 +43,18 @@ void add_data_options(CLI::App& app, FeaturizeOptions& options) {
   app.add_option("--subset", options.load.subset, "Part of a named data set: zinc 12k or full, pcqm4mv2 sample")
       ->type_name("NAME");
   app.add_option("--limit", options.load.limit, "Keep this many molecules; 0 = all")
-      ->capture_default_str()->check(CLI::NonNegativeNumber)->type_name("N");
-  app.add_option("--split-type", options.split,
-                 "Write this split: published, random, scaffold, scaffold-balanced or predefined; else the source's own, "
-                 "if it has one")
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("N");
+  app.add_option(
+         "--split-type", options.split,
+         "Write this split: published, random, scaffold, scaffold-balanced or predefined; else the source's own, "
+         "if it has one")
       ->type_name("NAME");
   app.add_option("--split-sizes", options.split_sizes, "Train, valid and test of a new split")
-      ->expected(3)->capture_default_str()->type_name("X");
+      ->expected(3)
+      ->capture_default_str()
+      ->type_name("X");
   app.add_option("--splits-column", options.load.splits_column, "Column that says train, valid or test")
       ->type_name("NAME");
   app.add_option("--rejected", options.rejected, "Table of the rows without a graph: row, status, reason, smiles")

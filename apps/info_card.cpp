@@ -191,7 +191,8 @@ Json run_card(const std::string& path) {
   if (!single) {
     card["kind"] = "ensemble";
     card["runs"] = members;
-    for (std::size_t m = 1; m < members; ++m) model_card((folder / ("model_" + std::to_string(m)) / "model.safetensors").string());
+    for (std::size_t m = 1; m < members; ++m)
+      model_card((folder / ("model_" + std::to_string(m)) / "model.safetensors").string());
   }
   add_training(folder, card);
   return card;

@@ -6,8 +6,8 @@
 
 namespace molgraph {
 
-/// A run directory, a folder of runs or a model file: model, sizes, parameters, options, featuriser, task, scaling, split
-/// sizes, metrics. `path` is checked like a model that is loaded. Throws FileError.
+/// A run directory, a folder of runs or a model file: model, sizes, parameters, options, featuriser, task, scaling,
+/// split sizes, metrics. Throws FileError.
 nlohmann::ordered_json run_card(const std::string& path);
 /// An HDF5 store: featuriser, source, targets, counts, splits. The whole file is checked. Throws FileError.
 nlohmann::ordered_json store_card(const std::string& path);

@@ -14,8 +14,10 @@ int info(const std::vector<std::string>& arguments) {
   bool json = false;
   CommandLine line("molgraph-info", "Says what a run or a store is: everything needed to trust it.",
                    "molgraph-info runs/esol\n  molgraph-info zinc.h5 --json | jq .splits");
-  line.app().add_option("path", path, "Run directory, folder of runs, model.safetensors or store")
-      ->required()->type_name("PATH");
+  line.app()
+      .add_option("path", path, "Run directory, folder of runs, model.safetensors or store")
+      ->required()
+      ->type_name("PATH");
   line.app().add_flag("--json", json, "One JSON object instead of text");
   line.parse(arguments);
   const nlohmann::ordered_json card = looks_like_store(path) ? store_card(path) : run_card(path);

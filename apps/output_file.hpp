@@ -24,7 +24,7 @@ class OutputFile {
   std::string keep_part();
 
  private:
-  std::string path_, part_;   // part_ is empty for streams
+  std::string path_, part_;  // part_ is empty for streams
   int descriptor_ = -1;
   bool gzip_ = false, whole_ = false;
 };

@@ -76,9 +76,8 @@ Batches make_batches(const std::vector<FeaturizeResult>& molecules) {
   for (std::size_t i = 0; i < molecules.size(); ++i) {
     if (std::holds_alternative<MolecularGraph>(molecules[i])) batches.order.push_back(i);
   }
-  std::stable_sort(batches.order.begin(), batches.order.end(), [&](std::size_t a, std::size_t b) {
-    return tokens_of(molecules[a]) < tokens_of(molecules[b]);
-  });
+  std::stable_sort(batches.order.begin(), batches.order.end(),
+                   [&](std::size_t a, std::size_t b) { return tokens_of(molecules[a]) < tokens_of(molecules[b]); });
   batches.offset.push_back(0);
   std::int64_t pairs = 0;
   for (std::size_t k = 0; k < batches.order.size(); ++k) {
@@ -240,8 +239,8 @@ struct Predictor::State {
         const torch::Tensor states = kept[l].to(torch::kFloat32).contiguous();
         for (std::size_t k = 0; k < chosen.size(); ++k) {
           const std::int64_t first = batch.token_offset[k];
-          pool(embedding.pooling, states.data_ptr<float>() + first * channels, batch.token_offset[k + 1] - first, channels,
-               results[chosen[k]].values.data() + static_cast<std::int64_t>(l) * channels);
+          pool(embedding.pooling, states.data_ptr<float>() + first * channels, batch.token_offset[k + 1] - first,
+               channels, results[chosen[k]].values.data() + static_cast<std::int64_t>(l) * channels);
         }
       }
     });
@@ -301,7 +300,8 @@ std::vector<Embedding> Predictor::embed(std::span<const std::string> smiles, con
   return state_->embed(smiles, &Featurizer::smiles, options, static_cast<std::size_t>(embedding_width(options)));
 }
 
-std::vector<Embedding> Predictor::embed_mol_blocks(std::span<const std::string> blocks, const EmbeddingOptions& options) {
+std::vector<Embedding> Predictor::embed_mol_blocks(std::span<const std::string> blocks,
+                                                   const EmbeddingOptions& options) {
   return state_->embed(blocks, &Featurizer::mol_block, options, static_cast<std::size_t>(embedding_width(options)));
 }
 

@@ -19,36 +19,36 @@ enum class Pooling : std::uint8_t { token, mean, sum, max };
 Pooling pooling_from_string(const std::string& text);  ///< throws UsageError
 
 struct PredictorOptions {
-  int threads = 0;                     ///< 0 = all cores this process may use
+  int threads = 0;  ///< 0 = all cores this process may use
   FeaturizerLimits limits;
 };
 
 struct EmbeddingOptions {
   Pooling pooling = Pooling::token;
-  std::vector<int> layers{-1};         ///< -1 = last, after the final LayerNorm; l = after block l (1-based), 0 = node input
-  bool l2 = false;                     ///< scale each row to length 1
+  std::vector<int> layers{-1};  ///< -1 = last, after the final LayerNorm; l = after block l (1-based), 0 = node input
+  bool l2 = false;              ///< scale each row to length 1
 };
 
 /// One molecule's result. `values` and `members` are NaN where status is not ok.
 struct Prediction {
   RowStatus status = RowStatus::ok;
-  std::string reason;                  ///< empty when ok
-  std::vector<float> values;           ///< [outputs]: target's unit, probability, or class probabilities (target-major)
-  std::vector<float> deviation;        ///< [outputs] standard deviation over an ensemble (population), empty for one run
+  std::string reason;            ///< empty when ok
+  std::vector<float> values;     ///< [outputs]: target's unit, probability, or class probabilities (target-major)
+  std::vector<float> deviation;  ///< [outputs] standard deviation over an ensemble (population), empty for one run
   std::vector<std::vector<float>> members;  ///< [runs][outputs] of an ensemble, empty for one run
 };
 
 struct Embedding {
   RowStatus status = RowStatus::ok;
   std::string reason;
-  std::vector<float> values;           ///< [layers * C]
+  std::vector<float> values;  ///< [layers * C]
 };
 
 /// Thread-compatible: use one object from one thread at a time; it uses PredictorOptions::threads inside.
 class Predictor {
  public:
-  /// `runs`: run directories, folders of runs (model_0, model_1, ...) or model.safetensors files. All must have the same
-  /// task and featuriser. Throws FileError naming what is missing, damaged or different.
+  /// `runs`: run directories, folders of runs (model_0, model_1, ...) or model.safetensors files. All must have the
+  /// same task and featuriser. Throws FileError naming what is missing, damaged or different.
   explicit Predictor(const std::vector<std::string>& runs, const PredictorOptions& options = {});
   ~Predictor();
   Predictor(Predictor&&) noexcept;

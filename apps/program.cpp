@@ -29,7 +29,8 @@ extern "C" void on_stop_signal(int signal) {
   if (stop_signal.exchange(signal) != 0) _exit(128 + signal);
 }
 
-/// What stands before a message: nothing for information, a word for the rest. Takes a standing progress bar away first.
+/// What stands before a message: nothing for information, a word for the rest. Takes a standing progress bar away
+/// first.
 class LevelWord : public spdlog::custom_flag_formatter {
  public:
   void format(const spdlog::details::log_msg& message, const std::tm&, spdlog::memory_buf_t& out) override {

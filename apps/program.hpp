@@ -37,9 +37,9 @@ struct EndProgram {
 /// and turns exceptions into one line on stderr and an exit code: UsageError 2, DataError 3, FileError 4, others 1.
 int run_program(int argc, char** argv, const std::function<int(const std::vector<std::string>& arguments)>& body);
 
-/// LibTorch's OpenMP threads spin while they wait: on a machine that does anything else, training then slows down several
-/// times over. The policy is read when that library loads, so this sets OMP_WAIT_POLICY=passive, unless the user chose one,
-/// and starts the program anew, once. For mains that compute with LibTorch; first thing in main().
+/// LibTorch's OpenMP threads spin while they wait: on a machine that does anything else, training then slows down
+/// several times over. The policy is read when that library loads, so this sets OMP_WAIT_POLICY=passive, unless the
+/// user chose one, and starts the program anew, once. For mains that compute with LibTorch; first thing in main().
 void let_waiting_threads_sleep(char** argv);
 
 /// "molgraph 0.1.0"
@@ -49,21 +49,19 @@ std::string version_text();
 
 /// Values of the options that several programs have; a program asks for those that mean something to it.
 struct CommonOptions {
-  int threads = 0;               ///< 0 = all cores this process may use
-  std::string device = "auto";   ///< auto or cpu
+  int threads = 0;              ///< 0 = all cores this process may use
+  std::string device = "auto";  ///< auto or cpu
   std::uint64_t seed = 0;
-  std::string data_dir;          ///< "" = $MOLGRAPH_DATA, else the XDG cache
-  int max_atoms = 1024;          ///< larger molecules are reported as too_large
+  std::string data_dir;  ///< "" = $MOLGRAPH_DATA, else the XDG cache
+  int max_atoms = 1024;  ///< larger molecules are reported as too_large
 };
 /// Which of them to add; combine with |.
-enum CommonOption : unsigned {
-  kThreads = 1, kDevice = 2, kSeed = 4, kDataDir = 8, kMaxAtoms = 16
-};
+enum CommonOption : unsigned { kThreads = 1, kDevice = 2, kSeed = 4, kDataDir = 8, kMaxAtoms = 16 };
 
 /// Options of programs that read a table of molecules.
 struct TableFlags {
   std::string format = "auto";
-  TableOptions table;            ///< `format` is filled in by options()
+  TableOptions table;  ///< `format` is filled in by options()
   /// Throws UsageError on an unknown format.
   TableOptions options() const;
 };
@@ -106,15 +104,16 @@ void catch_stop_signals();
 /// The signal that asked this process to stop, or 0.
 int stop_requested();
 
-/// Writes all bytes to a file descriptor. Throws ClosedPipe when the reader has gone, FileError (with `name`) otherwise.
+/// Writes all bytes to a file descriptor. Throws ClosedPipe when the reader has gone, FileError (with `name`)
+/// otherwise.
 void write_all(int descriptor, std::string_view bytes, const std::string& name);
 /// The same for standard output.
 void write_stdout(std::string_view bytes);
 
 // --- progress ---
 
-/// Progress to stderr: a bar with rate and time left on a terminal, else a plain line every 30 seconds; nothing with -q.
-/// Use it from one thread. Log lines may be written while a bar stands: they appear above it.
+/// Progress to stderr: a bar with rate and time left on a terminal, else a plain line every 30 seconds; nothing with
+/// -q. Use it from one thread. Log lines may be written while a bar stands: they appear above it.
 class Progress {
  public:
   /// "Featurising", "molecules"; `total` 0 = unknown.

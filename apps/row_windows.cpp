@@ -33,7 +33,10 @@ std::size_t bytes_of(const TableRow& row) {
 
 struct RowWindows::State {
   State(const std::string& path, const TableOptions& options, std::size_t rows)
-      : reader(path, options), rows_per_window(rows), columns(reader.columns()), smiles_column(reader.smiles_column()),
+      : reader(path, options),
+        rows_per_window(rows),
+        columns(reader.columns()),
+        smiles_column(reader.smiles_column()),
         id_column(reader.id_column()) {}
 
   TableReader reader;  // used by the reading thread alone once it runs
@@ -121,13 +124,14 @@ const std::string& RowWindows::smiles(const TableRow& row) const {
 void RowWindows::complete_smiles(RowWindow& window, int threads) const {
   if (!window.mol_blocks) return;
   constexpr std::int64_t kPiece = 16;
-  parallel_for(static_cast<std::int64_t>(window.rows.size()), kPiece, threads, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t i = begin; i < end; ++i) {
-      TableRow& row = window.rows[static_cast<std::size_t>(i)];
-      std::string& cell = row.cells[static_cast<std::size_t>(state_->smiles_column)];
-      if (cell.empty()) cell = smiles_of_mol_block(row.mol_block);
-    }
-  });
+  parallel_for(static_cast<std::int64_t>(window.rows.size()), kPiece, threads,
+               [&](std::int64_t begin, std::int64_t end) {
+                 for (std::int64_t i = begin; i < end; ++i) {
+                   TableRow& row = window.rows[static_cast<std::size_t>(i)];
+                   std::string& cell = row.cells[static_cast<std::size_t>(state_->smiles_column)];
+                   if (cell.empty()) cell = smiles_of_mol_block(row.mol_block);
+                 }
+               });
 }
 
 bool RowWindows::next(RowWindow& window) {
@@ -163,11 +167,13 @@ std::string StatusCounts::text() const {
 
 void refuse_row(const std::string& input, const TableRow& row, RowStatus status, const std::string& reason,
                 const std::string& text) {
-  throw DataError(input == "-" ? "standard input" : input, row.row + 1, std::string(to_string(status)) + ": " + reason, text);
+  throw DataError(input == "-" ? "standard input" : input, row.row + 1, std::string(to_string(status)) + ": " + reason,
+                  text);
 }
 
 int finish_rows(const StatusCounts& counts, double seconds) {
-  const std::string summary = with_thousands(counts.rows()) + " rows in " + duration_text(seconds) + ": " + counts.text();
+  const std::string summary =
+      with_thousands(counts.rows()) + " rows in " + duration_text(seconds) + ": " + counts.text();
   if (counts.ok() == 0) {
     spdlog::error("no usable row; {}", summary);
     return kExitData;

@@ -47,7 +47,8 @@ class RowWindows {
   std::shared_ptr<State> state_;  // shared with the reading thread, which may outlive this object in a blocked read
 };
 
-/// A malformed row is no molecule, whatever its cells say: `results` (Prediction or Embedding) get its status and reason.
+/// A malformed row is no molecule, whatever its cells say: `results` (Prediction or Embedding) get its status and
+/// reason.
 template <class Result>
 void mark_malformed_rows(const RowWindow& window, std::vector<Result>& results) {
   for (std::size_t i = 0; i < results.size(); ++i) {

@@ -24,26 +24,32 @@ struct ScoreOptions {
 
 ScoreOptions parse(const std::vector<std::string>& arguments) {
   ScoreOptions options;
-  CommandLine line("molgraph-score",
-                   "Scores molecules with a trained model. Every input row gives one output row, in order, with all its\n"
-                   "columns and the new ones <target>_pred, status and reason; a row that cannot be scored says why.",
-                   "molgraph-score -m runs/esol -i library.csv.gz -o scored.csv\n"
-                   "  zcat library.smi.gz | molgraph-score -m runs/esol -i - -o - | head");
+  CommandLine line(
+      "molgraph-score",
+      "Scores molecules with a trained model. Every input row gives one output row, in order, with all its\n"
+      "columns and the new ones <target>_pred, status and reason; a row that cannot be scored says why.",
+      "molgraph-score -m runs/esol -i library.csv.gz -o scored.csv\n"
+      "  zcat library.smi.gz | molgraph-score -m runs/esol -i - -o - | head");
   CLI::App& app = line.app();
   app.add_option("-m,--model", options.models,
                  "Run directory, folder of runs (model_0, model_1, ...) or model.safetensors; several are an ensemble: "
                  "the mean, and its deviation in <target>_std")
-      ->required()->type_name("RUN");
+      ->required()
+      ->type_name("RUN");
   app.add_option("-i,--input", options.input, "CSV, TSV, SMI or SDF, also .gz; - is standard input")
-      ->required()->type_name("IN");
+      ->required()
+      ->type_name("IN");
   app.add_option("-o,--output", options.output,
                  "CSV, or TSV if it ends with .tsv, also .gz; - is standard output (TSV for TSV input, else CSV). It "
                  "grows as OUT.part and always has a header")
-      ->required()->type_name("OUT");
+      ->required()
+      ->type_name("OUT");
   app.add_flag("--individual", options.individual, "Also a column per run: <target>_pred_0, <target>_pred_1, ...");
   app.add_flag("--strict", options.strict, "End with code 3 at the first row that cannot be scored, without output");
   app.add_option("--batch-size", options.batch_size, "Molecules that are read, scored and written at a time")
-      ->capture_default_str()->check(CLI::Range(1, 1'000'000))->type_name("N");
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1'000'000))
+      ->type_name("N");
   line.add_table(options.table);
   line.add_common(options.common, kThreads | kDevice | kMaxAtoms);
   line.parse(arguments);
@@ -75,7 +81,8 @@ int score(const ScoreOptions& options) {
       for (std::size_t i = 0; i < predictions.size(); ++i) {
         const Prediction& prediction = predictions[i];
         if (options.strict && prediction.status != RowStatus::ok) {
-          refuse_row(options.input, window.rows[i], prediction.status, prediction.reason, windows.smiles(window.rows[i]));
+          refuse_row(options.input, window.rows[i], prediction.status, prediction.reason,
+                     windows.smiles(window.rows[i]));
         }
         counts.add(prediction.status);
         table.append(window.rows[i], prediction, text);
@@ -99,5 +106,6 @@ int score(const ScoreOptions& options) {
 }  // namespace molgraph
 
 int main(int argc, char** argv) {
-  return molgraph::run_program(argc, argv, [](const auto& arguments) { return molgraph::score(molgraph::parse(arguments)); });
+  return molgraph::run_program(argc, argv,
+                               [](const auto& arguments) { return molgraph::score(molgraph::parse(arguments)); });
 }

@@ -72,7 +72,8 @@ std::string ScoreTable::header() const {
   return line_of(all, delimiter_);
 }
 
-void ScoreTable::append_target(std::size_t target, const Prediction& prediction, std::vector<std::string>& cells) const {
+void ScoreTable::append_target(std::size_t target, const Prediction& prediction,
+                               std::vector<std::string>& cells) const {
   const bool multiclass = task_.kind == TaskKind::multiclass;
   const std::size_t width = multiclass ? static_cast<std::size_t>(task_.classes) : 1;
   const std::size_t first = target * width;

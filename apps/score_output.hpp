@@ -15,8 +15,8 @@ namespace molgraph {
 std::string number_text(float value);
 
 /// New columns, in this order, for every target T: T_pred (multiclass: the class), T_prob_CLASS (multiclass only), with
-/// several runs T_std (multiclass: T_std_CLASS), with `individual` T_pred_RUN (multiclass: T_prob_CLASS_RUN); then status
-/// and reason. A name that the input or an earlier new column has gets the prefix molgraph_.
+/// several runs T_std (multiclass: T_std_CLASS), with `individual` T_pred_RUN (multiclass: T_prob_CLASS_RUN); then
+/// status and reason. A name that the input or an earlier new column has gets the prefix molgraph_.
 class ScoreTable {
  public:
   ScoreTable(const std::vector<std::string>& input_columns, const Task& task, std::size_t runs, bool individual,

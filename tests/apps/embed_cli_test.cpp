@@ -36,7 +36,8 @@ class EmbedTest : public testing::Test {
 /// Data of a version 1 .npy file of float32.
 std::vector<float> npy_floats(const std::string& bytes, std::string& header) {
   EXPECT_EQ(bytes.substr(0, 6), "\x93NUMPY");
-  const auto length = static_cast<std::size_t>(static_cast<unsigned char>(bytes[8]) + 256 * static_cast<unsigned char>(bytes[9]));
+  const auto length =
+      static_cast<std::size_t>(static_cast<unsigned char>(bytes[8]) + 256 * static_cast<unsigned char>(bytes[9]));
   header = bytes.substr(10, length);
   std::vector<float> values((bytes.size() - 10 - length) / sizeof(float));
   std::memcpy(values.data(), bytes.data() + 10 + length, values.size() * sizeof(float));
@@ -81,8 +82,8 @@ TEST_F(EmbedTest, NpzOpensInNumpy) {
       MOLGRAPH_BIN,
       "python3 -c \"import numpy as np; f = np.load('out.npz'); e = f['embeddings']; print(e.shape, e.dtype, "
       "list(map(str, f['ids'])), list(map(str, f['status'])), str(f['smiles'][1]), int(np.isnan(e).any(1).sum()))\"");
-  EXPECT_EQ(result.out,
-            "(3, 16) float32 ['first', 'se,cond', 'third'] ['ok', 'invalid_smiles', 'ok'] not one 1\n") << result.err;
+  EXPECT_EQ(result.out, "(3, 16) float32 ['first', 'se,cond', 'third'] ['ok', 'invalid_smiles', 'ok'] not one 1\n")
+      << result.err;
 }
 
 TEST_F(EmbedTest, JsonLines) {

@@ -13,8 +13,12 @@ class FeaturizeTest : public testing::Test {
   void SetUp() override {
     std::string table = "name,smiles,logS,batch,part\n";
     for (int i = 1; i <= 20; ++i) {
-      table += "m" + std::to_string(i) + "," + std::string(static_cast<std::size_t>(i), 'C') + "O," + std::to_string(i) +
-               ".5,x," + (i <= 14 ? "train" : i <= 17 ? "val" : "test") + "\n";
+      table += "m" + std::to_string(i) + "," + std::string(static_cast<std::size_t>(i), 'C') + "O," +
+               std::to_string(i) + ".5,x," +
+               (i <= 14   ? "train"
+                : i <= 17 ? "val"
+                          : "test") +
+               "\n";
     }
     scratch.write("in.csv", table + "bad,C(,1,x,train\nnone,,2,x,train\n");
   }
@@ -61,7 +65,9 @@ TEST_F(FeaturizeTest, SplitsPairsFeaturesAndChosenTargets) {
   EXPECT_EQ(split["train"], 14);
   EXPECT_EQ(split["valid"], 3);
   EXPECT_EQ(split["test"], 3);
-  ASSERT_EQ(featurize("in.csv -o random.h5 --split-type random --split-sizes 0.5 0.25 0.25 --seed 3 --features zinc").code, 0);
+  ASSERT_EQ(
+      featurize("in.csv -o random.h5 --split-type random --split-sizes 0.5 0.25 0.25 --seed 3 --features zinc").code,
+      0);
   const auto random = info("random.h5");
   EXPECT_EQ(random["splits"]["random"]["train"], 10) << random;
   EXPECT_NE(random["featurizer"]["text"].get<std::string>().find("zinc"), std::string::npos);

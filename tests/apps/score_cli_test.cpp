@@ -93,7 +93,9 @@ TEST_F(ScoreTest, NamesThatTheInputHasGetAPrefix) {
 TEST_F(ScoreTest, GzipTsvSmiAndSdf) {
   scratch.write("in.csv", "smiles,y\nCCO,1\nC,2\n");
   ASSERT_EQ(score("-m run -i in.csv -o out.csv && gzip -k in.csv && molgraph-score -m run -i in.csv.gz -o gz.csv.gz && "
-                  "zcat gz.csv.gz > plain.csv && cmp plain.csv out.csv").code, 0);
+                  "zcat gz.csv.gz > plain.csv && cmp plain.csv out.csv")
+                .code,
+            0);
   ASSERT_EQ(score("-m run -i in.csv -o out.tsv").code, 0);
   EXPECT_EQ(lines_of(scratch.read("out.tsv"))[0], "smiles\ty\ty_pred\tstatus\treason");
 
@@ -140,7 +142,8 @@ TEST_F(ScoreTest, PipesAndStandardStreams) {
 
 TEST_F(ScoreTest, AClosedPipeEndsQuietlyAndAnEndlessInputIsNotCollected) {
   const auto result = scratch.run(
-      MOLGRAPH_BIN, "(echo smiles; yes CCO) | molgraph-score -m run -i - -o - --batch-size 16 -q | head -n 3; echo ${PIPESTATUS[1]}");
+      MOLGRAPH_BIN,
+      "(echo smiles; yes CCO) | molgraph-score -m run -i - -o - --batch-size 16 -q | head -n 3; echo ${PIPESTATUS[1]}");
   EXPECT_EQ(result.code, 0);
   const auto lines = lines_of(result.out);
   ASSERT_EQ(lines.size(), 4u) << result.out << result.err;
@@ -171,7 +174,8 @@ TEST_F(ScoreTest, ASignalEndsAProgramThatWaitsForInput) {
       "mkfifo pipe; (echo smiles,note; yes C,$(printf 'x%.0s' {1..1000}) | head -n 400; sleep 100) > pipe & writer=$!\n"
       "molgraph-score -m run -i pipe --format csv -o out.csv --batch-size 100 & pid=$!\n"
       "for i in $(seq 300); do [ \"$(cat out.csv.part 2>/dev/null | wc -l)\" -ge 401 ] && break; sleep 0.1; done\n"
-      "kill -TERM $pid; wait $pid; echo $?; kill $writer", 60);
+      "kill -TERM $pid; wait $pid; echo $?; kill $writer",
+      60);
   EXPECT_EQ(lines_of(result.out).at(0), "143") << result.err;
   EXPECT_EQ(lines_of(scratch.read("out.csv.part")).size(), 401u);
   EXPECT_NE(result.err.find("stopped after 400 rows"), std::string::npos) << result.err;
@@ -179,9 +183,13 @@ TEST_F(ScoreTest, ASignalEndsAProgramThatWaitsForInput) {
 
 TEST_F(ScoreTest, ThreadsAndWindowsDoNotChangeTheNumbers) {
   std::string table = "smiles\n";
-  for (int i = 1; i <= 60; ++i) table += std::string(static_cast<std::size_t>(i), 'C') + "\n" + "c1ccccc1" + std::string(static_cast<std::size_t>(i % 7), 'N') + "\n";
+  for (int i = 1; i <= 60; ++i)
+    table += std::string(static_cast<std::size_t>(i), 'C') + "\n" + "c1ccccc1" +
+             std::string(static_cast<std::size_t>(i % 7), 'N') + "\n";
   scratch.write("in.csv", table);
-  ASSERT_EQ(score("-m run -i in.csv -o one.csv --threads 1 && molgraph-score -m run -i in.csv -o two.csv --threads 3").code, 0);
+  ASSERT_EQ(
+      score("-m run -i in.csv -o one.csv --threads 1 && molgraph-score -m run -i in.csv -o two.csv --threads 3").code,
+      0);
   EXPECT_EQ(scratch.read("one.csv"), scratch.read("two.csv"));
   ASSERT_EQ(score("-m run -i in.csv -o small.csv --batch-size 7").code, 0);
   const auto whole = lines_of(scratch.read("one.csv")), pieces = lines_of(scratch.read("small.csv"));
@@ -207,9 +215,13 @@ TEST_F(ScoreTest, SeveralRunsAreAnEnsemble) {
   const double a = number(cells[3]), b = number(cells[4]), c = number(cells[5]), mean = (a + b + c) / 3;
   EXPECT_NE(a, b);
   EXPECT_NEAR(number(cells[1]), mean, 1e-5);
-  EXPECT_NEAR(number(cells[2]), std::sqrt(((a - mean) * (a - mean) + (b - mean) * (b - mean) + (c - mean) * (c - mean)) / 3), 1e-5);
+  EXPECT_NEAR(number(cells[2]),
+              std::sqrt(((a - mean) * (a - mean) + (b - mean) * (b - mean) + (c - mean) * (c - mean)) / 3), 1e-5);
   EXPECT_EQ(lines[2].substr(0, 23), "xx,,,,,,invalid_smiles,");
-  ASSERT_EQ(score("-m folder/model_0 folder/model_1 -m folder/model_2/model.safetensors -i in.csv -o again.csv --individual").code, 0);
+  ASSERT_EQ(
+      score("-m folder/model_0 folder/model_1 -m folder/model_2/model.safetensors -i in.csv -o again.csv --individual")
+          .code,
+      0);
   EXPECT_EQ(scratch.read("again.csv"), scratch.read("out.csv"));
   save_tiny_run(scratch.path("other"), tiny_config(ModelKind::graphormer, {"z"}), 5);
   const auto mixed = score("-m run -m other -i in.csv -o -");
@@ -303,7 +315,8 @@ TEST_F(ScoreTest, HelpBeginsWithAnExampleAndNamesEveryDefault) {
   const auto help = score("--help");
   EXPECT_EQ(help.code, 0);
   EXPECT_EQ(help.out.rfind("Example:\n  molgraph-score -m", 0), 0u) << help.out;
-  for (const char* text : {"--individual", "--strict", "[default: 2048]", "--max-atoms N", "[default: 1024]", "--threads N"}) {
+  for (const char* text :
+       {"--individual", "--strict", "[default: 2048]", "--max-atoms N", "[default: 1024]", "--threads N"}) {
     EXPECT_NE(help.out.find(text), std::string::npos) << text;
   }
   const auto version = score("--version");

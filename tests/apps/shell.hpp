@@ -8,7 +8,7 @@
 namespace molgraph::test {
 
 struct ShellResult {
-  int code = 0;          ///< exit code; 128 + signal if a signal ended the shell
+  int code = 0;  ///< exit code; 128 + signal if a signal ended the shell
   std::string out, err;
 };
 
