@@ -67,7 +67,7 @@ TEST(Grpe, NoiseOnAtomsAndInTrainingOnly) {
   options.encoder.input_dropout = 0.0;
   Grpe model(options);
   randomise(model);
-  const GraphBatch batch = batch_for(model, {chain_of(30), graph_of(1, {})});
+  const GraphBatch batch = batch_for(model, {chain_of(30), chain_of(30)});
   torch::NoGradGuard no_grad;
   const auto input = [&](bool training, std::uint32_t step) {
     return model.run(batch, {.training = training, .seed = 3, .step = step, .keep_layers = {0}}).layers.at(0);
@@ -77,11 +77,12 @@ TEST(Grpe, NoiseOnAtomsAndInTrainingOnly) {
   const torch::Tensor noise = input(true, 0) - still;
   const torch::Tensor tokens = virtual_tokens(batch);
   EXPECT_EQ(largest(noise.index_select(0, tokens)), 0.0);
-  EXPECT_EQ(noise.count_nonzero().item<std::int64_t>(), 31 * 12);
+  EXPECT_EQ(noise.count_nonzero().item<std::int64_t>(), 60 * 12);
   EXPECT_LE(largest(noise), 0.2);
   EXPECT_GT(largest(noise), 0.19);
   EXPECT_NEAR(noise.slice(0, 1, 31).mean().item<double>(), 0.0, 0.02);
   EXPECT_GT(largest(input(true, 1) - still - noise), 0.1);   // another step, other noise
+  EXPECT_GT(largest(noise.slice(0, 1, 31) - noise.slice(0, 32, 62)), 0.1);   // another row of the data set
 
   options.perturb_noise = 0.0;
   Grpe quiet(options);
