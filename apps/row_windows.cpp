@@ -114,7 +114,7 @@ TableFormat RowWindows::format() const { return state_->reader.format(); }
 
 std::string RowWindows::id(const TableRow& row) const {
   const int column = state_->id_column;
-  return column >= 0 ? row.cells[static_cast<std::size_t>(column)] : std::to_string(row.row);
+  return column >= 0 ? row.cells[static_cast<std::size_t>(column)] : std::to_string(row.row + 1);  // as messages and the trainer count
 }
 
 const std::string& RowWindows::smiles(const TableRow& row) const {

@@ -114,7 +114,8 @@ TEST_F(EmbedTest, RowNumbersStandInForIdsAndPipesWork) {
   EXPECT_EQ(result.code, 0) << result.err;
   const auto lines = lines_of(result.out);
   ASSERT_EQ(lines.size(), 3u);
-  EXPECT_EQ(lines[1].substr(0, 7), "0,C,ok,");
+  EXPECT_EQ(lines[1].substr(0, 7), "1,C,ok,");
+  EXPECT_EQ(lines[2].substr(0, 8), "2,CC,ok,");
 }
 
 TEST_F(EmbedTest, ExitCodes) {
