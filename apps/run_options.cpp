@@ -14,6 +14,32 @@ void override_with(int& value, int given) {
   if (given != 0) value = given;
 }
 
+/// Options of the one model must not be given for the other, where they would change nothing.
+void check_model_flags(const TrainOptions& o, ModelKind kind) {
+  const TrainOptions unset;
+  const auto refuse = [](bool given, const char* flag, const char* model) {
+    if (given) throw UsageError(std::string(flag) + " is an option of --model " + model);
+  };
+  if (kind == ModelKind::grpe) {
+    refuse(o.path_hops != unset.path_hops, "--path-hops", "graphormer");
+    refuse(o.path != unset.path, "--path", "graphormer");
+    refuse(o.spatial_pos_max != unset.spatial_pos_max, "--spatial-pos-max", "graphormer");
+    refuse(o.untie_virtual != unset.untie_virtual, "--untie-virtual", "graphormer");
+  } else {
+    refuse(o.key_term != unset.key_term, "--key-term", "grpe");
+    refuse(o.grpe_terms != unset.grpe_terms, "--grpe-terms", "grpe");
+    refuse(o.published_classes != unset.published_classes, "--published-classes", "grpe");
+    refuse(o.perturb_noise != unset.perturb_noise, "--perturb-noise", "grpe");
+  }
+}
+
+/// True if the size's name stands for this architecture.
+bool is_size(const std::string& name, ModelKind kind, const EncoderOptions& e) {
+  EncoderOptions sized;
+  kind == ModelKind::grpe ? set_grpe_size(sized, name) : set_graphormer_size(sized, name);
+  return sized.layers == e.layers && sized.width == e.width && sized.ffn == e.ffn && sized.heads == e.heads;
+}
+
 /// With --from, a model option that was given must be what the other run has.
 void demand(bool equal, const std::string& flag) {
   if (!equal) throw UsageError(flag + " contradicts the run named by --from, whose architecture is kept");
@@ -144,7 +170,7 @@ ModelConfig resolve_model(TrainOptions& o, const MoleculeSet& set, const ModelCo
     const EncoderOptions& e = config.encoder();
     const bool graphormer = config.kind == ModelKind::graphormer;
     demand(o.model.empty() || o.model == (graphormer ? "graphormer" : "grpe"), "--model");
-    demand(o.size.empty(), "--size");
+    demand(o.size.empty() || is_size(o.size, config.kind, e), "--size");
     demand(o.layers == 0 || o.layers == e.layers, "--layers");
     demand(o.width == 0 || o.width == e.width, "--width");
     demand(o.ffn == 0 || o.ffn == e.ffn, "--ffn");
@@ -154,14 +180,20 @@ ModelConfig resolve_model(TrainOptions& o, const MoleculeSet& set, const ModelCo
     demand(!graphormer || o.path_hops == 0 || o.path_hops == config.graphormer.path_hops, "--path-hops");
     demand(o.urpe != "off" || !e.gate.enabled, "--no-urpe");
     if (o.urpe == "on" && !e.gate.enabled) config.encoder().gate = {true, o.gate_relu, o.gate_per_layer};
+    check_model_flags(o, config.kind);
     if (!graphormer) config.grpe.perturb_noise = o.perturb_noise;
   } else {
     if (o.urpe == "auto") o.urpe = o.model.empty() ? "on" : "off";
     if (o.model.empty()) o.model = is_zinc(o) ? "graphormer" : kDefaultModel;
     config.kind = o.model == "grpe" ? ModelKind::grpe : ModelKind::graphormer;
+    check_model_flags(o, config.kind);
     if (o.size.empty()) o.size = config.kind == ModelKind::grpe ? kDefaultGrpeSize : kDefaultGraphormerSize;
     config.featurizer = set.featurizer;
     build_config(o, config);
+  }
+  const GateOptions& gate = config.encoder().gate;
+  if ((o.gate_relu && !(gate.enabled && gate.relu)) || (o.gate_per_layer && !(gate.enabled && gate.per_layer))) {
+    throw UsageError("--gate-relu and --gate-per-layer need a new gate: --urpe");
   }
   set_dropouts(o, config.encoder());
   config.task = set.task;
@@ -178,7 +210,7 @@ TrainerOptions resolve_training(TrainOptions& o, const LoadedData& data, const s
   if (count == 0) throw DataError("the training part is empty: no usable molecule is left for it");
   const bool has_valid = !data.split.valid.empty();
 
-  if (o.loss.empty()) o.loss = kind == TaskKind::regression ? "l1" : kind == TaskKind::binary ? "bce" : "ce";
+  if (o.loss.empty()) o.loss = default_loss(kind);
   t.loss = loss_from_string(o.loss);
   check_loss(t.loss, kind);
   if (o.metric.empty()) o.metric = data.metric.empty() ? std::string(to_string(default_metric(kind))) : data.metric;
@@ -204,6 +236,8 @@ TrainerOptions resolve_training(TrainOptions& o, const LoadedData& data, const s
   if (o.patience < 0) o.patience = automatic && has_valid ? kDefaultPatience : 0;
   if (!has_valid) o.patience = 0;
   if (!(o.lr > 0)) throw UsageError("--lr must be positive");
+  if (!(o.weight_decay >= 0)) throw UsageError("--weight-decay must not be negative");
+  if (!(o.grad_clip >= 0)) throw UsageError("--grad-clip must not be negative");
   if (!(o.ema >= 0 && o.ema < 1)) throw UsageError("--ema must lie in [0, 1)");
   if (o.ensemble_size < 1) throw UsageError("--ensemble-size must be at least 1");
 

@@ -19,7 +19,6 @@ constexpr const char* kExample =
 /// What stands on the command line beside the options of a training.
 struct Call {
   std::string output;
-  std::string backend = "reference";
   bool resume = false;
   CommonOptions common;
 };
@@ -65,8 +64,6 @@ void describe(CommandLine& line, TrainOptions& options, Call& call) {
   app.add_option("-o,--output-dir", call.output, "run directory (empty: runs/NAME, with a number if it exists)")
       ->group("Data");
   app.add_flag("--resume", call.resume, "go on with the run in --output-dir as if nothing had happened")->group("Training");
-  app.add_option("--backend", call.backend, "what computes: reference = LibTorch's own operations")
-      ->capture_default_str()->check(CLI::IsMember({"reference"}))->group("Training");
   line.add_common(call.common, kThreads | kDevice);
   app.footer(footer());
 }

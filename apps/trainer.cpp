@@ -204,9 +204,9 @@ Loss loss_from_string(const std::string& text) {
   throw UsageError("there is no loss '" + text + "'; the losses are l1, mse, huber, bce, ce");
 }
 
-Loss default_loss(TaskKind kind) {
-  if (kind == TaskKind::regression) return Loss::l1;
-  return kind == TaskKind::binary ? Loss::bce : Loss::ce;
+std::string default_loss(TaskKind kind) {
+  if (kind == TaskKind::regression) return "l1";
+  return kind == TaskKind::binary ? "bce" : "ce";
 }
 
 void check_loss(Loss loss, TaskKind kind) {

@@ -17,8 +17,8 @@ namespace molgraph {
 
 enum class Loss : std::uint8_t { l1, mse, huber, bce, ce };
 Loss loss_from_string(const std::string& text);  ///< throws UsageError
-/// l1, bce, ce.
-Loss default_loss(TaskKind kind);
+/// "l1", "bce", "ce".
+std::string default_loss(TaskKind kind);
 /// Throws UsageError if the loss means nothing for the task.
 void check_loss(Loss loss, TaskKind kind);
 

@@ -115,6 +115,22 @@ TEST(RunOptions, ContradictionsAreUsageErrors) {
   refuse([](TrainOptions& o) { o.lr = 0; });
   refuse([](TrainOptions& o) { o.grpe_terms = {"topology", "kye"}; });
   refuse([](TrainOptions& o) { o.model = "grpe", o.size = "slim"; });
+  refuse([](TrainOptions& o) { o.model = "grpe", o.path = "single"; });
+  refuse([](TrainOptions& o) { o.model = "graphormer", o.perturb_noise = 0.2; });
+  refuse([](TrainOptions& o) { o.urpe = "off", o.gate_relu = true; });
+  refuse([](TrainOptions& o) { o.weight_decay = -1; });
+}
+
+// Recipes with pre-trained weights name the size that --from brings along.
+TEST(RunOptions, ARecipesSizeAgreesWithTheRunItStartsFrom) {
+  TrainOptions first = recipe("graphormer-molhiv").options;
+  const ModelConfig start = resolve_model(first, ten_molecules(), nullptr);
+  TrainOptions fine = recipe("graphormer-molhiv").options;
+  fine.from = "R";
+  EXPECT_EQ(resolve_model(fine, ten_molecules(), &start).encoder().width, 768);
+  fine = recipe("graphormer-molhiv").options;
+  fine.size = "slim";
+  EXPECT_THROW(resolve_model(fine, ten_molecules(), &start), UsageError);
 }
 
 // models.md section 7, one figure of each recipe that the others do not share.
