@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <array>
 #include <set>
 
 #include "featurize/error.hpp"
@@ -19,7 +20,9 @@ void visit_encoder(Options& o, Visitor&& field) {
   field("ffn", o.ffn);
   field("heads", o.heads);
   field("post_ln", o.post_ln);
+  field("input_norm", o.input_norm);
   field("key_term", o.key_term);
+  field("score_terms", o.score_terms);
   field("bias", o.terms.bias);
   field("topology_query", o.terms.topology_query);
   field("topology_key", o.terms.topology_key);
@@ -27,15 +30,27 @@ void visit_encoder(Options& o, Visitor&& field) {
   field("edge_query", o.terms.edge_query);
   field("edge_key", o.terms.edge_key);
   field("edge_value", o.terms.edge_value);
+  field("global_bias", o.terms.global_bias);
+  field("absolute_bias", o.terms.absolute_bias);
+  field("position", o.position);
+  field("position_dim", o.position_dim);
   field("share_encodings", o.share_encodings);
   field("gate", o.gate.enabled);
   field("gate_relu", o.gate.relu);
   field("gate_per_layer", o.gate.per_layer);
+  field("gate_path_hops", o.gate.path_hops);
   field("dropout", o.dropout);
   field("attention_dropout", o.attention_dropout);
   field("activation_dropout", o.activation_dropout);
   field("input_dropout", o.input_dropout);
   field("untie_virtual", o.untie_virtual);
+}
+
+template <class Rows, class Visitor>
+void visit_missing(Rows& rows, Visitor&& field) {
+  field("missing_atoms", rows.atoms);
+  field("missing_bonds", rows.bonds);
+  field("missing_topology", rows.topology);
 }
 
 template <class Options, class Visitor>
@@ -46,6 +61,9 @@ void visit_graphormer(Options& o, Visitor&& field) {
   field("path_hops", o.path_hops);
   field("path_rule", o.path_rule);
   field("spatial_pos_max", o.spatial_pos_max);
+  field("published_classes", o.published_classes);
+  field("head_transform", o.head_transform);
+  visit_missing(o.missing, field);
 }
 
 template <class Options, class Visitor>
@@ -54,10 +72,17 @@ void visit_grpe(Options& o, Visitor&& field) {
   field("perturb_noise", o.perturb_noise);
   field("last_mlp", o.last_mlp);
   field("published_classes", o.published_classes);
+  visit_missing(o.missing, field);
 }
 
-json to_value(KeyTerm v) { return v == KeyTerm::row ? "row" : "column"; }
-json to_value(PathRule v) { return v == PathRule::single ? "single" : "mean"; }
+// The words of each enumeration, in its order.
+constexpr std::array kKeyTerms{"column", "row", "reverse"};
+constexpr std::array kPathRules{"mean", "single"};
+constexpr std::array kNodePositions{"none", "laplacian", "random_walk"};
+
+json to_value(KeyTerm v) { return kKeyTerms[static_cast<std::size_t>(v)]; }
+json to_value(PathRule v) { return kPathRules[static_cast<std::size_t>(v)]; }
+json to_value(NodePosition v) { return kNodePositions[static_cast<std::size_t>(v)]; }
 template <class T>
 json to_value(const T& v) {
   return v;
@@ -97,16 +122,19 @@ class ObjectReader {
       fail(std::string("has a value of the wrong kind at '") + key + "'");
     }
   }
-  void read(const char* key, const json& value, KeyTerm& out) const {
-    out = word(key, value, "column", "row") ? KeyTerm::row : KeyTerm::column;
+  void read(const char* key, const json& value, KeyTerm& out) const { out = word<KeyTerm>(key, value, kKeyTerms); }
+  void read(const char* key, const json& value, PathRule& out) const { out = word<PathRule>(key, value, kPathRules); }
+  void read(const char* key, const json& value, NodePosition& out) const {
+    out = word<NodePosition>(key, value, kNodePositions);
   }
-  void read(const char* key, const json& value, PathRule& out) const {
-    out = word(key, value, "mean", "single") ? PathRule::single : PathRule::mean;
-  }
-  bool word(const char* key, const json& value, const char* no, const char* yes) const {
-    if (value == no) return false;
-    if (value == yes) return true;
-    fail(std::string("'") + key + "' must be '" + no + "' or '" + yes + "'");
+  template <class Enum, std::size_t N>
+  Enum word(const char* key, const json& value, const std::array<const char*, N>& words) const {
+    std::string allowed;
+    for (std::size_t k = 0; k < N; ++k) {
+      if (value == words[k]) return static_cast<Enum>(k);
+      allowed += std::string(k ? ", " : "") + words[k];
+    }
+    fail(std::string("'") + key + "' must be one of " + allowed);
   }
 
   const json& object_;
@@ -130,6 +158,11 @@ void check(const ObjectReader& reader, const EncoderOptions& e, const ModelConfi
     check_range(reader, "dropout", p, 0.0, 0.999);
   }
   const bool graphormer = config.kind == ModelKind::graphormer;
+  check_range(reader, "score_terms", e.score_terms, 1, 16);
+  check_range(reader, "gate_path_hops", e.gate.path_hops, 0, 65000);
+  const bool positions = e.position != NodePosition::none || e.terms.absolute_bias;
+  check_range(reader, "position_dim", e.position_dim, positions ? 1 : 0, 1024);
+  if (e.terms.global_bias && !e.terms.topology_query) reader.fail("has 'global_bias' without 'topology_query'");
   check_range(reader, "max_distance", graphormer ? config.graphormer.max_distance : config.grpe.max_distance, 1, 65000);
   if (graphormer) {
     check_range(reader, "path_hops", config.graphormer.path_hops, 1, 65000);

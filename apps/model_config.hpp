@@ -21,6 +21,8 @@ struct ModelConfig {
   Task task;
 
   const EncoderOptions& encoder() const { return kind == ModelKind::graphormer ? graphormer.encoder : grpe.encoder; }
+  int max_distance() const { return kind == ModelKind::graphormer ? graphormer.max_distance : grpe.max_distance; }
+  const MissingRows& missing() const { return kind == ModelKind::graphormer ? graphormer.missing : grpe.missing; }
   EncoderOptions& encoder() { return kind == ModelKind::graphormer ? graphormer.encoder : grpe.encoder; }
 };
 

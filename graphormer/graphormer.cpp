@@ -2,18 +2,20 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
-#include "graphormer/attention/relation_classes.hpp"
 
 namespace molgraph {
 namespace {
 
-/// Linear N(0, 0.02/sqrt(layers)) with zero bias; tables and embeddings N(0, 0.02); LayerNorm 1 and 0; gates one.
+/// Linear N(0, 0.02/sqrt(layers)) with zero bias; tables and embeddings N(0, 0.02); LayerNorm 1 and 0; gates one. The
+/// gate's path term and the absolute bias stay as constructed.
 void initialise(torch::nn::Module& module, int layers) {
   torch::NoGradGuard no_grad;
   for (auto& item : module.named_parameters()) {
     const std::string& name = item.key();
     torch::Tensor& value = item.value();
+    if (name.find(".gate_path.") != std::string::npos || name.find(".absolute.") != std::string::npos) continue;
     if (name.ends_with("_norm.weight") || name.ends_with("gate")) {
       value.fill_(1.0);
     } else if (name.ends_with("bias")) {
@@ -28,6 +30,15 @@ void initialise(torch::nn::Module& module, int layers) {
 
 }  // namespace
 
+ClassMaps Graphormer::published_class_maps(int max_distance) {
+  const TopologyClasses topology{max_distance};
+  ClassMaps maps;
+  maps.topology.resize(static_cast<std::size_t>(topology.count()));
+  std::iota(maps.topology.begin(), maps.topology.end(), std::int64_t{0});
+  maps.topology[static_cast<std::size_t>(topology.far())] = topology.unreachable();
+  return maps;
+}
+
 Graphormer::Graphormer(const GraphormerOptions& options) : options_(options) {
   const EncoderOptions& e = options.encoder;
   node = register_module("node", NodeEmbedding(options.features, e.width));
@@ -35,9 +46,10 @@ Graphormer::Graphormer(const GraphormerOptions& options) : options_(options) {
   out_degree = register_parameter("out_degree", torch::empty({options.max_degree + 1, e.width}));
   if (options.path_bias) path = register_module("path", PathBias(options.features, e.heads, options.path_hops));
   const EdgeClasses edge{feature_shape(options.features).bond_ids};
-  encoder = register_module("encoder", Encoder(e, TopologyClasses{options.max_distance}.count(), edge.count()));
-  head = register_module("head", TaskHead(e.width, options.outputs));
+  encoder = register_module("encoder", Encoder(e, TopologyClasses{options.max_distance}.count(), edge.count(), options.features));
+  head = register_module("head", TaskHead(e.width, options.outputs, HeadOptions{.transform = options.head_transform}));
   register_target_scaling(options.outputs);
+  if (options.published_classes) maps_ = published_class_maps(options.max_distance);
   initialise(*this, e.layers);
 }
 
@@ -46,7 +58,7 @@ ModelOutput Graphormer::run(const GraphBatch& batch, const ForwardMode& mode) {
   for (auto& degree : degrees) degree = std::min<std::int64_t>(degree, options_.max_degree);
   const torch::Tensor degree = torch::tensor(degrees, torch::kInt64);
   const torch::Tensor centrality = in_degree.index_select(0, degree) + out_degree.index_select(0, degree);
-  RelationClasses classes = relation_classes(batch, options_.max_distance);
+  RelationClasses classes = relation_classes(batch, options_.max_distance, maps_);
   if (options_.spatial_pos_max > 0) classes.forbidden = pairs_at_distance(batch, options_.spatial_pos_max);
   const torch::Tensor pair_bias = path ? path->forward(batch) : torch::Tensor();
 

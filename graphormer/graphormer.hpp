@@ -4,9 +4,10 @@
 #include "graphormer/attention/encoder.hpp"
 #include "graphormer/attention/graph_model.hpp"
 #include "graphormer/attention/node_embedding.hpp"
+#include "graphormer/attention/path_bias.hpp"
+#include "graphormer/attention/relation_classes.hpp"
 #include "graphormer/attention/task_head.hpp"
 #include "graphormer/options.hpp"
-#include "graphormer/path_bias.hpp"
 
 namespace molgraph {
 
@@ -21,8 +22,13 @@ class Graphormer : public GraphModel {
   explicit Graphormer(const GraphormerOptions& options);
 
   ModelOutput run(const GraphBatch& batch, const ForwardMode& mode) override;
-  PackOptions pack_options() const override { return {options_.path_bias, options_.path_rule}; }
+  PackOptions pack_options() const override {
+    return {options_.path_bias || options_.encoder.gate.path_hops > 0, options_.path_rule};
+  }
   bool is_decay_exempt(const std::string& parameter_name) const override;
+
+  /// The row that the published code ties: pairs farther than L have that of unreachable ones.
+  static ClassMaps published_class_maps(int max_distance);
 
   NodeEmbedding node{nullptr};
   torch::Tensor in_degree, out_degree;
@@ -32,6 +38,7 @@ class Graphormer : public GraphModel {
 
  private:
   GraphormerOptions options_;
+  ClassMaps maps_;
 };
 
 }  // namespace molgraph

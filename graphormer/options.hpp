@@ -18,6 +18,9 @@ struct GraphormerOptions {
   int path_hops = 20;                     ///< hops that count; 20 for ZINC, 5 for PCQM4M and MolHIV
   PathRule path_rule = PathRule::mean;
   int spatial_pos_max = 0;                ///< > 0: atom pairs at this distance or more are masked (v1 20, v2 1024); 0 = off
+  bool published_classes = false;         ///< pairs farther than L have the row of unreachable ones, as published
+  bool head_transform = false;            ///< Linear C x C, GELU, LayerNorm before the head (Graphormer v2)
+  MissingRows missing;                    ///< of imported tables
   int outputs = 1;                        ///< columns of the head
 };
 

@@ -30,8 +30,8 @@ Grpe::Grpe(const GrpeOptions& options) : options_(options) {
   const EncoderOptions& e = options.encoder;
   node = register_module("node", NodeEmbedding(options.features, e.width));
   const EdgeClasses edge{feature_shape(options.features).bond_ids};
-  encoder = register_module("encoder", Encoder(e, TopologyClasses{options.max_distance}.count(), edge.count()));
-  head = register_module("head", TaskHead(e.width, options.outputs, options.last_mlp));
+  encoder = register_module("encoder", Encoder(e, TopologyClasses{options.max_distance}.count(), edge.count(), options.features));
+  head = register_module("head", TaskHead(e.width, options.outputs, HeadOptions{.last_mlp = options.last_mlp}));
   register_target_scaling(options.outputs);
   if (options.published_classes) maps_ = published_class_maps(options.features, options.max_distance);
   // PyTorch's defaults: Linear is as constructed, tables are N(0, 1).

@@ -18,7 +18,7 @@ class Grpe : public GraphModel {
   explicit Grpe(const GrpeOptions& options);
 
   ModelOutput run(const GraphBatch& batch, const ForwardMode& mode) override;
-  PackOptions pack_options() const override { return {}; }
+  PackOptions pack_options() const override { return {.paths = options_.encoder.gate.path_hops > 0}; }
   bool is_decay_exempt(const std::string& parameter_name) const override;
 
   NodeEmbedding node{nullptr};

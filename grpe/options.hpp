@@ -17,6 +17,7 @@ struct GrpeOptions {
   double perturb_noise = 0.0;    ///< width a of the uniform noise in [-a, a] on atoms in training (0.2 in the ZINC recipe)
   int last_mlp = 0;              ///< k times (Linear C x C, GELU) between the final LayerNorm and the head
   bool published_classes = false;///< the quirks of the published code (models.md section 6), needed by the grpe-* recipes
+  MissingRows missing;           ///< of imported tables
   int outputs = 1;               ///< columns of the head
 };
 

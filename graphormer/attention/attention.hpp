@@ -5,7 +5,9 @@
 //     w_ij = dropout( a_ij * C_ij )
 //     z_i  = sum_j w_ij * ( v_j + PV[t] + EV[e] )
 //
-// per head h, with t, e the topology and edge class of the pair (i, j). Works in float32 and float64.
+// per head h, with t, e the topology and edge class of the pair (i, j). Works in float32 and float64. Three encodings
+// bend the formula as TermOptions and RelationTables say: alpha = 1/sqrt(3d) and the reversed pair's class in the key
+// term (DeBERTa), and learned u, v in place of a query (Transformer-XL).
 #pragma once
 
 #include <torch/torch.h>
@@ -26,25 +28,46 @@ struct RelationTables {
   torch::Tensor edge_query;       ///< EQ [E, H*d]
   torch::Tensor edge_key;         ///< EK [E, H*d]
   torch::Tensor edge_value;       ///< EV [E, H*d]
+  torch::Tensor content_bias;     ///< u [H*d]: adds alpha * u.k_j to s_ij (Dai et al. 2019, arXiv:1901.02860, section 3.3)
+  torch::Tensor position_bias;    ///< v [H*d]: adds alpha * v.PQ[t]; defined with topology_query only
+};
+
+/// What b_ij has beside the table. Any member may be undefined; query and key come together.
+struct PairBias {
+  torch::Tensor dense;   ///< [P, H] over packed pairs
+  torch::Tensor query;   ///< [tokens, H, r]: query_i.key_j is added for two tokens of one molecule
+  torch::Tensor key;     ///< [tokens, H, r]
+};
+
+/// How tables become scores.
+struct TermOptions {
+  int heads = 1;                           ///< H
+  int topology_classes = 0;                ///< T
+  KeyTerm key_term = KeyTerm::column;      ///< x above, and the pair whose class the key term has
+  int score_terms = 1;                     ///< alpha = 1/sqrt(score_terms * d)
 };
 
 /// The tables looked up for one batch: computed once, used by every layer that shares them. M relations of the layout.
 struct BatchTerms {
   int heads = 1;                           ///< H
+  int score_terms = 1;                     ///< of TermOptions
   torch::Tensor query_table;               ///< alpha*(PQ + EQ) per relation [H, d, M], or undefined
   torch::Tensor key_table;                 ///< alpha*(PK + EK) per relation [H, d, M], or undefined
   torch::Tensor value_table;               ///< PV + EV per relation [H, M, d], or undefined
   /// per group, b_ij and -inf at masked keys [H, G, N*N]; [1, G, N*N] without b
   std::vector<torch::Tensor> bias;
-  KeyTerm key_term = KeyTerm::column;      ///< x above
+  /// per group [G, N*N] int32, where pair (i, j) stands among the products k.key_table; empty: k_x is k_i, as the query
+  std::vector<torch::Tensor> key_slot;
 };
 
-/// `pair_bias` [P, H] over packed pairs is added to b; undefined = none. `like` gives dtype; `topology_classes` is T.
-BatchTerms make_terms(const RelationTables& tables, const torch::Tensor& pair_bias, const AttentionLayout& layout,
-                      int heads, int topology_classes, KeyTerm key_term, const torch::TensorOptions& like);
+/// `like` gives dtype.
+BatchTerms make_terms(const RelationTables& tables, const PairBias& pair_bias, const AttentionLayout& layout,
+                      const TermOptions& options, const torch::TensorOptions& like);
 
-/// C_ij of every group [H, G, N*N] from a table [T, H]; `relu` as GateOptions::relu.
-std::vector<torch::Tensor> make_gates(const torch::Tensor& gate, bool relu, const AttentionLayout& layout);
+/// C_ij of every group [H, G, N*N] from a table [T, H] plus `path` [P, H] over packed pairs, if defined; `relu` as
+/// GateOptions::relu, on the sum.
+std::vector<torch::Tensor> make_gates(const torch::Tensor& gate, const torch::Tensor& path, bool relu,
+                                      const AttentionLayout& layout);
 
 /// What attention() shows of its inside, for tests and for explaining a prediction.
 struct AttentionWeights {

@@ -25,7 +25,7 @@ DropoutMasks::DropoutMasks(const GraphBatch& batch, const AttentionLayout& layou
 
 RandomStream DropoutMasks::stream(std::int64_t molecule, int layer, RandomSite site) const {
   return {mode_.seed, mode_.step, static_cast<std::uint32_t>(batch_.row[molecule]), static_cast<std::uint32_t>(layer),
-          site};
+          site, mode_.ascent};
 }
 
 Tensor DropoutMasks::tokens(int layer, RandomSite site, std::int64_t channels, double p) const {
@@ -79,7 +79,7 @@ std::vector<Tensor> DropoutMasks::attention(int layer, int heads, double p) cons
 }
 
 Tensor input_noise(const GraphBatch& batch, std::int64_t channels, double width, const ForwardMode& mode,
-                   const torch::TensorOptions& like) {
+                   const torch::TensorOptions& like, RandomSite site) {
   const Tensor noise = torch::empty({batch.num_tokens(), channels}, like.requires_grad(false));
   AT_DISPATCH_FLOATING_TYPES(noise.scalar_type(), "input_noise", [&] {
     scalar_t* out = noise.mutable_data_ptr<scalar_t>();
@@ -88,7 +88,7 @@ Tensor input_noise(const GraphBatch& batch, std::int64_t channels, double width,
       for (std::int64_t b = begin; b < end; ++b) {
         draws.resize(static_cast<std::size_t>(tokens_of(batch, b) * channels));
         const RandomStream stream{mode.seed, mode.step, static_cast<std::uint32_t>(batch.row[b]), 0,
-                                  RandomSite::input_noise};
+                                  site, mode.ascent};
         random_draws(stream, static_cast<std::int64_t>(draws.size()), draws.data());
         scalar_t* to = out + batch.token_offset[b] * channels;
         for (std::size_t e = 0; e < draws.size(); ++e) to[e] = static_cast<scalar_t>(noise_from_draw(width, draws[e]));

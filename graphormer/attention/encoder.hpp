@@ -6,13 +6,30 @@
 #include <vector>
 
 #include "featurize/graph_batch.hpp"
+#include "graphormer/attention/absolute_encodings.hpp"
 #include "graphormer/attention/attention.hpp"
 #include "graphormer/attention/dropout.hpp"
 #include "graphormer/attention/graph_model.hpp"
 #include "graphormer/attention/layout.hpp"
 #include "graphormer/attention/options.hpp"
+#include "graphormer/attention/path_bias.hpp"
 
 namespace molgraph {
+
+/// Sizes of the tables.
+struct ClassCounts {
+  int topology = 0;                    ///< T
+  int edge = 0;                        ///< E
+  Features features = Features::ogb;   ///< whose bonds the gate's edge-path term embeds
+};
+
+/// The learned relation terms and the gate, of one layer or of all.
+struct Encodings {
+  RelationTables tables;
+  AbsoluteBias absolute{nullptr};   ///< null unless RelationTerms::absolute_bias
+  torch::Tensor gate;               ///< [T, H]; undefined if off
+  PathBias gate_path{nullptr};      ///< null unless GateOptions::path_hops
+};
 
 /// The four projections around the attention operation: query, key, value, output, Linear C -> C each.
 class AttentionProjectionsImpl : public torch::nn::Module {
@@ -39,7 +56,7 @@ TORCH_MODULE(FeedForward);
 /// One block; layer `index` counts from 0.
 class EncoderBlockImpl : public torch::nn::Module {
  public:
-  EncoderBlockImpl(const EncoderOptions& options, int topology_classes, int edge_classes, int index);
+  EncoderBlockImpl(const EncoderOptions& options, const ClassCounts& classes, int index);
   /// x [grouped tokens, C] -> the same
   torch::Tensor forward(torch::Tensor x, const AttentionLayout& layout, const BatchTerms& terms,
                         const std::vector<torch::Tensor>& gates, const DropoutMasks& masks);
@@ -47,8 +64,7 @@ class EncoderBlockImpl : public torch::nn::Module {
   torch::nn::LayerNorm attention_norm{nullptr}, ffn_norm{nullptr};
   AttentionProjections attention{nullptr};
   FeedForward ffn{nullptr};
-  RelationTables tables;   ///< this layer's own; all undefined if shared
-  torch::Tensor gate;      ///< [T, H] this layer's own; undefined if shared or off
+  Encodings own;   ///< what is not shared
 
  private:
   EncoderOptions options_;
@@ -64,13 +80,16 @@ TORCH_MODULE(EncoderBlock);
 ///     layers.K.{attention_norm,ffn_norm}.{weight,bias}  [C];  final_norm.{weight,bias}  [C] (pre-LN only)
 ///     spatial [T, H] (or [T - 2, H]: EncoderOptions::untie_virtual), topology_{query,key,value} [T, C],
 ///     edge_{query,key,value} [E, C]: in layers.K when share_encodings is off
-///     gate [T, H]: in layers.K when gate.per_layer
+///     content_bias, position_bias  [C];  absolute.*: in layers.K when share_encodings is off
+///     gate [T, H], gate_path.*: in layers.K when gate.per_layer
+///     input_norm.{weight,bias}  [C];  position.weight  [C, position_dim]
 /// Each exists only if its term is on. As constructed: Linear and LayerNorm as LibTorch makes them, tables N(0, 0.02),
-/// `spatial` zero, gates one; the models set their published initialisation on top.
+/// `spatial`, `content_bias` and `position_bias` zero, gates one and their path terms zero (gate_path.hop_weight); the
+/// models set their published initialisation on top.
 class EncoderImpl : public torch::nn::Module {
  public:
-  /// `topology_classes` T and `edge_classes` E size the tables.
-  EncoderImpl(const EncoderOptions& options, int topology_classes, int edge_classes);
+  /// `topology_classes` T and `edge_classes` E size the tables; `features` names the bonds of the gate's path term.
+  EncoderImpl(const EncoderOptions& options, int topology_classes, int edge_classes, Features features = Features::ogb);
 
   /// x [tokens, C] -> [tokens, C] after the last block and, with pre-LN, the final LayerNorm (on all token rows).
   /// `pair_bias` [P, H] is added to b (the edge-path bias); undefined = none.
@@ -82,12 +101,15 @@ class EncoderImpl : public torch::nn::Module {
 
   torch::nn::ModuleList layers{nullptr};
   torch::nn::LayerNorm final_norm{nullptr};   ///< null with post-LN
-  RelationTables tables;                      ///< shared; all undefined if every layer has its own
-  torch::Tensor gate;                         ///< [T, H] shared; undefined if per layer or off
+  torch::nn::LayerNorm input_norm{nullptr};   ///< null unless EncoderOptions::input_norm
+  torch::nn::Linear position{nullptr};        ///< null unless EncoderOptions::position
+  Encodings shared;                           ///< what the layers do not have of their own
 
  private:
+  torch::Tensor add_positions(const torch::Tensor& x, const GraphBatch& batch, const ForwardMode& mode) const;
+
   EncoderOptions options_;
-  int topology_classes_;
+  ClassCounts classes_;
 };
 TORCH_MODULE(Encoder);
 

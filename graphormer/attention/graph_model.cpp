@@ -25,14 +25,18 @@ void GraphModel::set_target_scaling(const torch::Tensor& shift, const torch::Ten
   target_scale_.copy_(scale);
 }
 
-bool GraphModel::is_gate(const std::string& parameter_name) const { return last_part(parameter_name) == "gate"; }
+bool GraphModel::is_gate(const std::string& parameter_name) const {
+  return last_part(parameter_name) == "gate" || parameter_name.find(".gate_path.") != std::string::npos;
+}
 
 bool is_shared_decay_exempt(const std::string& parameter_name) {
-  static constexpr std::array<std::string_view, 9> kNames = {
-      "bias",           "gate",       "spatial",  "topology_query", "topology_key",
-      "topology_value", "edge_query", "edge_key", "edge_value"};
+  static constexpr std::array<std::string_view, 15> kNames = {
+      "bias",       "gate",     "spatial",    "topology_query", "topology_key",  "topology_value", "edge_query",
+      "edge_key",   "edge_value", "content_bias", "position_bias",  "query_row",     "key_row",        "query_walk",
+      "key_walk"};
   const std::string_view last = last_part(parameter_name);
-  return std::find(kNames.begin(), kNames.end(), last) != kNames.end() || parameter_name.ends_with("_norm.weight");
+  return std::find(kNames.begin(), kNames.end(), last) != kNames.end() || parameter_name.ends_with("_norm.weight") ||
+         parameter_name.find(".gate_path.") != std::string::npos;
 }
 
 }  // namespace molgraph

@@ -10,11 +10,14 @@
 
 namespace molgraph {
 
-/// How to run a model. Random numbers are counter-based: (seed, step, molecule's row, layer, site, element).
+/// How to run a model. Random numbers are counter-based: (seed, step, molecule's row, layer, site, ascent,
+/// element).
 struct ForwardMode {
   bool training = false;          ///< dropout and noise on
   std::uint64_t seed = 0;
   std::uint32_t step = 0;         ///< update step
+  std::uint32_t ascent = 0;       ///< of FLAG: the pass within one update step; its draws are others
+  torch::Tensor perturbation;     ///< [tokens, C] added to the node input (FLAG); undefined = none
   /// outputs of these blocks (0 = node input, l = after block l, -1 = after the final LayerNorm)
   std::vector<int> keep_layers;
 };

@@ -25,7 +25,7 @@ constexpr int kChunk = kLanes * kDrawsPerBlock;
 MOLGRAPH_SIMD_CLONES
 void draw_chunk(const RandomStream& stream, std::uint32_t first, std::uint16_t* out) {
   const std::uint32_t key[2] = {static_cast<std::uint32_t>(stream.seed), static_cast<std::uint32_t>(stream.seed >> 32)};
-  const std::uint32_t site = 16 * stream.layer + static_cast<std::uint32_t>(stream.site);
+  const std::uint32_t site = 16 * stream.layer + static_cast<std::uint32_t>(stream.site) + (stream.ascent << 20);
   std::uint32_t words[4][kLanes];
   for (int lane = 0; lane < kLanes; ++lane) {
     const std::uint32_t counter[4] = {stream.step, stream.row, site, first + static_cast<std::uint32_t>(lane)};

@@ -14,7 +14,7 @@ enum class RandomSite : std::uint32_t {
   input_dropout = 4,        ///< i*C + c, layer 0 only, as are the rest
   input_noise = 5,          ///< i*C + c
   laplacian_sign = 6,
-  flag = 7,                 ///< adversarial start; ascent k adds k*2^20 to the third counter word
+  flag = 7,                 ///< i*C + c, the first perturbation
 };
 
 /// Names one sequence of draws: that of one molecule at one site in one update step.
@@ -24,10 +24,11 @@ struct RandomStream {
   std::uint32_t row = 0;     ///< of the molecule in its data set
   std::uint32_t layer = 0;   ///< from 0
   RandomSite site = RandomSite::attention_weights;
+  std::uint32_t ascent = 0;  ///< of FLAG, from 0
 };
 
 /// Writes draws [0, count) of the stream, uniform over 16 bits. Draw e is half-word e mod 8 (low half of a word first)
-/// of philox4x32_10 with key = seed (low word first) and counter = (step, row, 16*layer + site, e div 8).
+/// of philox4x32_10 with key = seed (low word first) and counter = (step, row, 16*layer + site + ascent*2^20, e div 8).
 void random_draws(const RandomStream& stream, std::int64_t count, std::uint16_t* out);
 
 /// An element is dropped iff its draw is below this: round(65536 p). p in [0, 1).

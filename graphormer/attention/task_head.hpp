@@ -5,16 +5,23 @@
 
 namespace molgraph {
 
-/// `last_mlp` times (Linear C x C, exact GELU), then one Linear C -> outputs. GRPE's optional tail (models.md section
-/// 6); the embedding of a molecule is what goes in here. Parameters: last_mlp.K.0.weight, last_mlp.K.0.bias,
-/// linear.weight, linear.bias.
+/// What stands between a molecule's embedding and the Linear C -> outputs. At most one of the two is in use.
+struct HeadOptions {
+  int last_mlp = 0;         ///< so many times (Linear C x C, exact GELU): GRPE's optional tail (models.md section 6)
+  bool transform = false;   ///< Linear C x C, exact GELU, LayerNorm: Graphormer v2 (arXiv:2203.04810)
+};
+
+/// The tail, then one Linear C -> outputs. The embedding of a molecule is what goes in here. Parameters:
+/// last_mlp.K.0.{weight,bias}, transform.{weight,bias}, transform_norm.{weight,bias}, linear.{weight,bias}.
 class TaskHeadImpl : public torch::nn::Module {
  public:
-  TaskHeadImpl(int width, int outputs, int last_mlp = 0);
+  TaskHeadImpl(int width, int outputs, const HeadOptions& options = {});
   /// [B, C] -> [B, outputs]
   torch::Tensor forward(torch::Tensor graph);
 
-  torch::nn::ModuleList last_mlp{nullptr};   ///< empty without the tail
+  torch::nn::ModuleList last_mlp{nullptr};        ///< empty without the tail
+  torch::nn::Linear transform{nullptr};           ///< null if off
+  torch::nn::LayerNorm transform_norm{nullptr};
   torch::nn::Linear linear{nullptr};
 };
 TORCH_MODULE(TaskHead);

@@ -16,7 +16,8 @@ __global__ void draws_kernel(RandomStream stream, std::uint32_t blocks, std::uin
   if (block >= blocks) return;
   const std::uint32_t key[2] = {static_cast<std::uint32_t>(stream.seed), static_cast<std::uint32_t>(stream.seed >> 32)};
   const std::uint32_t counter[4] = {stream.step, stream.row,
-                                    16 * stream.layer + static_cast<std::uint32_t>(stream.site), block};
+                                    16 * stream.layer + static_cast<std::uint32_t>(stream.site) + (stream.ascent << 20),
+                                    block};
   std::uint32_t words[4];
   philox4x32_10(words, counter, key);
   for (int w = 0; w < 4; ++w) {
@@ -31,7 +32,7 @@ TEST(CudaRandom, DeviceDrawsAreTheHosts) {
   if (found != cudaSuccess || devices == 0) {
     GTEST_SKIP() << "no CUDA device on this machine: " << cudaGetErrorString(found);
   }
-  const RandomStream stream{0x123456789abcdef0u, 17, 4096, 11, RandomSite::ffn_activation};
+  const RandomStream stream{0x123456789abcdef0u, 17, 4096, 11, RandomSite::ffn_activation, 2};
   constexpr std::uint32_t kBlocks = 1000;
   std::vector<std::uint16_t> host(8 * kBlocks), device(8 * kBlocks);
   random_draws(stream, 8 * kBlocks, host.data());

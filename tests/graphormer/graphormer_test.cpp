@@ -86,7 +86,7 @@ TEST(Graphormer, AGateOfOnesChangesNothing) {
   EXPECT_GT(largest(predict(with_gate, assorted()) - predict(plain, assorted())), 1e-6);
   {
     torch::NoGradGuard no_grad;
-    with_gate.encoder->gate.fill_(1.0);
+    with_gate.encoder->shared.gate.fill_(1.0);
   }
   EXPECT_LT(largest(predict(with_gate, assorted()) - predict(plain, assorted())), kExact);
 }
@@ -123,7 +123,7 @@ TEST(Graphormer, MaskedPairsAreThoseWithABiasOfMinusInfinity) {
   EXPECT_GT(largest(predict(masked, assorted()) - predict(plain, assorted())), 1e-6);
   {
     torch::NoGradGuard no_grad;
-    plain.encoder->tables.spatial.slice(0, 3, TopologyClasses{4}.unreachable() + 1).fill_(-1e9);
+    plain.encoder->shared.tables.spatial.slice(0, 3, TopologyClasses{4}.unreachable() + 1).fill_(-1e9);
   }
   EXPECT_LT(largest(predict(masked, assorted()) - predict(plain, assorted())), kExact);
 }
@@ -137,7 +137,7 @@ TEST(Graphormer, PairsOfTokenZeroShareOneBias) {
   copy_parameters(untied, tied);
   const TopologyClasses classes{4};
   torch::NoGradGuard no_grad;
-  const torch::Tensor own = tied.encoder->tables.spatial, all = untied.encoder->tables.spatial;
+  const torch::Tensor own = tied.encoder->shared.tables.spatial, all = untied.encoder->shared.tables.spatial;
   ASSERT_EQ(own.size(0), classes.count() - 2);
   ASSERT_EQ(all.size(0), classes.count());
   all.slice(0, 0, own.size(0)).copy_(own);

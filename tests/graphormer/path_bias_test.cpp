@@ -1,5 +1,5 @@
 // The edge-path bias against sums over paths: by hand on small graphs, by listing all shortest paths on random ones.
-#include "graphormer/path_bias.hpp"
+#include "graphormer/attention/path_bias.hpp"
 
 #include <gtest/gtest.h>
 

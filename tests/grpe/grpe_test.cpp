@@ -141,10 +141,10 @@ TEST(Grpe, PublishedClassesAreUsed) {
   const EdgeClasses edge{60};
   torch::NoGradGuard no_grad;
   for (const int row : {topology.far(), topology.virtual_to_atom(), topology.virtual_self()})
-    model.encoder->tables.topology_query[row] += 5.0;
-  for (const int row : {edge.self(), edge.virtual_self(), 59}) model.encoder->tables.edge_value[row] += 5.0;
+    model.encoder->shared.tables.topology_query[row] += 5.0;
+  for (const int row : {edge.self(), edge.virtual_self(), 59}) model.encoder->shared.tables.edge_value[row] += 5.0;
   EXPECT_EQ(largest(predict(model, assorted()) - value), 0.0);
-  model.encoder->tables.topology_query[topology.atom_to_virtual()] += 5.0;
+  model.encoder->shared.tables.topology_query[topology.atom_to_virtual()] += 5.0;
   EXPECT_GT(largest(predict(model, assorted()) - value), 1e-6);
 }
 

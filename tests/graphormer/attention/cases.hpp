@@ -81,10 +81,12 @@ struct AttentionCase {
   bool pair_bias = false;
   GateOptions gate;
   KeyTerm key_term = KeyTerm::column;
+  int score_terms = 1;
   Forbidden forbidden = Forbidden::none;
   bool dropout = false;
 };
 
+/// Every table; Transformer-XL's vectors and the absolute bias have cases of their own.
 inline constexpr RelationTerms kAllTerms{true, true, true, true, true, true, true};
 
 /// Every term alone, all together, both key rules, the gate in its variants, masks, dropout, and the odd molecules.
@@ -109,6 +111,17 @@ inline std::vector<AttentionCase> attention_cases() {
       {.name = "edge_value", .terms = term(&RelationTerms::edge_value)},
       {.name = "gate", .gate = gate},
       {.name = "gate_relu", .gate = relu},
+      {.name = "gate_path", .gate = {.enabled = true, .path_hops = 3}},
+      {.name = "gate_path_relu", .gate = {.enabled = true, .relu = true, .path_hops = 3}},
+      {.name = "global_bias", .terms = {.topology_query = true, .global_bias = true}},
+      {.name = "global_bias_all",
+       .terms = {true, true, true, true, true, true, true, true},
+       .gate = gate,
+       .key_term = KeyTerm::reverse},
+      {.name = "absolute_bias", .terms = term(&RelationTerms::absolute_bias)},
+      {.name = "absolute_bias_all", .terms = {true, true, true, true, true, true, true, true, true}, .pair_bias = true},
+      {.name = "topology_key_reverse", .terms = term(&RelationTerms::topology_key), .key_term = KeyTerm::reverse},
+      {.name = "three_score_terms", .terms = kAllTerms, .key_term = KeyTerm::reverse, .score_terms = 3},
       {.name = "all_column", .terms = kAllTerms, .pair_bias = true, .gate = gate},
       {.name = "all_row", .terms = kAllTerms, .pair_bias = true, .gate = gate, .key_term = KeyTerm::row},
       {.name = "all_dropout", .terms = kAllTerms, .pair_bias = true, .gate = gate, .dropout = true},
@@ -125,6 +138,7 @@ inline std::vector<AttentionCase> attention_cases() {
 inline constexpr int kHeads = 2;
 inline constexpr int kHeadWidth = 3;
 inline constexpr int kWidth = kHeads * kHeadWidth;
+inline constexpr int kPlaceRank = 2;   ///< of the absolute bias
 /// The row without any allowed key in Forbidden::whole_row: this token of the batch's last molecule.
 inline constexpr std::int64_t kForbiddenRow = 1;
 
@@ -135,6 +149,9 @@ struct AttentionInputs {
   torch::Tensor qkv;   ///< [packed tokens, 3*C]
   RelationTables tables;
   torch::Tensor pair_bias, gate;
+  torch::Tensor gate_path;                   ///< [P, H]
+  torch::Tensor content_bias, position_bias; ///< [1, C]: the vectors of `tables`
+  torch::Tensor place_query, place_key;      ///< [packed tokens, H*kPlaceRank], factors of the absolute bias
   std::vector<std::pair<std::string, torch::Tensor>> leaves;
 };
 
@@ -161,6 +178,15 @@ inline AttentionInputs make_inputs(const AttentionCase& c, torch::Dtype dtype = 
   in.tables.edge_value = leaf("edge_value", c.terms.edge_value, edges, kWidth);
   in.pair_bias = leaf("pair_bias", c.pair_bias, in.batch.num_pairs(), kHeads);
   in.gate = leaf("gate", c.gate.enabled, classes, kHeads, 0.5);
+  in.gate_path = leaf("gate_path", c.gate.path_hops > 0, in.batch.num_pairs(), kHeads);
+  in.content_bias = leaf("content_bias", c.terms.global_bias, 1, kWidth);
+  in.position_bias = leaf("position_bias", c.terms.global_bias, 1, kWidth);
+  if (c.terms.global_bias) {
+    in.tables.content_bias = in.content_bias.squeeze(0);
+    in.tables.position_bias = in.position_bias.squeeze(0);
+  }
+  in.place_query = leaf("place_query", c.terms.absolute_bias, in.batch.num_tokens(), kHeads * kPlaceRank);
+  in.place_key = leaf("place_key", c.terms.absolute_bias, in.batch.num_tokens(), kHeads * kPlaceRank);
   if (c.forbidden != Forbidden::none) {
     in.classes.forbidden = torch::zeros({in.batch.num_pairs()}, torch::kBool);
     bool* forbidden = in.classes.forbidden.data_ptr<bool>();

@@ -132,9 +132,8 @@ TEST(Encoder, BlocksFollowTheirFormula) {
     const auto attend = [&](const Tensor& y) {
       const Tensor qkv = torch::cat({linear(y, "attention.query"), linear(y, "attention.key"),
                                      linear(y, "attention.value")}, 1);
-      const BatchTerms terms = make_terms(encoder->tables, {}, layout, 2, kTopology.count(), KeyTerm::column,
-                                          torch::kFloat64);
-      const Tensor z = attention(qkv, layout, terms, make_gates(p["gate"], false, layout), masks.attention(0, 2, 0.2));
+      const BatchTerms terms = make_terms(encoder->shared.tables, {}, layout, {2, kTopology.count()}, torch::kFloat64);
+      const Tensor z = attention(qkv, layout, terms, make_gates(p["gate"], {}, false, layout), masks.attention(0, 2, 0.2));
       return linear(z, "attention.output") * masks.tokens(0, RandomSite::attention_residual, 8, 0.2);
     };
     const auto ffn = [&](const Tensor& y) {
@@ -174,7 +173,7 @@ TEST(Encoder, TablesOfOneLayerEqualSharedOnesWhenCopied) {
   const Tensor pair_bias = torch::randn({batch.num_pairs(), 2}, torch::kFloat64);
   const Tensor expected = run(shared, batch, x, kTraining, pair_bias);
   EXPECT_TRUE(torch::equal(run(own, batch, x, kTraining, pair_bias), expected));
-  own->layers->ptr<EncoderBlockImpl>(1)->gate.mul_(1.5);   // a layer's own table is read by that layer
+  own->layers->ptr<EncoderBlockImpl>(1)->own.gate.mul_(1.5);   // a layer's own table is read by that layer
   EXPECT_GT(largest_difference(run(own, batch, x, kTraining, pair_bias), expected), 1e-3);
 }
 
@@ -236,7 +235,7 @@ TEST(Encoder, GradientReachesEveryParameter) {
 
 TEST(TaskHead, AppliesTheTailThenTheLinear) {
   torch::manual_seed(2);
-  TaskHead head(4, 3, 2);
+  TaskHead head(4, 3, HeadOptions{.last_mlp = 2});
   const Tensor x = torch::randn({5, 4});
   const auto p = head->named_parameters();
   Tensor y = x;

@@ -48,10 +48,10 @@ void check(const json& c) {
                               .edge_value = table("EV", E)};
   const Tensor b = tensor_of(c["b"], {heads, n * n}), gate = tensor_of(c["C"], {heads, T});
   const AttentionLayout layout = make_layout(batch, classes);
-  const BatchTerms terms = make_terms(tables, b.defined() ? b.t() : b, layout, static_cast<int>(heads),
-                                      static_cast<int>(T),
-                                      c["key_term"] == "row" ? KeyTerm::row : KeyTerm::column, torch::kFloat64);
-  const std::vector<Tensor> gates = gate.defined() ? make_gates(gate.t(), false, layout) : std::vector<Tensor>();
+  const TermOptions options{static_cast<int>(heads), static_cast<int>(T),
+                            c["key_term"] == "row" ? KeyTerm::row : KeyTerm::column};
+  const BatchTerms terms = make_terms(tables, {.dense = b.defined() ? b.t() : b}, layout, options, torch::kFloat64);
+  const std::vector<Tensor> gates = gate.defined() ? make_gates(gate.t(), {}, false, layout) : std::vector<Tensor>();
   const Tensor qkv = torch::cat({table("q", n), table("k", n), table("v", n)}, 1);
   AttentionWeights seen;
   const Tensor z = attention(qkv, layout, terms, gates, {}, &seen);

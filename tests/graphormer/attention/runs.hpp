@@ -16,10 +16,14 @@ inline constexpr std::uint64_t kCaseSeed = 0x0123456789abcdefULL;
 inline torch::Tensor run_reference(const AttentionCase& c, const AttentionInputs& in,
                                    AttentionWeights* seen = nullptr) {
   const AttentionLayout layout = make_layout(in.batch, in.classes);
-  const BatchTerms terms = make_terms(in.tables, in.pair_bias, layout, kHeads, kTopology.count(), c.key_term,
+  const auto by_head = [](const torch::Tensor& rows) {
+    return rows.defined() ? rows.view({rows.size(0), kHeads, -1}) : rows;
+  };
+  const PairBias bias{in.pair_bias, by_head(in.place_query), by_head(in.place_key)};
+  const BatchTerms terms = make_terms(in.tables, bias, layout, {kHeads, kTopology.count(), c.key_term, c.score_terms},
                                       in.qkv.options());
   std::vector<torch::Tensor> gates;
-  if (c.gate.enabled) gates = make_gates(in.gate, c.gate.relu, layout);
+  if (c.gate.enabled) gates = make_gates(in.gate, in.gate_path, c.gate.relu, layout);
   const ForwardMode mode{.training = true, .seed = kCaseSeed, .step = 5, .keep_layers = {}};
   const DropoutMasks masks(in.batch, layout, mode, in.qkv.options());
   const torch::Tensor z = attention(in.qkv.index_select(0, layout.to_grouped), layout, terms, gates,
@@ -46,16 +50,23 @@ inline torch::Tensor run_loops(const AttentionCase& c, const AttentionInputs& in
         double largest = -std::numeric_limits<double>::infinity(), sum = 0;
         for (std::int64_t j = 0; j < n; ++j) {
           const std::int64_t pair = in.batch.pair_offset[b] + i * n + j, t = topology[pair], e = edge[pair];
-          const std::int64_t x = c.key_term == KeyTerm::column ? j : i;
+          const std::int64_t x = c.key_term == KeyTerm::row ? i : j;
+          const std::int64_t reversed = in.batch.pair_offset[b] + j * n + i;
+          const std::int64_t key_pair = c.key_term == KeyTerm::reverse ? reversed : pair;
           for (int k = h * kHeadWidth; k < (h + 1) * kHeadWidth; ++k) {
             const double q = number(in.qkv, first + i, k), key_x = number(in.qkv, first + x, kWidth + k);
             score[j] += q * (number(in.qkv, first + j, kWidth + k) + number(in.tables.topology_query, t, k) +
                              number(in.tables.edge_query, e, k)) +
-                        key_x * (number(in.tables.topology_key, t, k) + number(in.tables.edge_key, e, k));
+                        key_x * (number(in.tables.topology_key, topology[key_pair], k) +
+                                 number(in.tables.edge_key, edge[key_pair], k)) +
+                        number(in.content_bias, 0, k) * number(in.qkv, first + j, kWidth + k) +
+                        number(in.position_bias, 0, k) * number(in.tables.topology_query, t, k);
           }
           const std::int64_t row = c.tied_virtual ? std::min<std::int64_t>(t, kTopology.atom_to_virtual()) : t;
-          score[j] = score[j] / std::sqrt(double(kHeadWidth)) + number(in.tables.spatial, row, h) +
+          score[j] = score[j] / std::sqrt(double(c.score_terms * kHeadWidth)) + number(in.tables.spatial, row, h) +
               number(in.pair_bias, pair, h);
+          for (int k = h * kPlaceRank; k < (h + 1) * kPlaceRank; ++k)
+            score[j] += number(in.place_query, first + i, k) * number(in.place_key, first + j, k);
           if (in.classes.forbidden.defined() && in.classes.forbidden.const_data_ptr<bool>()[pair])
             score[j] = -std::numeric_limits<double>::infinity();
           largest = std::max(largest, score[j]);
@@ -65,7 +76,8 @@ inline torch::Tensor run_loops(const AttentionCase& c, const AttentionInputs& in
         for (std::int64_t j = 0; j < n; ++j) {
           const std::int64_t pair = in.batch.pair_offset[b] + i * n + j, t = topology[pair], e = edge[pair];
           double w = weight[j] / sum;
-          if (c.gate.enabled) w *= c.gate.relu ? std::max(0.0, number(in.gate, t, h)) : number(in.gate, t, h);
+          const double gate = number(in.gate, t, h) + number(in.gate_path, pair, h);
+          if (c.gate.enabled) w *= c.gate.relu ? std::max(0.0, gate) : gate;
           const double threshold = std::round(65536 * kCaseDropout);
           if (c.dropout) w *= draws[(h * n + i) * n + j] < threshold ? 0.0 : 1 / (1 - threshold / 65536);
           for (int k = h * kHeadWidth; k < (h + 1) * kHeadWidth; ++k)

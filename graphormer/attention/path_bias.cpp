@@ -1,4 +1,4 @@
-#include "graphormer/path_bias.hpp"
+#include "graphormer/attention/path_bias.hpp"
 
 #include <algorithm>
 #include <numeric>
