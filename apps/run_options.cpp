@@ -4,6 +4,7 @@
 
 #include "apps/recipes.hpp"
 #include "featurize/error.hpp"
+#include "graphormer/attention/encodings.hpp"
 
 namespace molgraph {
 namespace {
@@ -14,23 +15,27 @@ void override_with(int& value, int given) {
   if (given != 0) value = given;
 }
 
-/// Options of the one model must not be given for the other, where they would change nothing.
-void check_model_flags(const TrainOptions& o, ModelKind kind) {
+/// Options that would change nothing for this model and encoding are refused.
+void check_model_flags(const TrainOptions& o, ModelKind kind, const Encoding& encoding) {
   const TrainOptions unset;
-  const auto refuse = [](bool given, const char* flag, const char* model) {
-    if (given) throw UsageError(std::string(flag) + " is an option of --model " + model);
+  const auto refuse = [](bool given, const std::string& flag, const std::string& owner) {
+    if (given) throw UsageError(flag + " is an option of " + owner);
   };
+  const bool grpe_terms = encoding.name == "grpe";
   if (kind == ModelKind::grpe) {
-    refuse(o.path_hops != unset.path_hops, "--path-hops", "graphormer");
-    refuse(o.path != unset.path, "--path", "graphormer");
-    refuse(o.spatial_pos_max != unset.spatial_pos_max, "--spatial-pos-max", "graphormer");
-    refuse(o.untie_virtual != unset.untie_virtual, "--untie-virtual", "graphormer");
+    refuse(o.path != unset.path, "--path", "--model graphormer");
+    refuse(o.spatial_pos_max != unset.spatial_pos_max, "--spatial-pos-max", "--model graphormer");
+    if (encoding.path_bias) throw UsageError("--encoding graphormer needs --model graphormer: its edge-path bias is there");
   } else {
-    refuse(o.key_term != unset.key_term, "--key-term", "grpe");
-    refuse(o.grpe_terms != unset.grpe_terms, "--grpe-terms", "grpe");
-    refuse(o.published_classes != unset.published_classes, "--published-classes", "grpe");
-    refuse(o.perturb_noise != unset.perturb_noise, "--perturb-noise", "grpe");
+    refuse(o.published_classes != unset.published_classes, "--published-classes", "--model grpe");
+    refuse(o.perturb_noise != unset.perturb_noise, "--perturb-noise", "--model grpe");
   }
+  refuse(o.path_hops != 0 && !encoding.path_bias && !o.gate_path, "--path-hops", "--encoding graphormer and --gate-path");
+  refuse(o.path != unset.path && !encoding.path_bias && !o.gate_path, "--path", "--encoding graphormer and --gate-path");
+  refuse(o.untie_virtual && encoding.untie_virtual, "--untie-virtual", "--encoding graphormer");
+  refuse(o.key_term != unset.key_term && !grpe_terms, "--key-term", "--encoding grpe");
+  refuse(o.grpe_terms != unset.grpe_terms && !grpe_terms, "--grpe-terms", "--encoding grpe");
+  refuse(o.pe_dim != 0 && encoding.position_dim == 0, "--pe-dim", "the encodings laplacian, random-walk, diet-abs, tupe");
 }
 
 /// True if the size's name stands for this architecture.
@@ -84,33 +89,48 @@ void set_dropouts(const TrainOptions& o, EncoderOptions& e) {
   e.input_dropout = probability("--input-dropout", o.input_dropout);
 }
 
+int path_hops(const TrainOptions& o, Features features) {
+  return o.path_hops ? o.path_hops : features == Features::zinc ? 20 : 5;
+}
+
+GateOptions gate_options(const TrainOptions& o, Features features) {
+  return {o.urpe == "on", o.gate_relu, o.gate_per_layer, o.gate_path ? path_hops(o, features) : 0};
+}
+
 /// A model built from the options alone.
-void build_config(const TrainOptions& o, ModelConfig& config) {
+void build_config(const TrainOptions& o, const Encoding& encoding, ModelConfig& config) {
   EncoderOptions& e = config.encoder();
+  const Features features = config.featurizer.features;
+  set_encoding(e, encoding);
   if (config.kind == ModelKind::graphormer) {
     set_graphormer_size(e, o.size);
     GraphormerOptions& g = config.graphormer;
     override_with(g.max_distance, o.max_distance);
-    g.path_hops = o.path_hops ? o.path_hops : config.featurizer.features == Features::zinc ? 20 : 5;
+    g.path_bias = encoding.path_bias;
+    g.path_hops = path_hops(o, features);
     g.path_rule = o.path == "single" ? PathRule::single : PathRule::mean;
     g.spatial_pos_max = o.spatial_pos_max;
-    e.untie_virtual = o.untie_virtual;
   } else {
     set_grpe_size(e, o.size);
     GrpeOptions& g = config.grpe;
     override_with(g.max_distance, o.max_distance);
     g.perturb_noise = o.perturb_noise;
     g.published_classes = o.published_classes;
+  }
+  if (encoding.name == "grpe") {
     e.key_term = o.key_term == "row" ? KeyTerm::row : KeyTerm::column;
     set_terms(o.grpe_terms, e.terms);
   }
+  e.untie_virtual = e.untie_virtual || o.untie_virtual;
+  if (o.pe_dim < 0 || o.pe_dim > 1024) throw UsageError("--pe-dim must lie between 1 and 1024");
+  override_with(e.position_dim, o.pe_dim);
   override_with(e.layers, o.layers);
   override_with(e.width, o.width);
   override_with(e.ffn, o.ffn);
   override_with(e.heads, o.heads);
   e.post_ln = o.post_ln;
-  e.share_encodings = o.share_encodings;
-  e.gate = {o.urpe == "on", o.gate_relu, o.gate_per_layer};
+  if (o.share_encodings != "auto") e.share_encodings = o.share_encodings == "on";
+  e.gate = gate_options(o, features);
   check_shape(e);
 }
 
@@ -124,8 +144,11 @@ void write_back(const ModelConfig& config, TrainOptions& o) {
   o.ffn = e.ffn;
   o.heads = e.heads;
   o.urpe = e.gate.enabled ? "on" : "off";
+  o.share_encodings = e.share_encodings ? "on" : "off";
+  o.pe_dim = e.position_dim;
   o.max_distance = graphormer ? config.graphormer.max_distance : config.grpe.max_distance;
-  if (graphormer) o.path_hops = config.graphormer.path_hops;
+  if (graphormer && config.graphormer.path_bias) o.path_hops = config.graphormer.path_hops;
+  if (e.gate.path_hops > 0) o.path_hops = e.gate.path_hops;
   o.features = std::string(to_string(config.featurizer.features));
 }
 
@@ -163,37 +186,72 @@ LoadOptions to_load_options(const TrainOptions& o, int threads) {
   return load;
 }
 
+namespace {
+
+/// The architecture of the run that --from names: what the options say of it must agree.
+void check_start(const TrainOptions& o, const ModelConfig& config) {
+  const EncoderOptions& e = config.encoder();
+  const bool graphormer = config.kind == ModelKind::graphormer;
+  const TrainOptions unset;
+  demand(o.model.empty() || o.model == (graphormer ? "graphormer" : "grpe"), "--model");
+  demand(o.size.empty() || is_size(o.size, config.kind, e), "--size");
+  demand(o.layers == 0 || o.layers == e.layers, "--layers");
+  demand(o.width == 0 || o.width == e.width, "--width");
+  demand(o.ffn == 0 || o.ffn == e.ffn, "--ffn");
+  demand(o.heads == 0 || o.heads == e.heads, "--heads");
+  demand(!o.post_ln || e.post_ln, "--post-ln");
+  demand(o.share_encodings == "auto" || e.share_encodings == (o.share_encodings == "on"), "--share-encodings");
+  demand(o.pe_dim == 0 || o.pe_dim == e.position_dim, "--pe-dim");
+  demand(o.max_distance == 0 || o.max_distance == config.max_distance(), "--max-distance");
+  demand(o.key_term == unset.key_term || e.key_term == KeyTerm::row, "--key-term");
+  demand(o.urpe != "off" || !e.gate.enabled, "--no-urpe");
+  if (!o.encoding.empty() || o.grpe_terms != unset.grpe_terms) {
+    EncoderOptions named = e;
+    set_encoding(named, encoding_from_string(o.encoding.empty() ? "grpe" : o.encoding));
+    if (o.grpe_terms != unset.grpe_terms) set_terms(o.grpe_terms, named.terms);
+    const bool path = encoding_from_string(o.encoding.empty() ? "grpe" : o.encoding).path_bias;
+    demand(named.terms == e.terms && named.position == e.position && named.score_terms == e.score_terms &&
+               path == (graphormer && config.graphormer.path_bias),
+           "--encoding or --grpe-terms");
+  }
+  if (graphormer) {
+    const GraphormerOptions& g = config.graphormer;
+    demand(o.path_hops == 0 || o.gate_path || o.path_hops == g.path_hops, "--path-hops");
+    demand(o.path == unset.path || g.path_rule == PathRule::single, "--path");
+    demand(o.spatial_pos_max == 0 || o.spatial_pos_max == g.spatial_pos_max, "--spatial-pos-max");
+    demand(!o.untie_virtual || e.untie_virtual, "--untie-virtual");
+  } else {
+    demand(!o.published_classes || config.grpe.published_classes, "--published-classes");
+  }
+}
+
+}  // namespace
+
 ModelConfig resolve_model(TrainOptions& o, const MoleculeSet& set, const ModelConfig* start) {
   ModelConfig config;
   if (start) {
     config = *start;
-    const EncoderOptions& e = config.encoder();
-    const bool graphormer = config.kind == ModelKind::graphormer;
-    demand(o.model.empty() || o.model == (graphormer ? "graphormer" : "grpe"), "--model");
-    demand(o.size.empty() || is_size(o.size, config.kind, e), "--size");
-    demand(o.layers == 0 || o.layers == e.layers, "--layers");
-    demand(o.width == 0 || o.width == e.width, "--width");
-    demand(o.ffn == 0 || o.ffn == e.ffn, "--ffn");
-    demand(o.heads == 0 || o.heads == e.heads, "--heads");
-    demand(o.max_distance == 0 || o.max_distance == (graphormer ? config.graphormer.max_distance : config.grpe.max_distance),
-           "--max-distance");
-    demand(!graphormer || o.path_hops == 0 || o.path_hops == config.graphormer.path_hops, "--path-hops");
-    demand(o.urpe != "off" || !e.gate.enabled, "--no-urpe");
-    if (o.urpe == "on" && !e.gate.enabled) config.encoder().gate = {true, o.gate_relu, o.gate_per_layer};
-    check_model_flags(o, config.kind);
-    if (!graphormer) config.grpe.perturb_noise = o.perturb_noise;
+    check_start(o, config);
+    GateOptions& gate = config.encoder().gate;
+    if (o.urpe == "on" && !gate.enabled) gate = gate_options(o, config.featurizer.features);
+    if (config.kind == ModelKind::grpe) config.grpe.perturb_noise = o.perturb_noise;
+    else if (o.perturb_noise != 0) throw UsageError("--perturb-noise is an option of --model grpe");
   } else {
-    if (o.urpe == "auto") o.urpe = o.model.empty() ? "on" : "off";
+    if (o.urpe == "auto") o.urpe = o.model.empty() && o.encoding.empty() ? "on" : "off";
+    if (o.model.empty() && !o.encoding.empty()) o.model = encoding_from_string(o.encoding).path_bias ? "graphormer" : "grpe";
     if (o.model.empty()) o.model = is_zinc(o) ? "graphormer" : kDefaultModel;
+    if (o.encoding.empty()) o.encoding = o.model;
     config.kind = o.model == "grpe" ? ModelKind::grpe : ModelKind::graphormer;
-    check_model_flags(o, config.kind);
+    const Encoding& encoding = encoding_from_string(o.encoding);
+    check_model_flags(o, config.kind, encoding);
     if (o.size.empty()) o.size = config.kind == ModelKind::grpe ? kDefaultGrpeSize : kDefaultGraphormerSize;
     config.featurizer = set.featurizer;
-    build_config(o, config);
+    build_config(o, encoding, config);
   }
   const GateOptions& gate = config.encoder().gate;
-  if ((o.gate_relu && !(gate.enabled && gate.relu)) || (o.gate_per_layer && !(gate.enabled && gate.per_layer))) {
-    throw UsageError("--gate-relu and --gate-per-layer need a new gate: --urpe");
+  if ((o.gate_relu && !(gate.enabled && gate.relu)) || (o.gate_per_layer && !(gate.enabled && gate.per_layer)) ||
+      (o.gate_path && !(gate.enabled && gate.path_hops > 0))) {
+    throw UsageError("--gate-relu, --gate-path and --gate-per-layer need a new gate: --urpe");
   }
   set_dropouts(o, config.encoder());
   config.task = set.task;
@@ -251,6 +309,7 @@ TrainerOptions resolve_training(TrainOptions& o, const LoadedData& data, const s
   t.grad_clip = o.grad_clip;
   t.patience = o.patience;
   t.ema = o.ema;
+  t.flag = flag_from_string(o.flag);
   t.seed = o.seed;
   t.folder = folder;
   t.identity = to_toml(o) + "# molecules " + std::to_string(data.set.size()) + ", training " + std::to_string(count) +

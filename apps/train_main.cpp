@@ -38,8 +38,9 @@ void add_option(CLI::App& app, const TrainOption& option) {
         using T = std::remove_pointer_t<decltype(field)>;
         const std::string name = option.key();
         CLI::Option* added = nullptr;
-        if (name == "urpe") {
-          added = app.add_flag("--urpe{on},--no-urpe{off}", *field, option.help);
+        const bool on_off = name == "urpe" || name == "share-encodings";
+        if (on_off) {
+          added = app.add_flag("--" + name + "{on},--no-" + name + "{off}", *field, option.help);
         } else if constexpr (std::is_same_v<T, bool>) {
           added = app.add_flag(*field ? option.flags + ",!--no-" + name : option.flags, *field, option.help);
         } else {
@@ -52,7 +53,7 @@ void add_option(CLI::App& app, const TrainOption& option) {
           if (name == "split-sizes") added->expected(3);
           if (name == "grpe-terms") added->expected(0, 5);
         }
-        if (!option.words.empty() && name != "urpe") added->check(CLI::IsMember(option.words));
+        if (!option.words.empty() && !on_off) added->check(CLI::IsMember(option.words));
         added->group(option.group);
       },
       option.field);

@@ -5,8 +5,18 @@
 #include <sstream>
 
 #include "featurize/error.hpp"
+#include "graphormer/attention/encodings.hpp"
 
 namespace molgraph {
+namespace {
+
+std::vector<std::string> encoding_words() {
+  std::vector<std::string> words{""};
+  for (const Encoding& encoding : encodings()) words.emplace_back(encoding.name);
+  return words;
+}
+
+}  // namespace
 
 std::string TrainOption::key() const { return flags.substr(flags.rfind("--") + 2); }
 
@@ -31,19 +41,22 @@ std::vector<TrainOption> list_options(TrainOptions& o) {
       {"--strict", data, &o.strict, "stop at the first bad row", {}},
 
       {"--recipe", model, &o.recipe, "settings of a paper (see the list below); other flags override single values", {}},
-      {"--model", model, &o.model, "architecture (empty: by data set)", {"", "graphormer", "grpe"}},
+      {"--model", model, &o.model, "architecture: node input and initialisation (empty: by --encoding, else by data set)", {"", "graphormer", "grpe"}},
       {"--size", model, &o.size, "graphormer: slim small base large; grpe: tiny small standard large (empty: slim or small)", {}},
       {"--layers", model, &o.layers, "blocks; 0 = by --size", {}},
       {"--width", model, &o.width, "channels, a multiple of heads; 0 = by --size", {}},
       {"--ffn", model, &o.ffn, "inner width of the FFN; 0 = by --size", {}},
       {"--heads", model, &o.heads, "attention heads; 0 = by --size", {}},
-      {"--urpe", model, &o.urpe, "URPE's gate: on, off or auto (on where neither --model nor --recipe is given)", {"auto", "on", "off"}},
+      {"--encoding", model, &o.encoding, "position encoding, see docs/encodings.md (empty: the model's own)", encoding_words()},
+      {"--urpe", model, &o.urpe, "URPE's gate: on, off or auto (on where none of --model, --encoding, --recipe is given)", {"auto", "on", "off"}},
       {"--gate-relu", model, &o.gate_relu, "the gate goes through ReLU", {}},
+      {"--gate-path", model, &o.gate_path, "the gate has an edge-path term, over --path-hops", {}},
       {"--gate-per-layer", model, &o.gate_per_layer, "a gate per layer", {}},
-      {"--share-encodings", model, &o.share_encodings, "relation tables shared by all layers", {}},
+      {"--share-encodings", model, &o.share_encodings, "relation tables shared by all layers: on, off or auto (off for diet-rel)", {"auto", "on", "off"}},
+      {"--pe-dim", model, &o.pe_dim, "eigenvectors of laplacian, steps of random-walk, diet-abs and tupe; 0 = 8 and 16", {}},
       {"--post-ln", model, &o.post_ln, "LayerNorm after the residual sums", {}},
       {"--max-distance", model, &o.max_distance, "cap of the topology classes; 0 = graphormer 20, grpe 5", {}},
-      {"--path-hops", model, &o.path_hops, "graphormer: hops of the edge-path bias; 0 = 20 for zinc features, else 5", {}},
+      {"--path-hops", model, &o.path_hops, "hops of the edge-path bias and of --gate-path; 0 = 20 for zinc features, else 5", {}},
       {"--path", model, &o.path, "graphormer: edge-path bias over the mean of all shortest paths or a single one", {"mean", "single"}},
       {"--spatial-pos-max", model, &o.spatial_pos_max, "graphormer: mask atom pairs at this distance or more; 0 = off", {}},
       {"--untie-virtual", model, &o.untie_virtual, "graphormer: a bias of its own for each pair kind of the virtual node", {}},
@@ -55,6 +68,7 @@ std::vector<TrainOption> list_options(TrainOptions& o) {
       {"--activation-dropout", model, &o.activation_dropout, "dropout inside the FFN", {}},
       {"--input-dropout", model, &o.input_dropout, "dropout of the node input", {}},
       {"--perturb-noise", model, &o.perturb_noise, "grpe: width of the uniform noise on the node input in training", {}},
+      {"--flag", model, &o.flag, "adversarial noise on the node input: ascents,step,magnitude, as 2,0.2,0 (empty: off)", {}},
       {"--from", model, &o.from, "start from the weights of this run", {}},
       {"--freeze", model, &o.freeze, "what does not train: encoder = all but the head", {"", "encoder"}},
 

@@ -35,10 +35,13 @@ struct TrainOptions {
   int width = 0;
   int ffn = 0;
   int heads = 0;
+  std::string encoding;
   std::string urpe = "auto";                ///< auto, on, off
   bool gate_relu = false;
+  bool gate_path = false;
   bool gate_per_layer = false;
-  bool share_encodings = true;
+  std::string share_encodings = "auto";     ///< auto, on, off
+  int pe_dim = 0;
   bool post_ln = false;
   int max_distance = 0;
   int path_hops = 0;
@@ -53,6 +56,7 @@ struct TrainOptions {
   double activation_dropout = 0.0;
   double input_dropout = 0.0;
   double perturb_noise = 0.0;
+  std::string flag;                         ///< "M,STEP,MAGNITUDE"
   std::string from;
   std::string freeze;
   // optimisation

@@ -79,6 +79,7 @@ Trainable make_trainable(const std::shared_ptr<GraphModel>& model, const ModelCo
   trainable.module = model;
   trainable.run = [model](const GraphBatch& batch, const ForwardMode& mode) { return model->run(batch, mode); };
   trainable.pack = model->pack_options();
+  trainable.width = config.encoder().width;
   trainable.target_shift = model->named_buffers()["target_shift"];
   trainable.target_scale = model->named_buffers()["target_scale"];
   trainable.decay_exempt = [model, decay_all](const std::string& name) {

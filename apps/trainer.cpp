@@ -109,23 +109,29 @@ class Loop {
   }
 
   void update(const TrainBatch& batch) {
-    const ForwardMode mode{true, options_.seed, static_cast<std::uint32_t>(state_.step), {}};
-    const ModelOutput output = model_.run(batch.graph, mode);
-    const LossSum loss =
-        masked_loss(options_.loss, output.scaled, batch.targets, model_.target_shift, model_.target_scale);
+    ForwardMode mode{true, options_.seed, static_cast<std::uint32_t>(state_.step)};
+    const int passes = options_.flag.passes();
     ++state_.step;
-    if (loss.count == 0) return;  // a batch without any target teaches nothing
-    const double sum = loss.sum.item<double>();
-    if (!std::isfinite(sum)) {
-      throw std::runtime_error("the loss is not finite at step " + std::to_string(state_.step) +
-                               "; a lower --lr or a --grad-clip may help");
-    }
     optimizer_.zero_grad();
-    (loss.sum / static_cast<double>(loss.count)).backward();
+    if (options_.flag.ascents > 0) mode.perturbation = first_perturbation(options_.flag, batch.graph, model_.width, mode);
+    for (int pass = 0; pass < passes; ++pass) {
+      mode.ascent = static_cast<std::uint32_t>(pass);
+      const ModelOutput output = model_.run(batch.graph, mode);
+      const LossSum loss =
+          masked_loss(options_.loss, output.scaled, batch.targets, model_.target_shift, model_.target_scale);
+      if (loss.count == 0) return;  // a batch without any target teaches nothing
+      const double sum = loss.sum.item<double>();
+      if (!std::isfinite(sum)) {
+        throw std::runtime_error("the loss is not finite at step " + std::to_string(state_.step) +
+                                 "; a lower --lr or a --grad-clip may help");
+      }
+      (loss.sum / static_cast<double>(loss.count * passes)).backward();
+      if (pass + 1 < passes) mode.perturbation = next_perturbation(options_.flag, batch.graph, mode.perturbation);
+      state_.loss_sum += sum;
+      state_.loss_count += loss.count;
+    }
     optimizer_.step(learning_rate(options_, state_.step), options_.grad_clip);
     average_.update();
-    state_.loss_sum += sum;
-    state_.loss_count += loss.count;
   }
 
   void finish_epoch() {
@@ -274,12 +280,12 @@ double measure_step(const Trainable& model, const MoleculeSet& set, const Split&
   double seconds = 0;
   for (int repeat = 0; repeat < 2; ++repeat) {  // the first warms caches and threads up
     const auto start = Clock::now();
-    const ModelOutput output = model.run(batch.graph, {true, options.seed, 0, {}});
+    const ModelOutput output = model.run(batch.graph, {true, options.seed, 0});
     masked_loss(options.loss, output.scaled, batch.targets, model.target_shift, model.target_scale).sum.backward();
     seconds = std::chrono::duration<double>(Clock::now() - start).count();
   }
   for (auto& parameter : model.module->parameters()) parameter.mutable_grad() = torch::Tensor();
-  return seconds;
+  return seconds * options.flag.passes();
 }
 
 }  // namespace molgraph

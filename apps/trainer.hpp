@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/adversarial.hpp"
 #include "apps/evaluate.hpp"
 #include "apps/metrics.hpp"
 #include "datasets/molecule_set.hpp"
@@ -27,6 +28,7 @@ struct Trainable {
   std::shared_ptr<torch::nn::Module> module;
   RunFunction run;
   PackOptions pack;
+  int width = 0;                                         ///< C of the node input
   torch::Tensor target_shift, target_scale;              ///< [outputs] the model's scaling of regression targets
   std::function<bool(const std::string&)> decay_exempt;  ///< by parameter name
   std::function<void(const std::string&)> save;          ///< writes the weights as a model file
@@ -45,6 +47,7 @@ struct TrainerOptions {
   double grad_clip = 5.0;          ///< 0 = off
   std::int64_t patience = 0;       ///< epochs without a better validation, 0 = never stop early
   double ema = 0;                  ///< 0 = off
+  FlagOptions flag;
   std::uint64_t seed = 0;
   std::string folder;              ///< the run directory: metrics.csv and checkpoints/ are written there
   std::string identity;            ///< what the run is; a checkpoint of another identity is refused

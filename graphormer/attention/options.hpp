@@ -23,6 +23,8 @@ struct RelationTerms {
   bool global_bias = false;
   /// P_Q(i).P_K(j) added to b_ij, P from degree and random walks (Chen et al. 2021, eq. 1)
   bool absolute_bias = false;
+
+  bool operator==(const RelationTerms&) const = default;
 };
 
 /// Encodings of an atom's place in its molecule that are added to the node input.

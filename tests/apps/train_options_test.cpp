@@ -23,7 +23,7 @@ TEST(TrainOptions, TomlRoundTripKeepsEveryOption) {
   options.split_sizes = {0.7, 0.2, 0.1};
   options.lr = 1.0 / 3.0;
   options.strict = true;
-  options.share_encodings = false;
+  options.share_encodings = "off";
   options.seed = 12345;
   options.grpe_terms = {"topology", "value"};
   const std::string path = scratch_file("options.toml");
