@@ -107,6 +107,20 @@ TEST_F(TrainCli, EqualRunsGiveEqualFiles) {
   }
 }
 
+// Encodings that read more than the tables, and passes within an update: what was computed once is computed again.
+TEST_F(TrainCli, EncodingsAndFlagAreReproducible) {
+  for (const char* what : {"--encoding laplacian", "--encoding tupe --no-share-encodings", "--encoding deberta --flag 2,0.01,0"}) {
+    const std::string flags = "small.csv --epochs 2 --urpe --gate-path " + std::string(what) + kTiny;
+    ASSERT_EQ(run(flags + "-o A"), 0) << read("err.txt");
+    ASSERT_EQ(run(flags + "-o B"), 0) << read("err.txt");
+    EXPECT_TRUE(read("A/model.safetensors") == read("B/model.safetensors")) << what;
+    ASSERT_EQ(run("-m A -i small.csv -o scored.csv", MOLGRAPH_SCORE), 0) << read("err.txt");
+    EXPECT_EQ(run("-o A --resume"), 0) << "config.toml names the run that it is of: " << read("err.txt");
+    fs::remove_all(folder_ / "A");
+    fs::remove_all(folder_ / "B");
+  }
+}
+
 TEST_F(TrainCli, StoppedAtRandomMomentsAndResumedItEndsTheSame) {
   write("more.csv", small_table(4));
   const std::vector<std::string> flags{"more.csv",  "--epochs", "6",       "--layers", "2",      "--width",  "16",
@@ -160,7 +174,7 @@ TEST_F(TrainCli, ARunIsNeverOverwritten) {
 
 TEST_F(TrainCli, FineTuningKeepsTheHeadForEqualTargetsOnly) {
   ASSERT_EQ(run("small.csv -o R --epochs 2 --model graphormer" + kTiny), 0) << read("err.txt");
-  ASSERT_EQ(run("small.csv -o F --epochs 1 --lr 1e-12 --dropout 0 --attention-dropout 0 --from R --urpe --seed 5"), 0) << read("err.txt");
+  ASSERT_EQ(run("small.csv -o F --epochs 1 --lr 1e-12 --dropout 0 --attention-dropout 0 --from R --urpe --gate-path --seed 5"), 0) << read("err.txt");
   EXPECT_NE(read("err.txt").find("gate of ones"), std::string::npos) << read("err.txt");
   // With a vanishing learning rate the upgraded model predicts what its origin does.
   std::istringstream a(read("R/test_predictions.csv")), b(read("F/test_predictions.csv"));

@@ -119,6 +119,74 @@ TEST(RunOptions, ContradictionsAreUsageErrors) {
   refuse([](TrainOptions& o) { o.model = "graphormer", o.perturb_noise = 0.2; });
   refuse([](TrainOptions& o) { o.urpe = "off", o.gate_relu = true; });
   refuse([](TrainOptions& o) { o.weight_decay = -1; });
+  refuse([](TrainOptions& o) { o.encoding = "rope"; });
+  refuse([](TrainOptions& o) { o.encoding = "graphormer", o.model = "grpe"; });
+  refuse([](TrainOptions& o) { o.encoding = "t5", o.key_term = "row"; });
+  refuse([](TrainOptions& o) { o.encoding = "shaw", o.grpe_terms = {"topology"}; });
+  refuse([](TrainOptions& o) { o.encoding = "t5", o.pe_dim = 4; });
+  refuse([](TrainOptions& o) { o.encoding = "t5", o.untie_virtual = true; });
+  refuse([](TrainOptions& o) { o.encoding = "t5", o.path_hops = 3; });
+  refuse([](TrainOptions& o) { o.encoding = "laplacian", o.pe_dim = -1; });
+  refuse([](TrainOptions& o) { o.urpe = "off", o.gate_path = true; });
+  refuse([](TrainOptions& o) { o.flag = "2,0.2"; });
+}
+
+TEST(RunOptions, AnEncodingNamesItsTermsAndItsModel) {
+  const auto resolve = [](auto change) {
+    TrainOptions options;
+    options.data = {"my.csv"};
+    change(options);
+    const ModelConfig config = resolve_model(options, ten_molecules(), nullptr);
+    // What is written to config.toml means the same model.
+    const ModelConfig again = resolve_model(options, ten_molecules(), nullptr);
+    EXPECT_EQ(to_json(again), to_json(config));
+    return config;
+  };
+  const ModelConfig deberta = resolve([](TrainOptions& o) { o.encoding = "deberta"; });
+  EXPECT_EQ(deberta.kind, ModelKind::grpe);
+  EXPECT_EQ(deberta.encoder().key_term, KeyTerm::reverse);
+  EXPECT_EQ(deberta.encoder().score_terms, 3);
+  EXPECT_FALSE(deberta.encoder().gate.enabled) << "the gate is on only where neither model nor encoding is named";
+  const ModelConfig graphormer = resolve([](TrainOptions& o) { o.encoding = "graphormer", o.urpe = "on"; });
+  EXPECT_EQ(graphormer.kind, ModelKind::graphormer);
+  EXPECT_TRUE(graphormer.graphormer.path_bias);
+  EXPECT_FALSE(graphormer.encoder().untie_virtual);
+  const ModelConfig t5 = resolve([](TrainOptions& o) { o.encoding = "t5", o.model = "graphormer"; });
+  EXPECT_EQ(t5.kind, ModelKind::graphormer);
+  EXPECT_FALSE(t5.graphormer.path_bias);
+  EXPECT_TRUE(t5.encoder().untie_virtual);
+  EXPECT_TRUE(t5.encoder().share_encodings);
+  EXPECT_FALSE(resolve([](TrainOptions& o) { o.encoding = "diet-rel"; }).encoder().share_encodings);
+  EXPECT_TRUE(resolve([](TrainOptions& o) { o.encoding = "diet-rel", o.share_encodings = "on"; }).encoder().share_encodings);
+  EXPECT_EQ(resolve([](TrainOptions& o) { o.encoding = "laplacian"; }).encoder().position_dim, 8);
+  EXPECT_EQ(resolve([](TrainOptions& o) { o.encoding = "tupe", o.pe_dim = 5; }).encoder().position_dim, 5);
+  const ModelConfig path = resolve([](TrainOptions& o) { o.encoding = "t5", o.urpe = "on", o.gate_path = true; });
+  EXPECT_EQ(path.encoder().gate.path_hops, 5);
+  const ModelConfig table9 = resolve([](TrainOptions& o) { o.model = "grpe", o.grpe_terms = {"topology", "value"}; });
+  EXPECT_EQ(table9.encoder().terms, RelationTerms{.topology_value = true});
+}
+
+TEST(RunOptions, WhatIsSaidOfTheStartingRunMustBeTrue) {
+  TrainOptions first;
+  first.data = {"my.csv"};
+  first.model = "grpe";
+  const ModelConfig start = resolve_model(first, ten_molecules(), nullptr);
+  const auto fine = [&](auto change) {
+    TrainOptions options;
+    options.data = {"my.csv"};
+    options.from = "R";
+    change(options);
+    return resolve_model(options, ten_molecules(), &start);
+  };
+  EXPECT_NO_THROW(fine([](TrainOptions& o) { o.encoding = "grpe", o.share_encodings = "on"; }));
+  EXPECT_EQ(fine([](TrainOptions& o) { o.urpe = "on", o.gate_path = true, o.path_hops = 3; }).encoder().gate.path_hops, 3);
+  EXPECT_THROW(fine([](TrainOptions& o) { o.encoding = "shaw"; }), UsageError);
+  EXPECT_THROW(fine([](TrainOptions& o) { o.grpe_terms = {"topology", "query"}; }), UsageError);
+  EXPECT_THROW(fine([](TrainOptions& o) { o.post_ln = true; }), UsageError);
+  EXPECT_THROW(fine([](TrainOptions& o) { o.share_encodings = "off"; }), UsageError);
+  EXPECT_THROW(fine([](TrainOptions& o) { o.key_term = "row"; }), UsageError);
+  EXPECT_THROW(fine([](TrainOptions& o) { o.published_classes = true; }), UsageError);
+  EXPECT_THROW(fine([](TrainOptions& o) { o.pe_dim = 3; }), UsageError);
 }
 
 // Recipes with pre-trained weights name the size that --from brings along.
@@ -147,6 +215,7 @@ TEST(Recipes, AreThePapersSettings) {
   EXPECT_EQ(recipe("grpe-zinc").options.grad_clip, 0.0);
   EXPECT_FALSE(recipe("grpe-zinc").options.scale_targets);
   EXPECT_EQ(recipe("grpe-pcqm4m").options.warmup_epochs, 3);
+  EXPECT_EQ(recipe("graphormer-molhiv").options.flag, "2,0.2,0");
   EXPECT_EQ(recipe("urpe-pcqm4m").options.size, "small");
   EXPECT_THROW(recipe("urpe"), UsageError);
 }
