@@ -33,5 +33,6 @@ configure_package_config_file(cmake/molgraphConfig.cmake.in ${CMAKE_BINARY_DIR}/
                               INSTALL_DESTINATION ${_package_dir})
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/molgraphConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_BINARY_DIR}/molgraphConfig.cmake ${CMAKE_BINARY_DIR}/molgraphConfigVersion.cmake
-              cmake/FindLibTorch.cmake cmake/FindRDKit.cmake cmake/FindXXHash.cmake DESTINATION ${_package_dir})
+              cmake/FindLibTorch.cmake cmake/FindRDKit.cmake cmake/FindLibZip.cmake cmake/FindXXHash.cmake
+        DESTINATION ${_package_dir})
 install(FILES LICENSE CITATION.cff DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -44,7 +44,7 @@ const std::vector<Rule> kTable{
     {"datasets",
      {"featurize", "datasets"},
      {"featurize_graph", "featurize_smiles"},
-     {"HDF5", "zlib", "libcurl", "JSON", "xxHash", "OpenSSL"}},
+     {"HDF5", "zlib", "libzip", "libcurl", "JSON", "xxHash", "OpenSSL"}},
     // Until the engine computes the whole model, the predictor runs on the reference behind its torch-free header.
     {"predictor",
      kAllFolders,
