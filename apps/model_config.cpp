@@ -21,6 +21,7 @@ void visit_encoder(Options& o, Visitor&& field) {
   field("heads", o.heads);
   field("post_ln", o.post_ln);
   field("input_norm", o.input_norm);
+  field("final_norm", o.final_norm);
   field("key_term", o.key_term);
   field("score_terms", o.score_terms);
   field("bias", o.terms.bias);
@@ -46,11 +47,19 @@ void visit_encoder(Options& o, Visitor&& field) {
   field("untie_virtual", o.untie_virtual);
 }
 
-template <class Rows, class Visitor>
-void visit_missing(Rows& rows, Visitor&& field) {
-  field("missing_atoms", rows.atoms);
-  field("missing_bonds", rows.bonds);
-  field("missing_topology", rows.topology);
+template <class Options, class Visitor>
+void visit_imported(Options& o, Visitor&& field) {
+  field("missing_atoms", o.missing.atoms);
+  field("missing_bonds", o.missing.bonds);
+  field("missing_topology", o.missing.topology);
+  field("origin", o.published.origin);
+  field("origin_head", o.published.head);
+  field("origin_atoms", o.published.atoms);
+  field("origin_bonds", o.published.bonds);
+  field("origin_degrees", o.published.degrees);
+  field("origin_distances", o.published.distances);
+  field("origin_hops", o.published.hops);
+  field("origin_fused_projection", o.published.fused_projection);
 }
 
 template <class Options, class Visitor>
@@ -63,7 +72,7 @@ void visit_graphormer(Options& o, Visitor&& field) {
   field("spatial_pos_max", o.spatial_pos_max);
   field("published_classes", o.published_classes);
   field("head_transform", o.head_transform);
-  visit_missing(o.missing, field);
+  visit_imported(o, field);
 }
 
 template <class Options, class Visitor>
@@ -72,7 +81,7 @@ void visit_grpe(Options& o, Visitor&& field) {
   field("perturb_noise", o.perturb_noise);
   field("last_mlp", o.last_mlp);
   field("published_classes", o.published_classes);
-  visit_missing(o.missing, field);
+  visit_imported(o, field);
 }
 
 // The words of each enumeration, in its order.

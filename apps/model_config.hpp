@@ -23,6 +23,9 @@ struct ModelConfig {
   const EncoderOptions& encoder() const { return kind == ModelKind::graphormer ? graphormer.encoder : grpe.encoder; }
   int max_distance() const { return kind == ModelKind::graphormer ? graphormer.max_distance : grpe.max_distance; }
   const MissingRows& missing() const { return kind == ModelKind::graphormer ? graphormer.missing : grpe.missing; }
+  const PublishedLayout& published() const {
+    return kind == ModelKind::graphormer ? graphormer.published : grpe.published;
+  }
   EncoderOptions& encoder() { return kind == ModelKind::graphormer ? graphormer.encoder : grpe.encoder; }
 };
 

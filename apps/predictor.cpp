@@ -13,6 +13,7 @@
 #include "apps/model_factory.hpp"
 #include "datasets/threads.hpp"
 #include "featurize/error.hpp"
+#include "graphormer/attention/missing_rows.hpp"
 
 namespace molgraph {
 namespace {
@@ -159,6 +160,16 @@ struct Predictor::State {
   std::vector<LoadedModel> runs;
   Featurizer featurizer;
 
+  /// An imported model may lack rows for what a molecule holds; all runs must be able to take it.
+  void reject_unsupported(FeaturizeResult& molecule) const {
+    for (const LoadedModel& run : runs) {
+      const auto* graph = std::get_if<MolecularGraph>(&molecule);
+      if (graph == nullptr || run.config.missing().empty()) continue;
+      const std::string reason = missing_rows_reason(graph->view(), run.config.max_distance(), run.config.missing());
+      if (!reason.empty()) molecule = Rejection{RowStatus::unsupported, reason};
+    }
+  }
+
   using Parse = FeaturizeResult (Featurizer::*)(std::string_view) const;
   std::vector<FeaturizeResult> featurize(std::span<const std::string> texts, Parse parse) const {
     std::vector<FeaturizeResult> molecules(texts.size());
@@ -167,6 +178,7 @@ struct Predictor::State {
                    for (std::int64_t i = begin; i < end; ++i) {
                      const auto at = static_cast<std::size_t>(i);
                      molecules[at] = (featurizer.*parse)(texts[at]);
+                     reject_unsupported(molecules[at]);
                    }
                  });
     return molecules;

@@ -16,6 +16,7 @@
 #include "apps/warm_start.hpp"
 #include "datasets/files.hpp"
 #include "datasets/threads.hpp"
+#include "graphormer/attention/missing_rows.hpp"
 
 namespace molgraph {
 namespace {
@@ -24,9 +25,16 @@ namespace fs = std::filesystem;
 
 constexpr double kLongRun = 24 * 3600.0;  ///< seconds
 
-LoadedData load_with_progress(const TrainOptions& options, int threads) {
+/// `start`: the run to begin with, whose tables may lack rows for some molecules; may be null.
+LoadedData load_with_progress(const TrainOptions& options, const ModelConfig* start, int threads) {
   Progress progress("Reading and featurising", "molecules", 0);
-  return load_data(to_load_options(options, threads), [&](std::int64_t done, std::int64_t total) {
+  LoadOptions load = to_load_options(options, threads);
+  if (start != nullptr && !start->missing().empty()) {
+    load.unsupported = [start](const GraphView& graph) {
+      return missing_rows_reason(graph, start->max_distance(), start->missing());
+    };
+  }
+  return load_data(load, [&](std::int64_t done, std::int64_t total) {
     if (const int signal = stop_requested()) throw Stopped{signal};
     if (total > 0) progress.set_total(total);
     progress.update(done);
@@ -184,7 +192,7 @@ void run_training(const TrainRun& run) {
   TrainOptions options = run.options;
   const std::optional<StartingPoint> start = starting_point(options);
   if (start && options.features.empty()) options.features = to_string(start->config.featurizer.features);
-  const LoadedData data = load_with_progress(options, run.threads);
+  const LoadedData data = load_with_progress(options, start ? &start->config : nullptr, run.threads);
   report_data(data);
   const ModelConfig config = resolve_model(options, data.set, start ? &start->config : nullptr);
   resolve_training(options, data, run.folder);

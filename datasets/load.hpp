@@ -32,6 +32,8 @@ struct LoadOptions {
   std::optional<TaskKind> task;              ///< empty = by the data set, else by the values (only 0/1 = binary)
   std::optional<Features> features;          ///< empty = the data set's, else ogb
   FeaturizerLimits limits;
+  /// why a model cannot take a molecule ("" if it can): such rows are rejected as unsupported
+  std::function<std::string(const GraphView&)> unsupported;
   SplitKind split = SplitKind::automatic;    ///< automatic: published, else a column of the data set, else random
   SplitSizes split_sizes{0.8, 0.1, 0.1};
   std::string splits_column;

@@ -133,6 +133,18 @@ std::string choose_stored_split(const MoleculeSet& set, const LoadOptions& optio
   }
 }
 
+/// Rejects the molecules that the model cannot take.
+void reject_unsupported(MoleculeSet& set, const LoadOptions& options) {
+  std::vector<std::int64_t> keep;
+  for (std::int64_t g = 0; g < set.size(); ++g) {
+    const auto index = static_cast<std::size_t>(g);
+    std::string reason = options.unsupported(set.graph(g));
+    if (reason.empty()) keep.push_back(g);
+    else set.rejected.push_back({set.row[index], set.smiles[index], std::string(to_string(RowStatus::unsupported)), std::move(reason)});
+  }
+  if (static_cast<std::int64_t>(keep.size()) < set.size()) set = subset(set, keep);
+}
+
 }  // namespace
 
 LoadedData load_from_store(const LoadOptions& options) {
@@ -143,6 +155,7 @@ LoadedData load_from_store(const LoadOptions& options) {
   if (options.features && *options.features != set.featurizer.features)
     throw UsageError(path + ": has " + std::string(to_string(set.featurizer.features)) + " features, not " +
                      std::string(to_string(*options.features)) + "; make the store with those");
+  if (options.unsupported) reject_unsupported(set, options);
   if (options.strict && !set.rejected.empty())
     throw DataError(path, set.rejected[0].row + 1, set.rejected[0].status + ": " + set.rejected[0].reason,
                     set.rejected[0].text);

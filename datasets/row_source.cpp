@@ -230,6 +230,10 @@ FeaturizeResult RowSource::featurise_row(FeaturisedRow& out, TableRow& row) cons
   if (!row.mol_block.empty()) out.smiles = smiles_of_mol_block(row.mol_block);
   FeaturizeResult result = row.mol_block.empty() ? featurize_.smiles(out.smiles) : featurize_.mol_block(row.mol_block);
   if (!std::holds_alternative<MolecularGraph>(result)) return result;
+  if (options_.unsupported) {
+    const std::string reason = options_.unsupported(std::get<MolecularGraph>(result).view());
+    if (!reason.empty()) return Rejection{RowStatus::unsupported, reason};
+  }
   if (plan_.computed_label) {
     try {
       out.values = {static_cast<float>(penalized_logp(out.smiles).y)};

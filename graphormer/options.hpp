@@ -21,6 +21,7 @@ struct GraphormerOptions {
   bool published_classes = false;         ///< pairs farther than L have the row of unreachable ones, as published
   bool head_transform = false;            ///< Linear C x C, GELU, LayerNorm before the head (Graphormer v2)
   MissingRows missing;                    ///< of imported tables
+  PublishedLayout published;              ///< where the weights came from
   int outputs = 1;                        ///< columns of the head
 };
 

@@ -18,6 +18,7 @@ struct GrpeOptions {
   int last_mlp = 0;              ///< k times (Linear C x C, GELU) between the final LayerNorm and the head
   bool published_classes = false;///< the quirks of the published code (models.md section 6), needed by the grpe-* recipes
   MissingRows missing;           ///< of imported tables
+  PublishedLayout published;     ///< where the weights came from
   int outputs = 1;               ///< columns of the head
 };
 

@@ -123,7 +123,7 @@ EncoderImpl::EncoderImpl(const EncoderOptions& options, int topology_classes, in
   if (options.input_norm) input_norm = register_module("input_norm", layer_norm(options.width));
   layers = register_module("layers", torch::nn::ModuleList());
   for (int k = 0; k < options.layers; ++k) layers->push_back(EncoderBlock(options, classes_, k));
-  if (!options.post_ln) final_norm = register_module("final_norm", layer_norm(options.width));
+  if (!options.post_ln && options.final_norm) final_norm = register_module("final_norm", layer_norm(options.width));
 }
 
 Tensor EncoderImpl::add_positions(const Tensor& x, const GraphBatch& batch, const ForwardMode& mode) const {

@@ -77,7 +77,7 @@ TORCH_MODULE(EncoderBlock);
 /// Parameters, T and E as given, H heads, C width, F ffn; K = 0 .. layers - 1:
 ///     layers.K.attention.{query,key,value,output}.{weight,bias}   [C, C], [C]
 ///     layers.K.ffn.linear1.{weight,bias}  [F, C], [F];  layers.K.ffn.linear2.{weight,bias}  [C, F], [C]
-///     layers.K.{attention_norm,ffn_norm}.{weight,bias}  [C];  final_norm.{weight,bias}  [C] (pre-LN only)
+///     layers.K.{attention_norm,ffn_norm}.{weight,bias}  [C];  final_norm.{weight,bias}  [C] (pre-LN)
 ///     spatial [T, H] (or [T - 2, H]: EncoderOptions::untie_virtual), topology_{query,key,value} [T, C],
 ///     edge_{query,key,value} [E, C]: in layers.K when share_encodings is off
 ///     content_bias, position_bias  [C];  absolute.*: in layers.K when share_encodings is off
@@ -100,7 +100,7 @@ class EncoderImpl : public torch::nn::Module {
   const EncoderOptions& options() const { return options_; }
 
   torch::nn::ModuleList layers{nullptr};
-  torch::nn::LayerNorm final_norm{nullptr};   ///< null with post-LN
+  torch::nn::LayerNorm final_norm{nullptr};   ///< null with post-LN or without EncoderOptions::final_norm
   torch::nn::LayerNorm input_norm{nullptr};   ///< null unless EncoderOptions::input_norm
   torch::nn::Linear position{nullptr};        ///< null unless EncoderOptions::position
   Encodings shared;                           ///< what the layers do not have of their own

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace molgraph {
@@ -46,6 +47,18 @@ struct MissingRows {
   bool empty() const { return atoms.empty() && bonds.empty() && topology.empty(); }
 };
 
+/// The tables of the published code that a model was imported from. All sizes are numbers of rows.
+struct PublishedLayout {
+  std::string origin;              ///< graphormer-v1, graphormer-v2, graphormer-hf, grpe; "": trained here
+  std::string head;                ///< name of the last Linear, where the code has more than one
+  int atoms = 0;
+  int bonds = 0;                   ///< grpe: of the edge tables
+  int degrees = 0;
+  int distances = 0;               ///< grpe: of the hop tables
+  int hops = 0;                    ///< of the edge-distance table
+  bool fused_projection = false;   ///< query, key and value in one matrix
+};
+
 /// The encoder stack.
 struct EncoderOptions {
   int layers = 12;
@@ -54,6 +67,7 @@ struct EncoderOptions {
   int heads = 8;                   ///< H
   bool post_ln = false;            ///< LayerNorm after the residual sums (Graphormer v2) instead of before each part
   bool input_norm = false;         ///< a LayerNorm on the node input (Graphormer v2)
+  bool final_norm = true;          ///< a LayerNorm behind the last block; without effect with post_ln, which has none
   KeyTerm key_term = KeyTerm::column;
   RelationTerms terms;
   int score_terms = 1;             ///< alpha = 1/sqrt(score_terms * d); DeBERTa has 3

@@ -1,0 +1,51 @@
+// molgraph-import: published Graphormer and GRPE weights to a run directory, and back.
+#include <CLI/CLI.hpp>
+
+#include "apps/import_run.hpp"
+#include "apps/program.hpp"
+#include "featurize/error.hpp"
+
+namespace molgraph {
+namespace {
+
+int body(const std::vector<std::string>& arguments) {
+  ImportOptions options;
+  std::string run, out;
+  CommandLine line("molgraph-import", "Makes a run directory of published weights, or published weights of a run.",
+                   "molgraph-import checkpoint.pt --origin graphormer-v1 -o runs/pcqm4m\n"
+                   "  molgraph-import runs/pcqm4m --export weights.pt");
+  CLI::App& app = line.app();
+  app.add_option("weights", options.weights, "archive of torch.save or safetensors; with --export the run directory")
+      ->required()
+      ->type_name("PATH");
+  app.add_option("--origin", options.origin, "code that the weights belong to")->check(CLI::IsMember(import_origins()));
+  app.add_option("-o,--output-dir", run, "run directory to make");
+  app.add_option("--export", out, "write the run's weights as a state dict of its origin");
+  app.add_option("--features", options.features, "atom and bond columns (empty: by the tables)")
+      ->check(CLI::IsMember(std::vector<std::string>{"ogb", "zinc"}));
+  app.add_option("--heads", options.heads, "attention heads; 0 = by the tables (needed for grpe)")->capture_default_str();
+  app.add_option("--path-hops", options.path_hops, "graphormer: hops that count; 0 = 20 for zinc features, else 5")
+      ->capture_default_str();
+  app.add_option("--max-distance", options.max_distance, "cap of the topology classes; 0 = by the tables")->capture_default_str();
+  app.add_option("--spatial-pos-max", options.spatial_pos_max,
+                 "graphormer: mask atom pairs at this distance or more; 0 = off (v1 was trained with 20, v2 with 1024)")
+      ->capture_default_str();
+  app.add_option("--target-names", options.target_names, "names of the outputs (empty: target, or target_1 ...)");
+  line.parse(arguments);
+  if (run.empty() == out.empty()) throw UsageError("give either --output-dir (import) or --export");
+  if (!out.empty()) {
+    for (const char* flag : {"--origin", "--features", "--heads", "--path-hops", "--max-distance", "--spatial-pos-max", "--target-names"}) {
+      if (line.given(flag)) throw UsageError(std::string(flag) + " is for importing; a run knows where it came from");
+    }
+    export_run(options.weights, out);
+    return kExitDone;
+  }
+  if (options.origin.empty()) throw UsageError("--origin is needed: the code that the weights belong to");
+  import_run(options, run);
+  return kExitDone;
+}
+
+}  // namespace
+}  // namespace molgraph
+
+int main(int argc, char** argv) { return molgraph::run_program(argc, argv, molgraph::body); }
