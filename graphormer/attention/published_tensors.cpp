@@ -181,7 +181,7 @@ StateDict export_published(const StateDict& ours, const std::vector<PublishedLin
   std::vector<std::string> problems;
   for (const PublishedLink& link : links) {
     Tensor& target = theirs.try_emplace(link.theirs, Tensor()).first->second;
-    if (!target.defined()) target = torch::full(link.shape, link.fill, ours.begin()->second.options());
+    if (!target.defined()) target = torch::full(link.shape, tied == TiedRows::sum ? 0.0 : link.fill, ours.begin()->second.options());
     if (link.ours.empty()) continue;
     used.insert(link.ours);
     const auto [places, rows] = held_rows(link);

@@ -83,11 +83,13 @@ TEST(OgbFeatures, HandCheckedMolecules) {
   for (const HandChecked& known : kHandChecked) expect_features(known.smiles, known.atoms, known.bonds);
 }
 
+// 300 molecules stand in the repository, all 1,500 where the golden values lie.
 TEST(OgbFeatures, EqualTheGoldenTable) {
-  const std::string path = test::golden_file("MOLGRAPH_GOLDEN", "ogb_features.csv.gz");
-  if (path.empty()) GTEST_SKIP() << "MOLGRAPH_GOLDEN with ogb_features.csv.gz is not set";
+  std::string path = test::golden_file("MOLGRAPH_GOLDEN", "ogb_features.csv.gz");
+  const bool whole = !path.empty();
+  if (!whole) path = MOLGRAPH_GOLDEN_DIR "/ogb_features.csv.gz";
   const auto rows = test::golden_rows(path);
-  ASSERT_EQ(rows.size(), 1500u);
+  ASSERT_EQ(rows.size(), whole ? 1500u : 300u);
   for (const auto& row : rows) expect_features(row.at(0), row.at(1), row.size() > 2 ? row[2] : "");
 }
 

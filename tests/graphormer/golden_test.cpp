@@ -1,56 +1,51 @@
-// Graphormer with weights in the layout of its published code gives the numbers of that code.
+// Graphormer with published weights gives the numbers of the published code.
 #include "graphormer/graphormer.hpp"
+#include "graphormer/published.hpp"
 #include "tests/golden/golden_case.hpp"
 #include "tests/golden/golden_smiles.hpp"
 
 namespace molgraph::test {
 namespace {
 
-const std::string kCases = MOLGRAPH_GOLDEN_DIR "/";
-
-/// The published rules: one shortest path, one value for all pairs with token 0.
-GraphormerOptions options_of(const GoldenSizes& sizes) {
-  GraphormerOptions options;
-  options.features = sizes.features();
-  options.encoder = sizes.encoder(options.encoder);
-  options.max_distance = sizes["max_distance"];
-  options.max_degree = sizes["max_degree"];
-  options.path_hops = sizes["path_hops"];
-  options.spatial_pos_max = sizes["spatial_pos_max"];
-  options.path_rule = PathRule::single;
-  return options;
-}
-
-void expect_case(const std::string& folder, const GoldenExpectations& expected,
-                 const std::vector<MolecularGraph>& graphs) {
-  const SafetensorsFile weights = read_safetensors(folder + "/weights.safetensors");
-  Graphormer model(options_of(GoldenSizes(weights.metadata)));
-  ASSERT_NO_FATAL_FAILURE(load_golden(model, weights));
-  expect_golden(model, graphs, expected, read_safetensors(folder + "/gradients.safetensors"));
+void expect_case(const GoldenCase& c, const std::vector<MolecularGraph>& graphs) {
+  GraphormerImport import;
+  import.path_hops = c.info.at("multi_hop_max_dist");
+  if (c.info.at("spatial_pos_max").is_number()) import.spatial_pos_max = c.info.at("spatial_pos_max");
+  import.origin = c.info.at("kind");
+  const GraphormerOptions options = published_graphormer(c.weights, import, c.folder);
+  EXPECT_EQ(options.encoder.layers, c.info.at("layers").get<int>());
+  EXPECT_EQ(options.encoder.width, c.info.at("hidden").get<int>());
+  EXPECT_EQ(options.encoder.ffn, c.info.at("ffn").get<int>());
+  EXPECT_EQ(options.encoder.heads, c.info.at("heads").get<int>());
+  EXPECT_EQ(options.features, features_from_string(c.info.at("features").get<std::string>()));
+  Graphormer model(options);
+  expect_golden(model, published_links(options), c, graphs);
 }
 
 class OgbGolden : public testing::TestWithParam<std::string> {};
 
 TEST_P(OgbGolden, PredictionsEmbeddingsAndGradients) {
-  const std::string folder = kCases + GetParam();
-  const GoldenExpectations expected = read_expectations(folder + "/expected.csv");
-  ASSERT_EQ(expected.smiles.size(), 12u);
-  expect_case(folder, expected, ogb_graphs(expected.smiles));
+  const GoldenCase c = read_case(MOLGRAPH_GOLDEN_DIR "/" + GetParam());
+  ASSERT_EQ(c.smiles.size(), 12u);
+  expect_case(c, ogb_graphs(c.smiles));
 }
 
-// `small`: 5 hops, no mask. `capped`: 20 hops, atom pairs at distance 20 and more or without a path are masked.
-INSTANTIATE_TEST_SUITE_P(Graphormer, OgbGolden, testing::Values("graphormer_ogb_small", "graphormer_ogb_capped"),
+// v1: `small` has 5 hops and no mask; `capped` 20 hops, atom pairs at distance 20 and more or without a path are masked.
+// v2: post-LN; `preln` with query, key and value in one matrix. hf: two outputs.
+INSTANTIATE_TEST_SUITE_P(Graphormer, OgbGolden,
+                         testing::Values("graphormer_ogb_small", "graphormer_ogb_capped", "graphormer_v2_small",
+                                         "graphormer_v2_preln", "graphormer_hf_small"),
                          [](const auto& test) { return test.param; });
 
 TEST(ZincGolden, GraphormerSlim) {
   const std::string folder = golden_file("MOLGRAPH_GOLDEN", "graphormer_zinc_slim");
   const std::string graphs = golden_file("MOLGRAPH_DATA", "zinc12k/zinc12k_graphs.csv.gz");
   if (folder.empty() || graphs.empty()) GTEST_SKIP() << "MOLGRAPH_GOLDEN or MOLGRAPH_DATA is not set";
-  if (!has_python()) GTEST_SKIP() << "python3 is not there to convert the weights";
-  const GoldenExpectations expected = read_expectations(folder + "/expected.csv");
-  const auto converted = convert_case(folder, "graphormer_zinc_slim");
-  expect_case(converted.string(), expected, zinc_graphs(graphs, expected.smiles.size()));
-  std::filesystem::remove_all(converted);
+  const GoldenCase c = read_case(folder);
+  std::int64_t parameters = 0;
+  for (const auto& [name, tensor] : c.weights) parameters += tensor.numel();
+  EXPECT_EQ(parameters, 489'481);   // the paper's slim model
+  expect_case(c, zinc_graphs(graphs, c.smiles.size()));
 }
 
 }  // namespace

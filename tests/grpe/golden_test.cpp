@@ -1,42 +1,37 @@
-// GRPE with weights in the layout of its published code gives the numbers of that code.
+// GRPE with published weights gives the numbers of the published code.
 #include "grpe/grpe.hpp"
+#include "grpe/published.hpp"
 #include "tests/golden/golden_case.hpp"
 #include "tests/golden/golden_smiles.hpp"
 
 namespace molgraph::test {
 namespace {
 
-void expect_case(const std::string& folder, const GoldenExpectations& expected,
-                 const std::vector<MolecularGraph>& graphs) {
-  const SafetensorsFile weights = read_safetensors(folder + "/weights.safetensors");
-  const GoldenSizes sizes(weights.metadata);
-  GrpeOptions options;
-  options.features = sizes.features();
-  options.encoder = sizes.encoder(options.encoder);
-  options.encoder.key_term = KeyTerm::row;   // what the published code computes
-  options.max_distance = sizes["max_distance"];
-  options.published_classes = true;
+void expect_case(const GoldenCase& c, const std::vector<MolecularGraph>& graphs) {
+  const GrpeOptions options = published_grpe(c.weights, {.heads = c.info.at("heads")}, c.folder);
+  EXPECT_EQ(options.encoder.layers, c.info.at("layers").get<int>());
+  EXPECT_EQ(options.encoder.ffn, c.info.at("ffn").get<int>());
+  EXPECT_EQ(options.max_distance, c.info.at("max_hop").get<int>());
+  EXPECT_EQ(options.features, features_from_string(c.info.at("features").get<std::string>()));
   Grpe model(options);
-  ASSERT_NO_FATAL_FAILURE(load_golden(model, weights));
-  expect_golden(model, graphs, expected, read_safetensors(folder + "/gradients.safetensors"));
+  expect_golden(model, published_links(options), c, graphs);
 }
 
 TEST(OgbGolden, GrpeSmall) {
-  const std::string folder = MOLGRAPH_GOLDEN_DIR "/grpe_ogb_small";
-  const GoldenExpectations expected = read_expectations(folder + "/expected.csv");
-  ASSERT_EQ(expected.smiles.size(), 12u);
-  expect_case(folder, expected, ogb_graphs(expected.smiles));
+  const GoldenCase c = read_case(MOLGRAPH_GOLDEN_DIR "/grpe_ogb_small");
+  ASSERT_EQ(c.smiles.size(), 12u);
+  expect_case(c, ogb_graphs(c.smiles));
 }
 
 TEST(ZincGolden, GrpeSmall) {
   const std::string folder = golden_file("MOLGRAPH_GOLDEN", "grpe_zinc_small");
   const std::string graphs = golden_file("MOLGRAPH_DATA", "zinc12k/zinc12k_graphs.csv.gz");
   if (folder.empty() || graphs.empty()) GTEST_SKIP() << "MOLGRAPH_GOLDEN or MOLGRAPH_DATA is not set";
-  if (!has_python()) GTEST_SKIP() << "python3 is not there to convert the weights";
-  const GoldenExpectations expected = read_expectations(folder + "/expected.csv");
-  const auto converted = convert_case(folder, "grpe_zinc_small");
-  expect_case(converted.string(), expected, zinc_graphs(graphs, expected.smiles.size()));
-  std::filesystem::remove_all(converted);
+  const GoldenCase c = read_case(folder);
+  std::int64_t parameters = 0;
+  for (const auto& [name, tensor] : c.weights) parameters += tensor.numel();
+  EXPECT_EQ(parameters, 478'001);   // the paper's small model
+  expect_case(c, zinc_graphs(graphs, c.smiles.size()));
 }
 
 }  // namespace
