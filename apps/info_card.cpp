@@ -116,7 +116,14 @@ ModelConfig config_of(const SafetensorsFile& file, const std::string& weights) {
 Json model_card(const std::string& weights) {
   const SafetensorsFile file = read_safetensors(weights);
   const ModelConfig config = config_of(file, weights);
-  const Json stored = Json::parse(to_json(config));
+  Json stored = Json::parse(to_json(config));
+  if (config.published().origin.empty()) {  // nothing was imported, so nothing is missing
+    Json kept = Json::object();
+    for (const auto& [key, value] : stored["options"].items()) {
+      if (!key.starts_with("origin") && !key.starts_with("missing_")) kept[key] = value;
+    }
+    stored["options"] = kept;
+  }
   Json card = {{"model", stored["model"]},
                {"parameters", parameters_of(file)},
                {"encoder", stored["encoder"]},
