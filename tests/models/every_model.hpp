@@ -1,0 +1,58 @@
+// Every preset of --encoding in a few variants, as molgraph-train would make it.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "graphormer/attention/encodings.hpp"
+#include "graphormer/graphormer.hpp"
+#include "grpe/grpe.hpp"
+
+namespace molgraph::test {
+
+struct ModelCase {
+  std::string name;
+  const Encoding* encoding = nullptr;
+  GateOptions gate;
+  bool own_tables = false;   ///< per layer
+};
+
+inline void PrintTo(const ModelCase& c, std::ostream* out) { *out << c.name; }
+
+inline std::vector<ModelCase> every_model() {
+  std::vector<ModelCase> cases;
+  for (const Encoding& encoding : encodings()) {
+    std::string name(encoding.name);
+    std::replace(name.begin(), name.end(), '-', '_');
+    cases.push_back({name, &encoding, {}, !encoding.share});
+    cases.push_back({name + "_urpe", &encoding, {.enabled = true}, !encoding.share});
+    cases.push_back({name + "_urpe_path_relu", &encoding, {.enabled = true, .relu = true, .path_hops = 3}, true});
+    cases.push_back({name + "_urpe_per_layer", &encoding, {.enabled = true, .per_layer = true, .path_hops = 2}, false});
+  }
+  return cases;
+}
+
+/// Two layers, width 12 in three heads, L = 3, `ogb` columns. `change` may still alter the encoder.
+template <class Change>
+std::unique_ptr<GraphModel> make_model(const ModelCase& c, Change change) {
+  EncoderOptions e{.layers = 2, .width = 12, .ffn = 10, .heads = 3};
+  e.activation_dropout = 0.1, e.input_dropout = 0.1;
+  set_encoding(e, *c.encoding);
+  e.position_dim = std::min(e.position_dim, 5);
+  e.gate = c.gate;
+  e.share_encodings = !c.own_tables;
+  change(e);
+  if (c.encoding->path_bias) {
+    GraphormerOptions options{.encoder = e, .max_distance = 3, .max_degree = 5, .path_hops = 4};
+    return std::make_unique<Graphormer>(options);
+  }
+  return std::make_unique<Grpe>(GrpeOptions{.encoder = e, .max_distance = 3, .perturb_noise = 0.2});
+}
+
+inline std::unique_ptr<GraphModel> make_model(const ModelCase& c) {
+  return make_model(c, [](EncoderOptions&) {});
+}
+
+}  // namespace molgraph::test

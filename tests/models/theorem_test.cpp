@@ -1,0 +1,60 @@
+// Luo et al. 2022, Theorem 2, on the whole encoder: with identical inputs at every token, whatever enters before the
+// softmax gives identical outputs at every position, layer by layer; the gate breaks it.
+#include <gtest/gtest.h>
+
+#include "graphormer/attention/relation_classes.hpp"
+#include "tests/graphormer/model_checks.hpp"
+#include "tests/models/every_model.hpp"
+
+namespace molgraph::test {
+namespace {
+
+/// The premise: no value terms, nothing absolute in the input.
+bool has_premise(const Encoding& e) {
+  return !e.terms.topology_value && !e.terms.edge_value && e.position == NodePosition::none;
+}
+
+/// The largest difference between two tokens of the output.
+double spread_of(const Encoding& encoding, const GateOptions& gate, bool share) {
+  EncoderOptions e{.layers = 3, .width = 12, .ffn = 10, .heads = 3};
+  set_encoding(e, encoding);
+  e.gate = gate;
+  e.share_encodings = share;
+  torch::manual_seed(8);
+  Encoder encoder(e, TopologyClasses{3}.count(), EdgeClasses{60}.count());
+  encoder->to(torch::kFloat64);
+  const torch::NoGradGuard no_grad;
+  for (auto& item : encoder->named_parameters()) item.value().add_(torch::randn_like(item.value()), 0.5);
+  const std::vector<MolecularGraph> graphs{random_graph(15, 6), cubane(), salt()};
+  std::vector<GraphView> views;
+  for (const auto& graph : graphs) views.push_back(graph.view());
+  const GraphBatch batch = pack(views, std::vector<std::int64_t>{0, 1, 2}, {.paths = true});
+  const torch::Tensor path = encoding.path_bias ? torch::randn({batch.num_pairs(), 3}, torch::kFloat64) : torch::Tensor();
+  const torch::Tensor x = torch::randn({1, 12}, torch::kFloat64).expand({batch.num_tokens(), -1}).contiguous();
+  const torch::Tensor out = encoder->forward(x, batch, relation_classes(batch, 3), path, {}, nullptr);
+  return largest(out - out.narrow(0, 0, 1));
+}
+
+TEST(Theorem2, HoldsForEveryEncodingBeforeTheSoftmax) {
+  int checked = 0;
+  for (const Encoding& encoding : encodings()) {
+    if (!has_premise(encoding)) continue;
+    ++checked;
+    for (const bool share : {false, true}) {
+      EXPECT_LT(spread_of(encoding, {}, share), 1e-12) << encoding.name;
+      EXPECT_GT(spread_of(encoding, {.enabled = true}, share), 1e-2) << encoding.name;
+      EXPECT_GT(spread_of(encoding, {.enabled = true, .relu = true, .per_layer = true, .path_hops = 2}, share), 1e-2) << encoding.name;
+    }
+  }
+  EXPECT_EQ(checked, 8);   // all but shaw, grpe (values), laplacian, random-walk (input)
+}
+
+TEST(Theorem2, ValueTermsAndAbsoluteInputsBreakThePremise) {
+  for (const Encoding& encoding : encodings()) {
+    if (has_premise(encoding)) continue;
+    EXPECT_GT(spread_of(encoding, {}, true), 1e-2) << encoding.name;
+  }
+}
+
+}  // namespace
+}  // namespace molgraph::test
