@@ -72,6 +72,7 @@ std::vector<TrainOption> list_options(TrainOptions& o) {
       {"--from", model, &o.from, "start from the weights of this run", {}},
       {"--freeze", model, &o.freeze, "what does not train: encoder = all but the head", {"", "encoder"}},
 
+      {"--backend", training, &o.backend, "what computes: cpu = the engine, reference = LibTorch's operations (slow)", {"cpu", "reference"}},
       {"--loss", training, &o.loss, "empty: l1 for regression, bce, ce", {"", "l1", "mse", "huber", "bce", "ce"}},
       {"--metric", training, &o.metric, "chooses the best epoch (empty: the data set's, else mae, roc-auc, accuracy)", {"", "mae", "rmse", "r2", "roc-auc", "ap", "accuracy"}},
       {"--epochs", training, &o.epochs, "passes over the training molecules; 0 = automatic", {}},

@@ -60,6 +60,7 @@ struct TrainOptions {
   std::string from;
   std::string freeze;
   // optimisation
+  std::string backend = "cpu";              ///< cpu or reference
   std::string loss;
   std::string metric;
   std::int64_t epochs = 0;

@@ -16,6 +16,7 @@
 #include "apps/warm_start.hpp"
 #include "datasets/files.hpp"
 #include "datasets/threads.hpp"
+#include "graphormer/attention/cpu_backend.hpp"
 #include "graphormer/attention/missing_rows.hpp"
 
 namespace molgraph {
@@ -82,10 +83,30 @@ void freeze(const std::string& what, GraphModel& model) {
   }
 }
 
-Trainable make_trainable(const std::shared_ptr<GraphModel>& model, const ModelConfig& config, bool decay_all) {
+/// Predictions of the model as it is now.
+RunFunction run_function(const std::shared_ptr<GraphModel>& model, const std::shared_ptr<CpuBackend>& engine) {
+  if (!engine) return [model](const GraphBatch& batch, const ForwardMode& mode) { return model->run(batch, mode); };
+  return [engine](const GraphBatch& batch, const ForwardMode&) { return engine->predict(batch); };
+}
+
+std::shared_ptr<CpuBackend> make_engine(const TrainOptions& options, GraphModel& model, int threads) {
+  return options.backend == "cpu" ? std::make_shared<CpuBackend>(model, thread_count(threads)) : nullptr;
+}
+
+Trainable make_trainable(const std::shared_ptr<GraphModel>& model, const std::shared_ptr<CpuBackend>& engine,
+                         const ModelConfig& config, bool decay_all) {
   Trainable trainable;
   trainable.module = model;
-  trainable.run = [model](const GraphBatch& batch, const ForwardMode& mode) { return model->run(batch, mode); };
+  trainable.run = run_function(model, engine);
+  if (engine) {
+    trainable.gradients = [engine](const GraphBatch& batch, const ForwardMode& mode, const LossSlope& slope) {
+      torch::Tensor perturbation = mode.perturbation, dinput;
+      const torch::Tensor scaled = engine->train(batch, mode, slope, perturbation.defined() ? &dinput : nullptr);
+      if (perturbation.defined()) perturbation.mutable_grad() = dinput;
+      return scaled;
+    };
+    trainable.weights_changed = [engine] { engine->weights_changed(); };
+  }
   trainable.pack = model->pack_options();
   trainable.width = config.encoder().width;
   trainable.target_shift = model->named_buffers()["target_shift"];
@@ -97,11 +118,10 @@ Trainable make_trainable(const std::shared_ptr<GraphModel>& model, const ModelCo
   return trainable;
 }
 
-PartPredictions predict_parts(GraphModel& model, const LoadedData& data) {
+PartPredictions predict_parts(const RunFunction& run, const PackOptions& pack, const LoadedData& data) {
   PartPredictions all;
-  const RunFunction run = [&](const GraphBatch& batch, const ForwardMode& mode) { return model.run(batch, mode); };
   for (std::size_t p = 0; p < 3; ++p) {
-    all[p] = predict_molecules(run, model.pack_options(), data.set, *parts_of(data.split)[p]);
+    all[p] = predict_molecules(run, pack, data.set, *parts_of(data.split)[p]);
   }
   return all;
 }
@@ -159,13 +179,14 @@ void write_config(const RunDirectory& directory, const TrainOptions& options) {
 
 /// Trains the model of one folder and returns its predictions for all parts.
 PartPredictions train_member(TrainOptions options, const ModelConfig& config, const LoadedData& data,
-                             const std::optional<StartingPoint>& start, const std::string& folder, bool resume) {
+                             const std::optional<StartingPoint>& start, const std::string& folder, bool resume, int threads) {
   const RunDirectory directory{folder};
   fs::create_directories(folder);
   const TrainerOptions trainer = resolve_training(options, data, folder);
   const std::shared_ptr<GraphModel> model = start_model(options, config, data, start);
   describe(config, *model, options.seed);
-  const Trainable trainable = make_trainable(model, config, options.decay == "all");
+  const Trainable trainable =
+      make_trainable(model, make_engine(options, *model, threads), config, options.decay == "all");
   print_estimate(measure_step(trainable, data.set, data.split, trainer), trainer);
   const TrainerResult result = train(trainable, data.set, data.split, trainer, resume);
   if (result.best_epoch > 0) {
@@ -174,7 +195,8 @@ PartPredictions train_member(TrainOptions options, const ModelConfig& config, co
                   static_cast<long long>(result.best_epoch)));
   }
   const LoadedModel best = load_model(directory.best());
-  PartPredictions predictions = predict_parts(*best.model, data);
+  PartPredictions predictions = predict_parts(run_function(best.model, make_engine(options, *best.model, threads)),
+                                              best.model->pack_options(), data);
   save_model(directory.model(), *best.model, best.config);
   return predictions;
 }
@@ -208,7 +230,7 @@ void run_training(const TrainRun& run) {
     own.ensemble_size = 1;
     const std::string folder = members == 1 ? run.folder : run.folder + "/model_" + std::to_string(m);
     if (members > 1) log_info("Model " + std::to_string(m + 1) + " of " + std::to_string(members));
-    const PartPredictions one = train_member(own, config, data, start, folder, run.resume);
+    const PartPredictions one = train_member(own, config, data, start, folder, run.resume, run.threads);
     for (std::size_t p = 0; p < 3; ++p) {
       mean[p].resize(one[p].size());
       for (std::size_t i = 0; i < one[p].size(); ++i) mean[p][i] += one[p][i] / static_cast<float>(members);

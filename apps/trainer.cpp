@@ -23,6 +23,22 @@ constexpr std::chrono::minutes kCheckpointEvery{10};
 
 bool better(Metric metric, double a, double b) { return larger_is_better(metric) ? a > b : a < b; }
 
+/// Adds the gradients of the mean loss of one batch, divided by `passes`.
+LossSum add_gradients(const Trainable& model, Loss loss, const TrainBatch& batch, const ForwardMode& mode, int passes) {
+  const std::int64_t count = count_present(batch.targets);
+  if (count == 0) return {};
+  const double share = 1.0 / static_cast<double>(count * passes);
+  if (!model.gradients) {
+    const torch::Tensor scaled = model.run(batch.graph, mode).scaled;
+    const LossSum sum = masked_loss(loss, scaled, batch.targets, model.target_shift, model.target_scale);
+    (sum.sum * share).backward();
+    return sum;
+  }
+  const torch::Tensor scaled = model.gradients(
+      batch.graph, mode, loss_slope(loss, batch.targets, model.target_shift, model.target_scale, share));
+  return masked_loss(loss, scaled, batch.targets, model.target_shift, model.target_scale);
+}
+
 /// One run of training; its parts share the state that a checkpoint holds.
 class Loop {
  public:
@@ -116,22 +132,29 @@ class Loop {
     if (options_.flag.ascents > 0) mode.perturbation = first_perturbation(options_.flag, batch.graph, model_.width, mode);
     for (int pass = 0; pass < passes; ++pass) {
       mode.ascent = static_cast<std::uint32_t>(pass);
-      const ModelOutput output = model_.run(batch.graph, mode);
-      const LossSum loss =
-          masked_loss(options_.loss, output.scaled, batch.targets, model_.target_shift, model_.target_scale);
+      const LossSum loss = add_gradients(model_, options_.loss, batch, mode, passes);
       if (loss.count == 0) return;  // a batch without any target teaches nothing
       const double sum = loss.sum.item<double>();
       if (!std::isfinite(sum)) {
         throw std::runtime_error("the loss is not finite at step " + std::to_string(state_.step) +
                                  "; a lower --lr or a --grad-clip may help");
       }
-      (loss.sum / static_cast<double>(loss.count * passes)).backward();
       if (pass + 1 < passes) mode.perturbation = next_perturbation(options_.flag, batch.graph, mode.perturbation);
       state_.loss_sum += sum;
       state_.loss_count += loss.count;
     }
     optimizer_.step(learning_rate(options_, state_.step), options_.grad_clip);
     average_.update();
+    weights_changed();
+  }
+
+  void swap_average() {
+    average_.swap();
+    weights_changed();
+  }
+
+  void weights_changed() {
+    if (model_.weights_changed) model_.weights_changed();
   }
 
   void finish_epoch() {
@@ -139,7 +162,7 @@ class Loop {
     model_.module->eval();
     const double loss = mean_loss();
     std::string valid_text, note;
-    average_.swap();  // validation and the saved weights use the average
+    swap_average();   // validation and the saved weights use the average
     if (!split_.valid.empty()) {
       const auto predictions = predict_checked();
       const MetricResult metric =
@@ -158,7 +181,7 @@ class Loop {
     }
     const bool last = state_.step >= options_.total_steps || state_.epoch >= options_.epochs;
     if (last && split_.valid.empty()) model_.save(best_path_);
-    average_.swap();
+    swap_average();
     const double lr = learning_rate(options_, state_.step);
     state_.metrics_csv += std::to_string(state_.epoch) + "," + std::to_string(state_.step) + "," +
                           text("%.9g", lr) + "," + text("%.9g", loss) + "," + valid_text + "\n";
@@ -180,7 +203,7 @@ class Loop {
     try {
       return predict_molecules(model_.run, model_.pack, set_, split_.valid);
     } catch (const Stopped& stopped) {
-      average_.swap();
+      swap_average();
       --state_.epoch;
       checkpoint();
       log_info("Stopped after step " + std::to_string(state_.step) + "; go on with --resume");
@@ -201,65 +224,11 @@ class Loop {
 
 }  // namespace
 
-Loss loss_from_string(const std::string& text) {
-  if (text == "l1") return Loss::l1;
-  if (text == "mse") return Loss::mse;
-  if (text == "huber") return Loss::huber;
-  if (text == "bce") return Loss::bce;
-  if (text == "ce") return Loss::ce;
-  throw UsageError("there is no loss '" + text + "'; the losses are l1, mse, huber, bce, ce");
-}
-
-std::string default_loss(TaskKind kind) {
-  if (kind == TaskKind::regression) return "l1";
-  return kind == TaskKind::binary ? "bce" : "ce";
-}
-
-void check_loss(Loss loss, TaskKind kind) {
-  const TaskKind fits = loss == Loss::bce ? TaskKind::binary : loss == Loss::ce ? TaskKind::multiclass : TaskKind::regression;
-  if (fits != kind) {
-    throw UsageError("this loss is for a " + std::string(to_string(fits)) + " task, the targets are " +
-                     std::string(to_string(kind)));
-  }
-}
-
 double learning_rate(const TrainerOptions& o, std::int64_t step) {
   const auto s = static_cast<double>(step), warmup = static_cast<double>(o.warmup_steps);
   const auto total = static_cast<double>(o.total_steps);
   if (step <= o.warmup_steps) return o.lr * s / warmup;
   return o.end_lr + (o.lr - o.end_lr) * (total - s) / (total - warmup);
-}
-
-LossSum masked_loss(Loss loss, const torch::Tensor& scaled, const torch::Tensor& targets, const torch::Tensor& shift,
-                    const torch::Tensor& scale) {
-  namespace F = torch::nn::functional;
-  const torch::Tensor present = targets.isnan().logical_not();
-  LossSum result;
-  result.count = present.sum().item<std::int64_t>();
-  if (loss == Loss::ce) {
-    const std::int64_t num_targets = targets.size(1), classes = scaled.size(1) / num_targets;
-    const torch::Tensor labels = torch::where(present, targets, torch::zeros_like(targets)).to(torch::kInt64);
-    const torch::Tensor each = F::cross_entropy(scaled.reshape({-1, classes}), labels.reshape({-1}),
-                                                F::CrossEntropyFuncOptions().reduction(torch::kNone));
-    result.sum = (each * present.reshape({-1})).sum();
-    return result;
-  }
-  const torch::Tensor wanted = torch::where(present, (targets - shift) / scale, scaled.detach());
-  torch::Tensor each;
-  if (loss == Loss::bce) {
-    // Present targets are 0 or 1; a missing one gets the weight 0 below.
-    each = F::binary_cross_entropy_with_logits(
-        scaled, torch::where(present, targets, torch::zeros_like(targets)),
-        F::BinaryCrossEntropyWithLogitsFuncOptions().reduction(torch::kNone));
-  } else if (loss == Loss::l1) {
-    each = (scaled - wanted).abs();
-  } else if (loss == Loss::mse) {
-    each = (scaled - wanted).square();
-  } else {
-    each = F::huber_loss(scaled, wanted, F::HuberLossFuncOptions().reduction(torch::kNone));
-  }
-  result.sum = (each * present).sum();
-  return result;
 }
 
 TrainerResult train(const Trainable& model, const MoleculeSet& set, const Split& split, const TrainerOptions& options,
@@ -280,8 +249,8 @@ double measure_step(const Trainable& model, const MoleculeSet& set, const Split&
   double seconds = 0;
   for (int repeat = 0; repeat < 2; ++repeat) {  // the first warms caches and threads up
     const auto start = Clock::now();
-    const ModelOutput output = model.run(batch.graph, {true, options.seed, 0});
-    masked_loss(options.loss, output.scaled, batch.targets, model.target_shift, model.target_scale).sum.backward();
+    if (model.weights_changed) model.weights_changed();   // as after every update
+    add_gradients(model, options.loss, batch, {true, options.seed, 0}, 1);
     seconds = std::chrono::duration<double>(Clock::now() - start).count();
   }
   for (auto& parameter : model.module->parameters()) parameter.mutable_grad() = torch::Tensor();

@@ -11,22 +11,22 @@
 
 #include "apps/adversarial.hpp"
 #include "apps/evaluate.hpp"
+#include "apps/loss.hpp"
 #include "apps/metrics.hpp"
 #include "datasets/molecule_set.hpp"
 
 namespace molgraph {
 
-enum class Loss : std::uint8_t { l1, mse, huber, bce, ce };
-Loss loss_from_string(const std::string& text);  ///< throws UsageError
-/// "l1", "bce", "ce".
-std::string default_loss(TaskKind kind);
-/// Throws UsageError if the loss means nothing for the task.
-void check_loss(Loss loss, TaskKind kind);
+/// One pass in training mode: the raw outputs [B, outputs]; `slope` is the loss's derivative by them. Gradients are added
+/// to the parameters' grad() and, if there is one, to that of the mode's perturbation.
+using GradientFunction = std::function<torch::Tensor(const GraphBatch&, const ForwardMode&, const LossSlope& slope)>;
 
 /// What is trained.
 struct Trainable {
   std::shared_ptr<torch::nn::Module> module;
-  RunFunction run;
+  RunFunction run;                                       ///< predictions; without `gradients` also for training, by autograd
+  GradientFunction gradients;                            ///< an engine's own way to the gradients; may be empty
+  std::function<void()> weights_changed;                 ///< called after every change of the weights; may be empty
   PackOptions pack;
   int width = 0;                                         ///< C of the node input
   torch::Tensor target_shift, target_scale;              ///< [outputs] the model's scaling of regression targets
@@ -55,15 +55,6 @@ struct TrainerOptions {
 
 /// Learning rate of update s = 1..S: linear up to the peak at W, then linear down to end_lr at S.
 double learning_rate(const TrainerOptions& options, std::int64_t step);
-
-/// Sum of the losses over the targets that are present, and their number. `scaled` [B, outputs] is the model's raw output;
-/// `targets` [B, T] (NaN = missing) are in the user's unit and scaled by shift and scale first.
-struct LossSum {
-  torch::Tensor sum;      ///< scalar, differentiable
-  std::int64_t count = 0;
-};
-LossSum masked_loss(Loss loss, const torch::Tensor& scaled, const torch::Tensor& targets, const torch::Tensor& shift,
-                    const torch::Tensor& scale);
 
 struct TrainerResult {
   std::int64_t epochs = 0, steps = 0;

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
-
 
 namespace molgraph {
 namespace {
@@ -30,26 +28,15 @@ void initialise(torch::nn::Module& module, int layers) {
 
 }  // namespace
 
-ClassMaps Graphormer::published_class_maps(int max_distance) {
-  const TopologyClasses topology{max_distance};
-  ClassMaps maps;
-  maps.topology.resize(static_cast<std::size_t>(topology.count()));
-  std::iota(maps.topology.begin(), maps.topology.end(), std::int64_t{0});
-  maps.topology[static_cast<std::size_t>(topology.far())] = topology.unreachable();
-  return maps;
-}
-
-Graphormer::Graphormer(const GraphormerOptions& options) : options_(options) {
+Graphormer::Graphormer(const GraphormerOptions& options) : options_(options), plan_(model_plan(options)) {
   const EncoderOptions& e = options.encoder;
   node = register_module("node", NodeEmbedding(options.features, e.width));
   in_degree = register_parameter("in_degree", torch::empty({options.max_degree + 1, e.width}));
   out_degree = register_parameter("out_degree", torch::empty({options.max_degree + 1, e.width}));
   if (options.path_bias) path = register_module("path", PathBias(options.features, e.heads, options.path_hops));
-  const EdgeClasses edge{feature_shape(options.features).bond_ids};
-  encoder = register_module("encoder", Encoder(e, TopologyClasses{options.max_distance}.count(), edge.count(), options.features));
-  head = register_module("head", TaskHead(e.width, options.outputs, HeadOptions{.transform = options.head_transform}));
+  encoder = register_module("encoder", Encoder(e, plan_.classes.topology.count(), plan_.classes.edge.count(), options.features));
+  head = register_module("head", TaskHead(e.width, options.outputs, plan_.head));
   register_target_scaling(options.outputs);
-  if (options.published_classes) maps_ = published_class_maps(options.max_distance);
   initialise(*this, e.layers);
 }
 
@@ -58,8 +45,7 @@ ModelOutput Graphormer::run(const GraphBatch& batch, const ForwardMode& mode) {
   for (auto& degree : degrees) degree = std::min<std::int64_t>(degree, options_.max_degree);
   const torch::Tensor degree = torch::tensor(degrees, torch::kInt64);
   const torch::Tensor centrality = in_degree.index_select(0, degree) + out_degree.index_select(0, degree);
-  RelationClasses classes = relation_classes(batch, options_.max_distance, maps_);
-  if (options_.spatial_pos_max > 0) classes.forbidden = pairs_at_distance(batch, options_.spatial_pos_max);
+  const RelationClasses classes = relation_classes(batch, plan_.classes);
   const torch::Tensor pair_bias = path ? path->forward(batch) : torch::Tensor();
 
   ModelOutput output;

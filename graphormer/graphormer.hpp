@@ -22,13 +22,8 @@ class Graphormer : public GraphModel {
   explicit Graphormer(const GraphormerOptions& options);
 
   ModelOutput run(const GraphBatch& batch, const ForwardMode& mode) override;
-  PackOptions pack_options() const override {
-    return {options_.path_bias || options_.encoder.gate.path_hops > 0, options_.path_rule};
-  }
+  const ModelPlan& plan() const override { return plan_; }
   bool is_decay_exempt(const std::string& parameter_name) const override;
-
-  /// The row that the published code ties: pairs farther than L have that of unreachable ones.
-  static ClassMaps published_class_maps(int max_distance);
 
   NodeEmbedding node{nullptr};
   torch::Tensor in_degree, out_degree;
@@ -38,7 +33,7 @@ class Graphormer : public GraphModel {
 
  private:
   GraphormerOptions options_;
-  ClassMaps maps_;
+  ModelPlan plan_;
 };
 
 }  // namespace molgraph

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "featurize/graph_batch.hpp"
+#include "graphormer/attention/model_plan.hpp"
 #include "graphormer/attention/options.hpp"
 
 namespace molgraph {
@@ -24,6 +25,9 @@ struct GraphormerOptions {
   PublishedLayout published;              ///< where the weights came from
   int outputs = 1;                        ///< columns of the head
 };
+
+/// What the model consists of, for engines that know no LibTorch.
+ModelPlan model_plan(const GraphormerOptions& options);
 
 /// Sets layers, width, ffn and heads: slim 12x80/80/8, small 6x512/512/32, base 12x768/768/32, large 18x1024/1024/32.
 /// Throws UsageError with the list of names.

@@ -18,7 +18,7 @@ class Grpe : public GraphModel {
   explicit Grpe(const GrpeOptions& options);
 
   ModelOutput run(const GraphBatch& batch, const ForwardMode& mode) override;
-  PackOptions pack_options() const override { return {.paths = options_.encoder.gate.path_hops > 0}; }
+  const ModelPlan& plan() const override { return plan_; }
   bool is_decay_exempt(const std::string& parameter_name) const override;
 
   NodeEmbedding node{nullptr};
@@ -27,12 +27,7 @@ class Grpe : public GraphModel {
 
  private:
   GrpeOptions options_;
-  ClassMaps maps_;
+  ModelPlan plan_;
 };
-
-/// Rows that the published code ties (models.md section 6): distances of L and more share row L; the pair (0, 0) has
-/// the rows of distance 0 and of NO_EDGE; the pairs of token 0 share one row both ways; an atom with itself is NO_EDGE;
-/// `ogb` bond ids are type + 4*stereo + 16*conjugated (not injective).
-ClassMaps published_class_maps(Features features, int max_distance);
 
 }  // namespace molgraph

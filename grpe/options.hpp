@@ -4,6 +4,7 @@
 #include <string>
 
 #include "featurize/vocabulary.hpp"
+#include "graphormer/attention/model_plan.hpp"
 #include "graphormer/attention/options.hpp"
 
 namespace molgraph {
@@ -21,6 +22,14 @@ struct GrpeOptions {
   PublishedLayout published;     ///< where the weights came from
   int outputs = 1;               ///< columns of the head
 };
+
+/// Rows that the published code ties (models.md section 6): distances of L and more share row L; the pair (0, 0) has
+/// the rows of distance 0 and of NO_EDGE; the pairs of token 0 share one row both ways; an atom with itself is NO_EDGE;
+/// `ogb` bond ids are type + 4*stereo + 16*conjugated (not injective).
+ClassMaps published_class_maps(Features features, int max_distance);
+
+/// What the model consists of, for engines that know no LibTorch.
+ModelPlan model_plan(const GrpeOptions& options);
 
 /// Sets layers, width, ffn and heads: tiny 4x64/64/8, small 12x80/80/8, standard 12x768/768/32, large 18x1024/1024/32.
 /// Throws UsageError with the list of names.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "featurize/graph_batch.hpp"
+#include "graphormer/attention/model_plan.hpp"
 
 namespace molgraph {
 
@@ -32,10 +33,14 @@ struct ModelOutput {
 class GraphModel : public torch::nn::Module {
  public:
   virtual ModelOutput run(const GraphBatch& batch, const ForwardMode& mode) = 0;
+  /// What the model consists of.
+  virtual const ModelPlan& plan() const = 0;
   /// What a batch has to be packed with.
-  virtual PackOptions pack_options() const = 0;
+  const PackOptions& pack_options() const { return plan().pack; }
   /// Rescales the head's meaning; regression only. Tensors [outputs].
   void set_target_scaling(const torch::Tensor& shift, const torch::Tensor& scale);
+  /// ModelOutput::values from ModelOutput::scaled.
+  torch::Tensor to_target_unit(const torch::Tensor& scaled) const { return scaled * target_scale_ + target_shift_; }
   /// Names of the parameters without weight decay outside recipes: biases, LayerNorms, gates and tables.
   virtual bool is_decay_exempt(const std::string& parameter_name) const = 0;
   bool is_gate(const std::string& parameter_name) const;
@@ -43,8 +48,6 @@ class GraphModel : public torch::nn::Module {
  protected:
   /// To be called once by the derived constructor: registers the buffers `target_shift` (0) and `target_scale` (1).
   void register_target_scaling(int outputs);
-  /// ModelOutput::values from ModelOutput::scaled.
-  torch::Tensor to_target_unit(const torch::Tensor& scaled) const { return scaled * target_scale_ + target_shift_; }
 
   torch::Tensor target_shift_, target_scale_;
 };

@@ -18,33 +18,21 @@ void for_each_pair(const GraphBatch& batch, Visit&& visit) {
 
 }  // namespace
 
-RelationClasses relation_classes(const GraphBatch& batch, int max_distance, const ClassMaps& maps) {
-  const TopologyClasses topology{max_distance};
-  const EdgeClasses edge{feature_shape(batch.features).bond_ids};
-  const auto mapped = [](const std::vector<std::int64_t>& map, int of) {
-    return map.empty() ? std::int64_t{of} : map[static_cast<std::size_t>(of)];
-  };
+RelationClasses relation_classes(const GraphBatch& batch, const ClassRule& rule) {
   RelationClasses classes;
   classes.topology = torch::empty({batch.num_pairs()}, torch::kInt64);
   classes.edge = torch::empty({batch.num_pairs()}, torch::kInt64);
-  auto* topology_out = classes.topology.data_ptr<std::int64_t>();
-  auto* edge_out = classes.edge.data_ptr<std::int64_t>();
+  if (rule.forbidden_distance > 0) classes.forbidden = torch::empty({batch.num_pairs()}, torch::kBool);
+  auto* topology = classes.topology.data_ptr<std::int64_t>();
+  auto* edge = classes.edge.data_ptr<std::int64_t>();
+  bool* forbidden = classes.forbidden.defined() ? classes.forbidden.data_ptr<bool>() : nullptr;
   for_each_pair(batch, [&](std::int64_t pair, std::int64_t i, std::int64_t j) {
     const auto p = static_cast<std::size_t>(pair);
-    topology_out[pair] = mapped(maps.topology, topology.of(i, j, batch.topology[p]));
-    edge_out[pair] = mapped(maps.edge, edge.of(i, j, batch.edge[p]));
+    topology[pair] = rule.topology_class(i, j, batch.topology[p]);
+    edge[pair] = rule.edge_class(i, j, batch.edge[p]);
+    if (forbidden != nullptr) forbidden[pair] = rule.forbidden(i, j, batch.topology[p]);
   });
   return classes;
-}
-
-torch::Tensor pairs_at_distance(const GraphBatch& batch, int distance) {
-  torch::Tensor result = torch::zeros({batch.num_pairs()}, torch::kBool);
-  bool* out = result.data_ptr<bool>();
-  for_each_pair(batch, [&](std::int64_t pair, std::int64_t i, std::int64_t j) {
-    const std::uint16_t raw = batch.topology[static_cast<std::size_t>(pair)];
-    out[pair] = i > 0 && j > 0 && raw >= distance;  // kUnreachable lies above every distance
-  });
-  return result;
 }
 
 }  // namespace molgraph

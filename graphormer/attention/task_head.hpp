@@ -3,13 +3,9 @@
 
 #include <torch/torch.h>
 
-namespace molgraph {
+#include "graphormer/attention/head_options.hpp"
 
-/// What stands between a molecule's embedding and the Linear C -> outputs. At most one of the two is in use.
-struct HeadOptions {
-  int last_mlp = 0;         ///< so many times (Linear C x C, exact GELU): GRPE's optional tail (models.md section 6)
-  bool transform = false;   ///< Linear C x C, exact GELU, LayerNorm: Graphormer v2 (arXiv:2203.04810)
-};
+namespace molgraph {
 
 /// The tail, then one Linear C -> outputs. The embedding of a molecule is what goes in here. Parameters:
 /// last_mlp.K.0.{weight,bias}, transform.{weight,bias}, transform_norm.{weight,bias}, linear.{weight,bias}.

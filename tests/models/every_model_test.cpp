@@ -93,7 +93,7 @@ TEST(Laplacian, SignsAreRandomInTrainingOnly) {
     // The noise of GRPE's input is the same in all calls that are compared: take the encoder alone.
     auto& grpe = static_cast<Grpe&>(*model);
     const GraphBatch batch = batch_for(*model, {random_graph(12, 2)}, {row});
-    return grpe.encoder->forward(grpe.node->forward(batch), batch, relation_classes(batch, 3), {},
+    return grpe.encoder->forward(grpe.node->forward(batch), batch, relation_classes(batch, class_rule(batch.features, 3)), {},
                                  {.training = training, .seed = 4, .step = step}, nullptr);
   };
   const torch::Tensor scored = states(false, 0, 0);

@@ -31,7 +31,7 @@ double spread_of(const Encoding& encoding, const GateOptions& gate, bool share) 
   const GraphBatch batch = pack(views, std::vector<std::int64_t>{0, 1, 2}, {.paths = true});
   const torch::Tensor path = encoding.path_bias ? torch::randn({batch.num_pairs(), 3}, torch::kFloat64) : torch::Tensor();
   const torch::Tensor x = torch::randn({1, 12}, torch::kFloat64).expand({batch.num_tokens(), -1}).contiguous();
-  const torch::Tensor out = encoder->forward(x, batch, relation_classes(batch, 3), path, {}, nullptr);
+  const torch::Tensor out = encoder->forward(x, batch, relation_classes(batch, class_rule(batch.features, 3)), path, {}, nullptr);
   return largest(out - out.narrow(0, 0, 1));
 }
 

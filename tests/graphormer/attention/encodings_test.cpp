@@ -169,7 +169,7 @@ TEST_P(EveryEncoding, IsItsFormula) {
   for (const bool gated : {false, true}) {
     OneLayer m(GetParam(), gated);
     std::vector<Tensor> kept;
-    m.encoder->forward(m.x, batch, relation_classes(batch, kLongest), GetParam().path_bias ? m.path : Tensor(),
+    m.encoder->forward(m.x, batch, relation_classes(batch, class_rule(batch.features, kLongest)), GetParam().path_bias ? m.path : Tensor(),
                        {.keep_layers = {1}}, &kept);
     const Tensor expected = by_hand(name, m, input_of(name, m, batch), gated);
     EXPECT_LT((kept.at(0) - expected).abs().max().item<double>(), 1e-12) << (gated ? "with the gate" : "without");

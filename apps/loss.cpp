@@ -1,0 +1,117 @@
+#include "apps/loss.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "featurize/error.hpp"
+
+namespace molgraph {
+namespace {
+
+/// Softmax minus the one that is wanted.
+void cross_entropy_slope(const float* scaled, std::int64_t classes, float target, float factor, float* slope) {
+  const float largest = *std::max_element(scaled, scaled + classes);
+  float total = 0;
+  for (std::int64_t c = 0; c < classes; ++c) total += std::exp(scaled[c] - largest);
+  for (std::int64_t c = 0; c < classes; ++c)
+    slope[c] = factor * (std::exp(scaled[c] - largest) / total - (c == static_cast<std::int64_t>(target) ? 1.0f : 0.0f));
+}
+
+float slope_of(Loss loss, float scaled, float wanted) {
+  const float difference = scaled - wanted;
+  switch (loss) {
+    case Loss::l1: return static_cast<float>((difference > 0) - (difference < 0));
+    case Loss::mse: return 2 * difference;
+    case Loss::huber: return std::clamp(difference, -1.0f, 1.0f);
+    case Loss::bce: return 1 / (1 + std::exp(-scaled)) - wanted;
+    case Loss::ce: break;
+  }
+  return 0;
+}
+
+std::vector<float> values_of(const torch::Tensor& tensor) {
+  const torch::Tensor values = tensor.to(torch::kFloat32).contiguous();
+  return {values.const_data_ptr<float>(), values.const_data_ptr<float>() + values.numel()};
+}
+
+}  // namespace
+
+Loss loss_from_string(const std::string& text) {
+  if (text == "l1") return Loss::l1;
+  if (text == "mse") return Loss::mse;
+  if (text == "huber") return Loss::huber;
+  if (text == "bce") return Loss::bce;
+  if (text == "ce") return Loss::ce;
+  throw UsageError("there is no loss '" + text + "'; the losses are l1, mse, huber, bce, ce");
+}
+
+std::string default_loss(TaskKind kind) {
+  if (kind == TaskKind::regression) return "l1";
+  return kind == TaskKind::binary ? "bce" : "ce";
+}
+
+void check_loss(Loss loss, TaskKind kind) {
+  const TaskKind fits = loss == Loss::bce ? TaskKind::binary : loss == Loss::ce ? TaskKind::multiclass : TaskKind::regression;
+  if (fits != kind) {
+    throw UsageError("this loss is for a " + std::string(to_string(fits)) + " task, the targets are " +
+                     std::string(to_string(kind)));
+  }
+}
+
+std::int64_t count_present(const torch::Tensor& targets) { return targets.isnan().logical_not().sum().item<std::int64_t>(); }
+
+LossSum masked_loss(Loss loss, const torch::Tensor& scaled, const torch::Tensor& targets, const torch::Tensor& shift,
+                    const torch::Tensor& scale) {
+  namespace F = torch::nn::functional;
+  const torch::Tensor present = targets.isnan().logical_not();
+  LossSum result;
+  result.count = count_present(targets);
+  if (loss == Loss::ce) {
+    const std::int64_t num_targets = targets.size(1), classes = scaled.size(1) / num_targets;
+    const torch::Tensor labels = torch::where(present, targets, torch::zeros_like(targets)).to(torch::kInt64);
+    const torch::Tensor each = F::cross_entropy(scaled.reshape({-1, classes}), labels.reshape({-1}),
+                                                F::CrossEntropyFuncOptions().reduction(torch::kNone));
+    result.sum = (each * present.reshape({-1})).sum();
+    return result;
+  }
+  const torch::Tensor wanted = torch::where(present, (targets - shift) / scale, scaled.detach());
+  torch::Tensor each;
+  if (loss == Loss::bce) {
+    // Present targets are 0 or 1; a missing one gets the weight 0 below.
+    each = F::binary_cross_entropy_with_logits(
+        scaled, torch::where(present, targets, torch::zeros_like(targets)),
+        F::BinaryCrossEntropyWithLogitsFuncOptions().reduction(torch::kNone));
+  } else if (loss == Loss::l1) {
+    each = (scaled - wanted).abs();
+  } else if (loss == Loss::mse) {
+    each = (scaled - wanted).square();
+  } else {
+    each = F::huber_loss(scaled, wanted, F::HuberLossFuncOptions().reduction(torch::kNone));
+  }
+  result.sum = (each * present).sum();
+  return result;
+}
+
+LossSlope loss_slope(Loss loss, const torch::Tensor& targets, const torch::Tensor& shift, const torch::Tensor& scale,
+                     double factor) {
+  return [loss, targets = values_of(targets), count = targets.size(1), shift = values_of(shift), scale = values_of(scale),
+          factor = static_cast<float>(factor)](std::size_t molecule, const float* scaled, float* slope) {
+    const float* target = targets.data() + static_cast<std::int64_t>(molecule) * count;
+    const auto classes = static_cast<std::int64_t>(shift.size()) / count;   // of a multiclass target
+    for (std::int64_t t = 0; t < count; ++t) {
+      if (loss == Loss::ce) {
+        if (std::isnan(target[t])) std::fill_n(slope + t * classes, classes, 0.0f);
+        else cross_entropy_slope(scaled + t * classes, classes, target[t], factor, slope + t * classes);
+      } else if (std::isnan(target[t])) {
+        slope[t] = 0;
+      } else {
+        const auto k = static_cast<std::size_t>(t);
+        const float wanted = loss == Loss::bce ? target[t] : (target[t] - shift[k]) / scale[k];
+        slope[t] = factor * slope_of(loss, scaled[t], wanted);
+      }
+    }
+  };
+}
+
+}  // namespace molgraph

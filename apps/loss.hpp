@@ -1,0 +1,38 @@
+// Losses over the targets that are present, and their derivatives.
+#pragma once
+
+#include <torch/torch.h>
+
+#include <cstdint>
+#include <string>
+
+#include "datasets/task.hpp"
+#include "graphormer/attention/cpu/model.hpp"
+
+namespace molgraph {
+
+enum class Loss : std::uint8_t { l1, mse, huber, bce, ce };
+Loss loss_from_string(const std::string& text);  ///< throws UsageError
+/// "l1", "bce", "ce".
+std::string default_loss(TaskKind kind);
+/// Throws UsageError if the loss means nothing for the task.
+void check_loss(Loss loss, TaskKind kind);
+
+/// Sum of the losses over the targets that are present, and their number. `scaled` [B, outputs] is the model's raw output;
+/// `targets` [B, T] (NaN = missing) are in the user's unit and scaled by shift and scale first.
+struct LossSum {
+  torch::Tensor sum;      ///< scalar, differentiable
+  std::int64_t count = 0;
+};
+LossSum masked_loss(Loss loss, const torch::Tensor& scaled, const torch::Tensor& targets, const torch::Tensor& shift,
+                    const torch::Tensor& scale);
+
+/// Number of targets that are not NaN.
+std::int64_t count_present(const torch::Tensor& targets);
+
+/// The derivative of masked_loss's sum, times `factor`, by one molecule's raw outputs. It holds copies of the targets.
+using LossSlope = cpu::LossSlope;
+LossSlope loss_slope(Loss loss, const torch::Tensor& targets, const torch::Tensor& shift, const torch::Tensor& scale,
+                     double factor);
+
+}  // namespace molgraph

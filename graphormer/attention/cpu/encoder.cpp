@@ -1,0 +1,304 @@
+#include "graphormer/attention/cpu/encoder.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace molgraph::cpu {
+namespace {
+
+// Vectors only grow: a smaller pack uses the front part.
+template <class T>
+T* sized(std::vector<T>& x, std::size_t count) {
+  if (x.size() < count) x.resize(count);
+  return x.data();
+}
+
+void multiply(const Kernels& kernels, const PackedLinear& linear, const float* x, std::size_t rows, float* y) {
+  kernels.gemm({.a = x, .a_stride = linear.in_stride, .rows = rows, .depth = linear.in, .weights = linear.forward.data(),
+                .columns = linear.out_stride, .bias = linear.bias, .y = y, .y_stride = linear.out_stride});
+}
+
+}  // namespace
+
+Encoder::Encoder(const EncoderShape& shape)
+    : shape_(shape),
+      kernels_(kernels()),
+      layers_count_(static_cast<std::size_t>(shape.options.layers)),
+      terms_(shape),
+      layers_(layers_count_),
+      stages_(2 * layers_count_ + 1) {}
+
+float* Encoder::input(std::size_t tokens) {
+  Stage& first = stages_[0];
+  return sized(shape_.options.post_ln ? first.normed : first.sum, tokens * shape_.stride);
+}
+
+// What half-layer s reads.
+const float* Encoder::half_input(std::size_t s) { return stage(s).normed.data(); }
+
+// The LayerNorm of stage s, or kNone.
+std::size_t Encoder::norm_offset(const FlatLayout& layout, std::size_t s) const {
+  if (shape_.options.post_ln) {   // behind every half-layer
+    if (s == 0) return kNone;
+    const LayerOffsets& layer = layout.layers[(s - 1) / 2];
+    return s % 2 == 1 ? layer.attention_norm : layer.ffn_norm;
+  }
+  if (s == 2 * layers_count_) return layout.final_norm;
+  return s % 2 == 0 ? layout.layers[s / 2].attention_norm : layout.layers[s / 2].ffn_norm;
+}
+
+void Encoder::load_terms(const EncoderWeights& weights, std::size_t layer, bool always) {
+  const FlatLayout& layout = weights.layout();
+  const bool share = shape_.options.share_encodings, share_gate = !shape_.options.gate.per_layer;
+  if (always || !share) terms_.load(weights, share ? layout.shared : layout.layers[layer].own, pack(),
+                                     PairInputs::of_layer(input_.pairs.bias, layer));
+  if (always || !share_gate)
+    terms_.load_gate(weights, share_gate ? layout.shared : layout.layers[layer].own, pack(),
+                     PairInputs::of_layer(input_.pairs.gate, layer));
+}
+
+Attention Encoder::attention_of(std::size_t molecule, LayerState& state) {
+  const MoleculeRelations& of = pack().molecules[molecule];
+  Attention g{.tokens = of.tokens, .heads = shape_.heads, .head_width = shape_.head_width, .scale = shape_.scale};
+  terms_.fill(pack(), molecule, g);
+  g.stride = 3 * shape_.inner_stride;
+  g.q = state.qkv.data() + of.first_token * g.stride;
+  g.k = g.q + shape_.inner_stride;
+  g.v = g.k + shape_.inner_stride;
+  if (!state.weight_bits.empty())
+    g.keep = {state.weight_bits.data() + of.first_pair * shape_.heads / 8, scale_of(shape_.options.attention_dropout)};
+  if (training()) g.softmax = sized(state.softmax, pack().pairs * shape_.heads) + of.first_pair * shape_.heads;
+  g.z = state.z.data() + of.first_token * shape_.inner_stride;
+  g.z_stride = shape_.inner_stride;
+  g.scratch = sized(scratch_, attention_scratch(of.tokens, shape_.heads, of.count(), training()));
+  return g;
+}
+
+void Encoder::draw_token_bits(std::size_t layer, RandomSite site, std::size_t width, double p, std::vector<std::uint8_t>& bits) {
+  const std::uint32_t threshold = dropout_threshold(p);
+  if (!training() || threshold == 0) return bits.clear();
+  const std::size_t stride = padded(width);
+  sized(bits, pack().tokens * stride / 8);
+  for (std::size_t b = 0; b < pack().size(); ++b) {
+    const MoleculeRelations& of = pack().molecules[b];
+    std::uint16_t* draws = sized(draws_, of.tokens * width);
+    random_draws(stream(b, layer, site), static_cast<std::int64_t>(of.tokens * width), draws);
+    kernels_.channel_bits(draws, threshold, of.tokens, width, stride, bits.data() + of.first_token * stride / 8);
+  }
+}
+
+void Encoder::draw_weight_bits(std::size_t layer, std::vector<std::uint8_t>& bits) {
+  const std::uint32_t threshold = dropout_threshold(shape_.options.attention_dropout);
+  if (!training() || threshold == 0) return bits.clear();
+  const auto heads = static_cast<std::size_t>(shape_.options.heads);
+  sized(bits, pack().pairs * shape_.heads / 8);
+  for (std::size_t b = 0; b < pack().size(); ++b) {
+    const MoleculeRelations& of = pack().molecules[b];
+    const std::size_t pairs = of.tokens * of.tokens;
+    std::uint16_t* draws = sized(draws_, heads * pairs);
+    random_draws(stream(b, layer, RandomSite::attention_weights), static_cast<std::int64_t>(heads * pairs), draws);
+    kernels_.head_bits(draws, threshold, heads, pairs, bits.data() + of.first_pair * shape_.heads / 8);
+  }
+}
+
+RandomStream Encoder::stream(std::size_t molecule, std::size_t layer, RandomSite site) const {
+  return {input_.random.seed, input_.random.step, static_cast<std::uint32_t>(input_.row[molecule]),
+          static_cast<std::uint32_t>(layer), site, input_.random.ascent};
+}
+
+float Encoder::scale_of(double p) { return static_cast<float>(dropout_scale(dropout_threshold(p))); }
+
+Keep Encoder::residual_keep(LayerState& state, std::size_t half) const {
+  const std::vector<std::uint8_t>& bits = state.residual_bits[half % 2];
+  return bits.empty() ? Keep{} : Keep{bits.data(), scale_of(shape_.options.dropout)};
+}
+
+// Stage s: sum = carry + drop(branch), and its LayerNorm if there is one.
+void Encoder::norm(const EncoderWeights& weights, std::size_t s, const float* carry, const float* branch, const Keep& keep) {
+  Stage& at = stage(s);
+  const std::size_t offset = norm_offset(weights.layout(), s), floats = pack().tokens * shape_.stride;
+  kernels_.residual_norm({.rows = pack().tokens,
+                          .width = shape_.width,
+                          .stride = shape_.stride,
+                          .x = carry,
+                          .y = branch,
+                          .keep = keep,
+                          .weight = weights.at(offset),
+                          .bias = offset == kNone ? nullptr : weights.at(offset) + shape_.stride,
+                          .sum = sized(at.sum, floats),
+                          .normed = offset == kNone ? nullptr : sized(at.normed, floats),
+                          .statistics = sized(at.statistics, 2 * pack().tokens)});
+}
+
+void Encoder::attend(const PackedLayer& layer, const float* x, LayerState& state) {
+  const std::size_t tokens = pack().tokens;
+  multiply(kernels_, layer.qkv, x, tokens, sized(state.qkv, tokens * layer.qkv.out_stride));
+  sized(state.z, tokens * shape_.inner_stride);
+  for (std::size_t b = 0; b < pack().size(); ++b) kernels_.attention(attention_of(b, state));
+  multiply(kernels_, layer.output, state.z.data(), tokens, sized(branch_, tokens * shape_.stride));
+}
+
+void Encoder::feed_forward(const PackedLayer& layer, const float* x, LayerState& state) {
+  const std::size_t tokens = pack().tokens, floats = tokens * shape_.ffn_stride;
+  multiply(kernels_, layer.linear1, x, tokens, sized(state.hidden, floats));
+  Keep keep;
+  if (!state.activation_bits.empty()) keep = {state.activation_bits.data(), scale_of(shape_.options.activation_dropout)};
+  kernels_.gelu(state.hidden.data(), training() ? sized(state.slope, floats) : nullptr, tokens, shape_.ffn_stride, keep);
+  multiply(kernels_, layer.linear2, state.hidden.data(), tokens, sized(branch_, tokens * shape_.stride));
+}
+
+void Encoder::keep_layer(const std::vector<KeptLayer>& kept, int layer, const float* states) const {
+  for (const KeptLayer& wanted : kept) {
+    if (wanted.layer != layer) continue;
+    for (std::size_t t = 0; t < pack().tokens; ++t)
+      std::copy_n(states + t * shape_.stride, shape_.width, wanted.states + t * shape_.width);
+  }
+}
+
+void Encoder::forward(const EncoderWeights& weights, const PackInput& input, const std::vector<KeptLayer>& kept, float* graph) {
+  input_ = input;
+  const bool post_ln = shape_.options.post_ln;
+  const std::size_t last = 2 * layers_count_;
+  load_terms(weights, 0, true);
+  keep_layer(kept, 0, post_ln ? stage(0).normed.data() : stage(0).sum.data());
+  if (!post_ln) norm(weights, 0, stage(0).sum.data(), nullptr, {});
+  for (std::size_t s = 0; s < last; ++s) {
+    const std::size_t k = s / 2;
+    LayerState& state = state_of(k);
+    if (s % 2 == 0) {
+      if (k > 0) load_terms(weights, k, false);
+      draw_token_bits(k, RandomSite::attention_residual, shape_.width, shape_.options.dropout, state.residual_bits[0]);
+      draw_token_bits(k, RandomSite::ffn_residual, shape_.width, shape_.options.dropout, state.residual_bits[1]);
+      draw_token_bits(k, RandomSite::ffn_activation, shape_.ffn, shape_.options.activation_dropout, state.activation_bits);
+      draw_weight_bits(k, state.weight_bits);
+      attend(weights.layer(k), half_input(s), state);
+    } else {
+      feed_forward(weights.layer(k), half_input(s), state);
+    }
+    norm(weights, s + 1, post_ln ? stage(s).normed.data() : stage(s).sum.data(), branch_.data(), residual_keep(state, s));
+    if (s % 2 == 1) keep_layer(kept, static_cast<int>(k) + 1, post_ln ? stage(s + 1).normed.data() : stage(s + 1).sum.data());
+  }
+  const bool normed = norm_offset(weights.layout(), last) != kNone;
+  const float* output = normed ? stage(last).normed.data() : stage(last).sum.data();
+  keep_layer(kept, -1, output);
+  for (std::size_t b = 0; b < pack().size(); ++b)
+    std::memcpy(graph + b * shape_.stride, output + pack().molecules[b].first_token * shape_.stride, shape_.stride * sizeof(float));
+}
+
+// --- the way back ---
+
+void Encoder::norm_back(const EncoderWeights& weights, std::size_t s, const float* dy, float* dx, bool accumulate, float* flat) {
+  const std::size_t offset = norm_offset(weights.layout(), s);
+  kernels_.norm_gradient({.rows = pack().tokens,
+                          .width = shape_.width,
+                          .stride = shape_.stride,
+                          .sum = stage(s).sum.data(),
+                          .statistics = stage(s).statistics.data(),
+                          .dy = dy,
+                          .weight = weights.at(offset),
+                          .dx = dx,
+                          .dweight = flat + offset,
+                          .dbias = flat + offset + shape_.stride,
+                          .accumulate = accumulate});
+}
+
+// dx = dy W^T; the weight's and the bias's gradients are added up.
+void Encoder::linear_back(const PackedLinear& linear, const LinearOffsets& offsets, const float* x, const float* dy, float* dx,
+                          float* flat) {
+  const std::size_t tokens = pack().tokens;
+  kernels_.weight_gradient({.a = x, .a_stride = linear.in_stride, .rows = tokens, .depth = linear.in, .y = dy,
+                            .y_stride = linear.out_stride, .columns = linear.out_stride, .weights = flat + offsets.weight});
+  kernels_.column_sums(dy, tokens, linear.out_stride, linear.out_stride, flat + offsets.bias);
+  kernels_.gemm({.a = dy, .a_stride = linear.out_stride, .rows = tokens, .depth = linear.out_stride,
+                 .weights = linear.backward.data(), .columns = linear.in_stride, .y = dx, .y_stride = linear.in_stride});
+}
+
+void Encoder::attend_back(const EncoderWeights& weights, std::size_t k, const float* dy, float* dx, float* flat) {
+  const PackedLayer& layer = weights.layer(k);
+  const LayerOffsets& offsets = weights.layout().layers[k];
+  LayerState& state = state_of(k);
+  const std::size_t tokens = pack().tokens;
+  float* dz = sized(dhidden_, tokens * std::max(shape_.inner_stride, shape_.ffn_stride));
+  linear_back(layer.output, offsets.output, state.z.data(), dy, dz, flat);
+  float* dqkv = sized(dqkv_, tokens * layer.qkv.out_stride);
+  if (shape_.inner < shape_.inner_stride) std::fill_n(dqkv, tokens * layer.qkv.out_stride, 0.0f);
+  for (std::size_t b = 0; b < pack().size(); ++b) {
+    const MoleculeRelations& of = pack().molecules[b];
+    AttentionGradient d{.dz = dz + of.first_token * shape_.inner_stride, .dz_stride = shape_.inner_stride};
+    terms_.fill(pack(), b, d);
+    d.dq = dqkv + of.first_token * layer.qkv.out_stride;
+    d.dk = d.dq + shape_.inner_stride;
+    d.dv = d.dk + shape_.inner_stride;
+    kernels_.attention_gradient(attention_of(b, state), d);
+  }
+  linear_back(layer.qkv, offsets.qkv, half_input(2 * k), dqkv, dx, flat);
+}
+
+void Encoder::feed_forward_back(const EncoderWeights& weights, std::size_t k, const float* dy, float* dx, float* flat) {
+  const PackedLayer& layer = weights.layer(k);
+  const LayerOffsets& offsets = weights.layout().layers[k];
+  LayerState& state = state_of(k);
+  const std::size_t floats = pack().tokens * shape_.ffn_stride;
+  float* dhidden = sized(dhidden_, pack().tokens * std::max(shape_.inner_stride, shape_.ffn_stride));
+  linear_back(layer.linear2, offsets.linear2, state.hidden.data(), dy, dhidden, flat);
+  kernels_.multiply(state.slope.data(), dhidden, floats);
+  linear_back(layer.linear1, offsets.linear1, half_input(2 * k + 1), dhidden, dx, flat);
+}
+
+const float* Encoder::backward(const EncoderWeights& weights, const float* dgraph, const PackGradient& gradient) {
+  const FlatLayout& layout = weights.layout();
+  const EncoderOptions& o = shape_.options;
+  const std::size_t tokens = pack().tokens, floats = tokens * shape_.stride, last = 2 * layers_count_;
+  // `flow` is the gradient of what is carried along: of `sum` with pre-LN, of `normed` with post-LN.
+  float *flow = sized(flow_, floats), *dy = sized(dy_, floats), *dbranch = sized(dbranch_, floats);
+  std::fill_n(flow, floats, 0.0f);
+  for (std::size_t b = 0; b < pack().size(); ++b)
+    std::memcpy(flow + pack().molecules[b].first_token * shape_.stride, dgraph + b * shape_.stride, shape_.stride * sizeof(float));
+  if (!o.post_ln && layout.final_norm != kNone) {
+    std::copy_n(flow, floats, dy);
+    norm_back(weights, last, dy, flow, false, gradient.flat);
+  }
+  terms_.clear_gradients();
+  terms_.clear_gate_gradients();
+  for (std::size_t s = last; s-- > 0;) {
+    const std::size_t k = s / 2;
+    if (o.post_ln) {
+      norm_back(weights, s + 1, flow, dbranch, false, gradient.flat);
+      std::swap(flow, dbranch);
+    }
+    const Keep keep = residual_keep(state_of(k), s);
+    const float* branch_slope = flow;
+    if (keep.bits != nullptr) {
+      kernels_.drop(flow, dy, tokens, shape_.stride, keep);
+      branch_slope = dy;
+    }
+    if (s % 2 == 1) {
+      feed_forward_back(weights, k, branch_slope, dbranch, gradient.flat);
+    } else {
+      if (k + 1 < layers_count_) load_terms(weights, k, false);   // the last layer's are still there
+      attend_back(weights, k, branch_slope, dbranch, gradient.flat);
+      finish_terms(weights, k, gradient);
+    }
+    if (o.post_ln) kernels_.add(dbranch, flow, floats);
+    else norm_back(weights, s, dbranch, flow, true, gradient.flat);
+  }
+  return flow;
+}
+
+// Takes the terms' gradients to their tables: after every layer if the layers have their own, else after the first layer.
+void Encoder::finish_terms(const EncoderWeights& weights, std::size_t k, const PackGradient& gradient) {
+  const FlatLayout& layout = weights.layout();
+  const EncoderOptions& o = shape_.options;
+  if (!o.share_encodings || k == 0) {
+    terms_.add_gradients(o.share_encodings ? layout.shared : layout.layers[k].own, pack(), gradient.flat,
+                         PairGradients::of_layer(gradient.pairs.bias, k));
+    terms_.clear_gradients();
+  }
+  if (o.gate.per_layer || k == 0) {
+    terms_.add_gate_gradients(o.gate.per_layer ? layout.layers[k].own : layout.shared, pack(), gradient.flat,
+                              PairGradients::of_layer(gradient.pairs.gate, k));
+    terms_.clear_gate_gradients();
+  }
+}
+
+}  // namespace molgraph::cpu

@@ -1,0 +1,137 @@
+// The kernels of the CPU engine as plain functions on raw pointers: one table of them per instruction set.
+//
+// Layouts. Channels of a token row stand in blocks of kBlock floats; what is beyond the real width is zero, and a row's
+// length in memory is its `stride`. Queries, keys, values and everything per head are "head-innermost": channel d*H + h,
+// H the number of heads padded to `padded_heads()`, so that one vector holds one number of many heads whatever the head
+// width. Per-pair arrays are [n*n, H], query-major.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace molgraph::cpu {
+
+inline constexpr std::size_t kBlock = 16;   ///< floats: the widest vector of any instruction set
+
+inline std::size_t padded(std::size_t width) { return (width + kBlock - 1) / kBlock * kBlock; }
+/// 8, or a multiple of 16.
+inline std::size_t padded_heads(std::size_t heads) { return heads <= 8 ? 8 : padded(heads); }
+
+/// y[rows, columns] (+)= a[rows, depth] * weights + bias.
+struct Gemm {
+  const float* a = nullptr;
+  std::size_t a_stride = 0, rows = 0, depth = 0;
+  const float* weights = nullptr;   ///< [depth, columns] as pack_weights() arranges it
+  std::size_t columns = 0;          ///< a multiple of kBlock
+  const float* bias = nullptr;      ///< [columns]; null = none
+  float* y = nullptr;
+  std::size_t y_stride = 0;
+  bool accumulate = false;          ///< add to y; then without bias
+};
+
+/// weights[depth, columns] += a[rows, depth]^T * y[rows, columns]; plain row-major, `columns` a multiple of kBlock.
+struct WeightGradient {
+  const float* a = nullptr;
+  std::size_t a_stride = 0, rows = 0, depth = 0;
+  const float* y = nullptr;
+  std::size_t y_stride = 0, columns = 0;
+  float* weights = nullptr;
+};
+
+/// Dropout's survivors as bits, one per channel (or head); null = no dropout.
+struct Keep {
+  const std::uint8_t* bits = nullptr;
+  float scale = 1;   ///< of survivors
+};
+
+/// sum = x + drop(y); normed = LayerNorm(sum). Any of y, normed may be null (no addition; no norm).
+struct ResidualNorm {
+  std::size_t rows = 0, width = 0, stride = 0;
+  const float *x = nullptr, *y = nullptr;
+  Keep keep;                                         ///< bits [rows, stride/8]
+  const float *weight = nullptr, *bias = nullptr;    ///< [stride]
+  float *sum = nullptr, *normed = nullptr;
+  float* statistics = nullptr;                       ///< [rows, 2] mean and 1/deviation; may be null
+};
+
+/// The LayerNorm's part of the way back: dx (+)= d sum, weight and bias gradients are added up.
+struct NormGradient {
+  std::size_t rows = 0, width = 0, stride = 0;
+  const float *sum = nullptr, *statistics = nullptr, *dy = nullptr, *weight = nullptr;
+  float *dx = nullptr, *dweight = nullptr, *dbias = nullptr;
+  bool accumulate = true;
+};
+
+/// One molecule, all heads.
+struct Attention {
+  std::size_t tokens = 0, heads = 0, head_width = 0;   ///< n, padded H, d
+  float scale = 1;                                     ///< alpha
+  const float *q = nullptr, *k = nullptr, *v = nullptr;
+  std::size_t stride = 0;                              ///< of the rows of q, k and v
+  const float *bias = nullptr, *gate = nullptr;        ///< [n*n, H]; null = none. Forbidden pairs: kForbidden
+  Keep keep;                                           ///< bits [n*n, H/8]
+  std::size_t relations = 0;                           ///< M, those that occur in this molecule
+  const std::uint16_t* relation = nullptr;             ///< [n*n]
+  const std::uint16_t* key_relation = nullptr;         ///< [n*n] of the key term
+  /// tables [M, d*H]; null = term off
+  const float *query_rows = nullptr, *key_rows = nullptr, *value_rows = nullptr;
+  bool key_by_row = false;                             ///< the key term multiplies k_i instead of k_j
+  float* softmax = nullptr;                            ///< [n*n, H] a_ij; null = not kept
+  float* z = nullptr;
+  std::size_t z_stride = 0;
+  float* scratch = nullptr;                            ///< attention_scratch() floats
+};
+inline constexpr float kForbidden = -1e30f;
+
+/// On the way back. dq, dk, dv (stride as q) are overwritten, all else is added to.
+struct AttentionGradient {
+  const float* dz = nullptr;
+  std::size_t dz_stride = 0;
+  float *dq = nullptr, *dk = nullptr, *dv = nullptr;
+  float *dbias = nullptr, *dgate = nullptr;                                    ///< [n*n, H]; null = not wanted
+  float *dquery_rows = nullptr, *dkey_rows = nullptr, *dvalue_rows = nullptr;  ///< [M, d*H]
+};
+
+/// Floats of scratch for one molecule of n tokens with M relations.
+std::size_t attention_scratch(std::size_t tokens, std::size_t heads, std::size_t relations, bool training);
+
+struct Kernels {
+  const char* name;   ///< of the instruction set
+  void (*gemm)(const Gemm&);
+  void (*weight_gradient)(const WeightGradient&);
+  /// sums[columns] += sum over rows of y[rows, columns]
+  void (*column_sums)(const float* y, std::size_t rows, std::size_t stride, std::size_t columns, float* sums);
+  void (*residual_norm)(const ResidualNorm&);
+  void (*norm_gradient)(const NormGradient&);
+  /// x [rows, stride] becomes drop(GELU(x)); `slope`, if not null, gets the derivative. Bits [rows, stride/8].
+  void (*gelu)(float* x, float* slope, std::size_t rows, std::size_t stride, const Keep& keep);
+  void (*multiply)(const float* factor, float* x, std::size_t count);   ///< x *= factor; count a multiple of kBlock
+  /// out = x where kept, times the scale, else 0; bits [rows, stride/8]
+  void (*drop)(const float* x, float* out, std::size_t rows, std::size_t stride, const Keep& keep);
+  void (*add)(const float* y, float* x, std::size_t count);             ///< x += y
+  void (*attention)(const Attention&);
+  void (*attention_gradient)(const Attention&, const AttentionGradient&);
+  /// Survivors (draw >= threshold) of draws [rows, width] as bits [rows, stride/8].
+  void (*channel_bits)(const std::uint16_t* draws, std::uint32_t threshold, std::size_t rows, std::size_t width,
+                       std::size_t stride, std::uint8_t* bits);
+  /// The same of draws [heads, pairs], transposed to bits [pairs, padded_heads/8].
+  void (*head_bits)(const std::uint16_t* draws, std::uint32_t threshold, std::size_t heads, std::size_t pairs,
+                    std::uint8_t* bits);
+};
+
+/// Those of the best instruction set of this processor.
+const Kernels& kernels();
+/// Those that kernels() gives from now on; for tests. Models that exist already keep theirs.
+void choose_kernels(const Kernels& kernels);
+/// All that this processor can run, the best first; for tests and the benchmark.
+std::span<const Kernels* const> all_kernels();
+
+/// weights [depth, columns] row-major -> what Gemm reads: panels of up to five blocks, each [depth, panel]. `out` has
+/// depth * columns floats; columns a multiple of kBlock.
+void pack_weights(const float* weights, std::size_t depth, std::size_t columns, float* out);
+/// The panels: blocks of panel p out of `blocks` in all. Five or fewer, as even as possible.
+std::size_t panel_count(std::size_t blocks);
+std::size_t panel_blocks(std::size_t blocks, std::size_t panel);
+
+}  // namespace molgraph::cpu

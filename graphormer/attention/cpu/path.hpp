@@ -1,0 +1,34 @@
+// The edge-path term (Ying et al. 2021, eq. 7; models.md section 3) without LibTorch: path_bias.hpp has the formula.
+#pragma once
+
+#include <vector>
+
+#include "featurize/graph_batch.hpp"
+#include "graphormer/attention/cpu/pack.hpp"
+
+namespace molgraph::cpu {
+
+/// T[p][bond id] = Ebar W[p], padded heads.
+class HopTable {
+ public:
+  HopTable(Features features, std::size_t heads, std::size_t hops);
+  /// `bond` [sum of bond_dims, heads], `hop_weight` [hops, heads, heads]
+  void assign(const float* bond, const float* hop_weight);
+  /// From the table's gradient (size()); either may be null.
+  void add_gradients(const float* table, float* dbond, float* dhop_weight) const;
+
+  std::size_t size() const { return table_.size(); }
+  /// S / m' of all pairs of the pack, [pairs, H]; zero where there is no path.
+  void values(const GraphBatch& batch, const Pack& pack, float* out) const;
+  /// `slope` [pairs, H], used up; adds to the table's gradient.
+  void values_gradient(const GraphBatch& batch, const Pack& pack, float* slope, float* table) const;
+
+ private:
+  std::vector<float> mean_bonds() const;
+
+  std::size_t heads_, padded_, hops_, bond_ids_;
+  std::vector<std::vector<std::size_t>> bond_rows_;   ///< of each bond id in `bond`
+  std::vector<float> bond_, hop_weight_, table_;      ///< table [hops, bond ids, H]
+};
+
+}  // namespace molgraph::cpu
