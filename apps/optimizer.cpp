@@ -1,57 +1,97 @@
 #include "apps/optimizer.hpp"
 
+#include <ATen/Parallel.h>
+
+#include <cmath>
+
 namespace molgraph {
 namespace {
 
-using AdamState = torch::optim::AdamWParamState;
+constexpr double kBeta1 = 0.9, kBeta2 = 0.999, kEpsilon = 1e-8;
+constexpr std::int64_t kPiece = 1 << 16;   // of a tensor, for one thread
+
+/// The factors of one update of one parameter.
+struct Update {
+  float keep;          ///< 1 - lr * decay
+  float step;          ///< lr / (1 - beta1^t)
+  float root;          ///< 1 / sqrt(1 - beta2^t)
+  float clip;          ///< of the gradient
+};
+
+void update_piece(const Update& u, const float* gradient, float* mean, float* square, float* weight, std::int64_t count) {
+  constexpr auto kMean = static_cast<float>(kBeta1), kSquare = static_cast<float>(kBeta2);
+  for (std::int64_t i = 0; i < count; ++i) {
+    const float g = gradient[i] * u.clip;
+    mean[i] = kMean * mean[i] + (1 - kMean) * g;
+    square[i] = kSquare * square[i] + (1 - kSquare) * g * g;
+    weight[i] = u.keep * weight[i] - u.step * mean[i] / (std::sqrt(square[i]) * u.root + static_cast<float>(kEpsilon));
+  }
+}
+
+/// The norm of all gradients together, summed in a fixed order.
+double gradient_norm(const std::vector<torch::Tensor>& parameters) {
+  double total = 0;
+  for (const torch::Tensor& parameter : parameters) {
+    if (!parameter.grad().defined()) continue;
+    const float* gradient = parameter.grad().const_data_ptr<float>();
+    const std::int64_t count = parameter.numel();
+    double lanes[8] = {};
+    std::int64_t i = 0;
+    for (; i + 8 <= count; i += 8)
+      for (int l = 0; l < 8; ++l) lanes[l] += static_cast<double>(gradient[i + l]) * gradient[i + l];
+    for (; i < count; ++i) lanes[0] += static_cast<double>(gradient[i]) * gradient[i];
+    for (const double lane : lanes) total += lane;
+  }
+  return std::sqrt(total);
+}
 
 }  // namespace
 
 Optimizer::Optimizer(torch::nn::Module& module, const std::function<bool(const std::string&)>& decay_exempt,
                      double weight_decay) {
-  std::vector<torch::Tensor> decayed, exempt;
   for (const auto& item : module.named_parameters()) {
     if (!item.value().requires_grad()) continue;
     names_.push_back(item.key());
     parameters_.push_back(item.value());
-    (decay_exempt(item.key()) ? exempt : decayed).push_back(item.value());
-  }
-  const auto group = [](const std::vector<torch::Tensor>& parameters, double decay) {
-    return torch::optim::OptimizerParamGroup(
-        parameters, std::make_unique<torch::optim::AdamWOptions>(torch::optim::AdamWOptions().weight_decay(decay)));
-  };
-  adamw_ = std::make_unique<torch::optim::AdamW>(
-      std::vector<torch::optim::OptimizerParamGroup>{group(decayed, weight_decay), group(exempt, 0.0)});
-  for (const auto& parameter : parameters_) {  // present from the start, so that a checkpoint can be read into it
-    auto state = std::make_unique<AdamState>();
-    state->step(0);
-    state->exp_avg(torch::zeros_like(parameter));
-    state->exp_avg_sq(torch::zeros_like(parameter));
-    adamw_->state()[parameter.unsafeGetTensorImpl()] = std::move(state);
+    means_.push_back(torch::zeros_like(item.value()).detach());
+    squares_.push_back(torch::zeros_like(item.value()).detach());
+    decay_.push_back(decay_exempt(item.key()) ? 0.0 : weight_decay);
   }
 }
 
-void Optimizer::zero_grad() { adamw_->zero_grad(); }
+void Optimizer::zero_grad() {
+  for (torch::Tensor& parameter : parameters_)
+    if (parameter.grad().defined()) parameter.mutable_grad().zero_();
+}
 
 void Optimizer::step(double learning_rate, double clip) {
-  if (clip > 0) torch::nn::utils::clip_grad_norm_(parameters_, clip);
-  for (auto& group : adamw_->param_groups()) group.options().set_lr(learning_rate);
-  adamw_->step();
+  torch::NoGradGuard no_grad;
+  for (torch::Tensor& parameter : parameters_)
+    if (parameter.grad().defined() && !parameter.grad().is_contiguous()) parameter.mutable_grad() = parameter.grad().contiguous();
+  ++updates_;
+  Update u;
+  u.step = static_cast<float>(learning_rate / (1 - std::pow(kBeta1, static_cast<double>(updates_))));
+  u.root = static_cast<float>(1 / std::sqrt(1 - std::pow(kBeta2, static_cast<double>(updates_))));
+  u.clip = clip > 0 ? static_cast<float>(std::min(1.0, clip / (gradient_norm(parameters_) + 1e-6))) : 1.0f;
+  for (std::size_t k = 0; k < parameters_.size(); ++k) {
+    if (!parameters_[k].grad().defined()) continue;
+    u.keep = static_cast<float>(1 - learning_rate * decay_[k]);
+    const float* gradient = parameters_[k].grad().const_data_ptr<float>();
+    float *mean = means_[k].data_ptr<float>(), *square = squares_[k].data_ptr<float>(), *weight = parameters_[k].data_ptr<float>();
+    at::parallel_for(0, parameters_[k].numel(), kPiece, [&](std::int64_t begin, std::int64_t end) {
+      update_piece(u, gradient + begin, mean + begin, square + begin, weight + begin, end - begin);
+    });
+  }
 }
 
 void Optimizer::append_state(NamedTensors& tensors) const {
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
-    const auto& state = static_cast<const AdamState&>(*adamw_->state().at(parameters_[i].unsafeGetTensorImpl()));
-    tensors.emplace_back("adam.m." + names_[i], state.exp_avg());
-    tensors.emplace_back("adam.v." + names_[i], state.exp_avg_sq());
+    tensors.emplace_back("adam.m." + names_[i], means_[i]);
+    tensors.emplace_back("adam.v." + names_[i], squares_[i]);
   }
 }
 
-void Optimizer::set_updates(std::int64_t updates) {
-  for (const auto& parameter : parameters_) {
-    static_cast<AdamState&>(*adamw_->state().at(parameter.unsafeGetTensorImpl())).step(updates);
-  }
-}
+void Optimizer::set_updates(std::int64_t updates) { updates_ = updates; }
 
 WeightAverage::WeightAverage(torch::nn::Module& module, double decay) : decay_(decay) {
   if (decay_ == 0) return;

@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -13,7 +12,8 @@
 
 namespace molgraph {
 
-/// torch's AdamW (Loshchilov & Hutter 2019; betas 0.9 and 0.999, eps 1e-8) over all parameters that require a gradient.
+/// AdamW (Loshchilov & Hutter 2019, algorithm 2; betas 0.9 and 0.999, eps 1e-8) over all float32 parameters that require
+/// a gradient. One pass over memory: LibTorch's takes ten calls per parameter, longer than a small model's gradients.
 class Optimizer {
  public:
   /// `decay_exempt` by parameter name.
@@ -30,8 +30,9 @@ class Optimizer {
 
  private:
   std::vector<std::string> names_;
-  std::vector<torch::Tensor> parameters_;
-  std::unique_ptr<torch::optim::AdamW> adamw_;
+  std::vector<torch::Tensor> parameters_, means_, squares_;   ///< the moments m and v
+  std::vector<double> decay_;                                 ///< per parameter
+  std::int64_t updates_ = 0;
 };
 
 /// Exponential moving average of the parameters (decay 0 = off: every call does nothing).

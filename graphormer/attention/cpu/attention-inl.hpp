@@ -46,8 +46,8 @@ struct TwoRows {
     if (two) hn::StoreU(hn::Add(hn::UpperHalf(Half(), v), hn::LoadU(Half(), second)), Half(), second);
   }
   static HWY_INLINE Vec kept(Vec x, const Keep& keep, const std::uint8_t* first, const std::uint8_t* second, std::size_t) {
-    const std::uint8_t bits[8] = {*first, *second};
-    return hn::IfThenElseZero(hn::LoadMaskBits(Tag(), bits), hn::Mul(x, hn::Set(Tag(), keep.scale)));
+    const hn::Mask<Tag> mask{static_cast<__mmask16>(*first | *second << 8)};
+    return hn::IfThenElseZero(mask, hn::Mul(x, hn::Set(Tag(), keep.scale)));
   }
 };
 #endif
@@ -244,8 +244,8 @@ void attention_lanes(const Attention& g, std::size_t lane) {
   const Scratch s(g, false);
   const std::size_t n = g.tokens, bytes = g.heads / 8;
   if (g.key_rows != nullptr && !g.key_by_row) products_with_keys<P>(g, lane, s);
-  for (std::size_t i = 0; i < n; i += P::kRows) {
-    const RowPair r = row_pair<P>(i, n);
+  for (std::size_t i = 0; i < g.queries; i += P::kRows) {
+    const RowPair r = row_pair<P>(i, g.queries);
     scores_of_row<P>(g, r, lane, s);
     softmax(s.scores, n);
     if (g.value_rows != nullptr) zero(s.weight_of, g.relations * kLanes);

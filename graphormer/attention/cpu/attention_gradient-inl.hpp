@@ -75,15 +75,15 @@ HWY_INLINE void slopes_of_row(const Attention& g, const AttentionGradient& d, co
   }
 }
 
-// rows[m] += sum over tokens i of by_row[i, m] * x_i: what a table gets.
+// rows[m] += sum over the first `tokens` tokens i of by_row[i, m] * x_i: what a table gets.
 template <class P>
-void table_gradient(const Attention& g, const float* by_row, const float* x, std::size_t x_stride, std::size_t lane,
-                    float* rows) {
+void table_gradient(const Attention& g, const float* by_row, const float* x, std::size_t x_stride, std::size_t tokens,
+                    std::size_t lane, float* rows) {
   const std::size_t row_width = g.head_width * g.heads;
   for (std::size_t m = 0; m < g.relations; m += P::kRows) {
     const RowPair r = row_pair<P>(m, g.relations);
     in_parts(g.head_width, Weighted<P>{by_row + r.first * g.heads + lane, by_row + r.second * g.heads + lane,
-                                       g.relations * g.heads, x + lane, x_stride, g.tokens, g.heads, 1.0f, true,
+                                       g.relations * g.heads, x + lane, x_stride, tokens, g.heads, 1.0f, true,
                                        rows + r.first * row_width + lane, rows + r.second * row_width + lane, r.two});
   }
 }
@@ -103,8 +103,8 @@ void attention_gradient_lanes(const Attention& g, const AttentionGradient& d, st
   const Scratch s(g, true);
   const std::size_t n = g.tokens, second = P::kRows == 2 ? kLanes / 2 : 0;
   const bool key_column = g.key_rows != nullptr && !g.key_by_row;
-  for (std::size_t i = 0; i < n; i += P::kRows) {
-    const RowPair r = row_pair<P>(i, n);
+  for (std::size_t i = 0; i < g.queries; i += P::kRows) {
+    const RowPair r = row_pair<P>(i, g.queries);
     slopes_of_row<P>(g, d, r, lane, s);
     in_parts(g.head_width, Weighted<P>{s.scores, s.scores + second, kLanes, g.k + lane, g.stride, n, g.heads, 1.0f,
                                        false, d.dq + r.first * g.stride + lane, d.dq + r.second * g.stride + lane, r.two});
@@ -115,15 +115,15 @@ void attention_gradient_lanes(const Attention& g, const AttentionGradient& d, st
     const std::size_t at0 = r.first * g.heads + lane, at1 = r.second * g.heads + lane;
     float *k0 = d.dk + r.first * g.stride + lane, *k1 = d.dk + r.second * g.stride + lane;
     float *v0 = d.dv + r.first * g.stride + lane, *v1 = d.dv + r.second * g.stride + lane;
-    in_parts(g.head_width, Weighted<P>{s.weights + at0, s.weights + at1, n * g.heads, d.dz + lane, d.dz_stride, n,
+    in_parts(g.head_width, Weighted<P>{s.weights + at0, s.weights + at1, n * g.heads, d.dz + lane, d.dz_stride, g.queries,
                                        g.heads, 1.0f, false, v0, v1, r.two});
-    in_parts(g.head_width, Weighted<P>{s.slopes + at0, s.slopes + at1, n * g.heads, g.q + lane, g.stride, n, g.heads,
+    in_parts(g.head_width, Weighted<P>{s.slopes + at0, s.slopes + at1, n * g.heads, g.q + lane, g.stride, g.queries, g.heads,
                                        1.0f, false, k0, k1, r.two});
     if (g.key_rows != nullptr) add_table_rows<P>(g, key_column ? s.dby_key : s.dby_query, g.key_rows, r, lane, d.dk);
   }
-  if (g.query_rows != nullptr) table_gradient<P>(g, s.dby_query, g.q, g.stride, lane, d.dquery_rows);
-  if (g.key_rows != nullptr) table_gradient<P>(g, key_column ? s.dby_key : s.dby_query, g.k, g.stride, lane, d.dkey_rows);
-  if (g.value_rows != nullptr) table_gradient<P>(g, s.weight_by_row, d.dz, d.dz_stride, lane, d.dvalue_rows);
+  if (g.query_rows != nullptr) table_gradient<P>(g, s.dby_query, g.q, g.stride, g.queries, lane, d.dquery_rows);
+  if (g.key_rows != nullptr) table_gradient<P>(g, key_column ? s.dby_key : s.dby_query, g.k, g.stride, n, lane, d.dkey_rows);
+  if (g.value_rows != nullptr) table_gradient<P>(g, s.weight_by_row, d.dz, d.dz_stride, g.queries, lane, d.dvalue_rows);
 }
 
 void attention_gradient(const Attention& g, const AttentionGradient& d) {

@@ -57,9 +57,10 @@ void Encoder::load_terms(const EncoderWeights& weights, std::size_t layer, bool 
                      PairInputs::of_layer(input_.pairs.gate, layer));
 }
 
-Attention Encoder::attention_of(std::size_t molecule, LayerState& state) {
+Attention Encoder::attention_of(std::size_t molecule, LayerState& state, bool virtual_only) {
   const MoleculeRelations& of = pack().molecules[molecule];
   Attention g{.tokens = of.tokens, .heads = shape_.heads, .head_width = shape_.head_width, .scale = shape_.scale};
+  g.queries = virtual_only ? 1 : of.tokens;
   terms_.fill(pack(), molecule, g);
   g.stride = 3 * shape_.inner_stride;
   g.q = state.qkv.data() + of.first_token * g.stride;
@@ -68,7 +69,7 @@ Attention Encoder::attention_of(std::size_t molecule, LayerState& state) {
   if (!state.weight_bits.empty())
     g.keep = {state.weight_bits.data() + of.first_pair * shape_.heads / 8, scale_of(shape_.options.attention_dropout)};
   if (training()) g.softmax = sized(state.softmax, pack().pairs * shape_.heads) + of.first_pair * shape_.heads;
-  g.z = state.z.data() + of.first_token * shape_.inner_stride;
+  g.z = state.z.data() + (virtual_only ? molecule : of.first_token) * shape_.inner_stride;
   g.z_stride = shape_.inner_stride;
   g.scratch = sized(scratch_, attention_scratch(of.tokens, shape_.heads, of.count(), training()));
   return g;
@@ -78,12 +79,14 @@ void Encoder::draw_token_bits(std::size_t layer, RandomSite site, std::size_t wi
   const std::uint32_t threshold = dropout_threshold(p);
   if (!training() || threshold == 0) return bits.clear();
   const std::size_t stride = padded(width);
+  const bool virtual_only = is_virtual_only(2 * layer + 1);
   sized(bits, pack().tokens * stride / 8);
   for (std::size_t b = 0; b < pack().size(); ++b) {
     const MoleculeRelations& of = pack().molecules[b];
-    std::uint16_t* draws = sized(draws_, of.tokens * width);
-    random_draws(stream(b, layer, site), static_cast<std::int64_t>(of.tokens * width), draws);
-    kernels_.channel_bits(draws, threshold, of.tokens, width, stride, bits.data() + of.first_token * stride / 8);
+    const std::size_t tokens = virtual_only ? 1 : of.tokens, first = virtual_only ? b : of.first_token;
+    std::uint16_t* draws = sized(draws_, tokens * width);
+    random_draws(stream(b, layer, site), static_cast<std::int64_t>(tokens * width), draws);
+    kernels_.channel_bits(draws, threshold, tokens, width, stride, bits.data() + first * stride / 8);
   }
 }
 
@@ -116,8 +119,8 @@ Keep Encoder::residual_keep(LayerState& state, std::size_t half) const {
 // Stage s: sum = carry + drop(branch), and its LayerNorm if there is one.
 void Encoder::norm(const EncoderWeights& weights, std::size_t s, const float* carry, const float* branch, const Keep& keep) {
   Stage& at = stage(s);
-  const std::size_t offset = norm_offset(weights.layout(), s), floats = pack().tokens * shape_.stride;
-  kernels_.residual_norm({.rows = pack().tokens,
+  const std::size_t offset = norm_offset(weights.layout(), s), rows = rows_of(s), floats = rows * shape_.stride;
+  kernels_.residual_norm({.rows = rows,
                           .width = shape_.width,
                           .stride = shape_.stride,
                           .x = carry,
@@ -127,24 +130,24 @@ void Encoder::norm(const EncoderWeights& weights, std::size_t s, const float* ca
                           .bias = offset == kNone ? nullptr : weights.at(offset) + shape_.stride,
                           .sum = sized(at.sum, floats),
                           .normed = offset == kNone ? nullptr : sized(at.normed, floats),
-                          .statistics = sized(at.statistics, 2 * pack().tokens)});
+                          .statistics = sized(at.statistics, 2 * rows)});
 }
 
-void Encoder::attend(const PackedLayer& layer, const float* x, LayerState& state) {
-  const std::size_t tokens = pack().tokens;
+void Encoder::attend(const PackedLayer& layer, std::size_t k, const float* x, LayerState& state) {
+  const std::size_t tokens = pack().tokens, rows = rows_of(2 * k + 1);
   multiply(kernels_, layer.qkv, x, tokens, sized(state.qkv, tokens * layer.qkv.out_stride));
   sized(state.z, tokens * shape_.inner_stride);
-  for (std::size_t b = 0; b < pack().size(); ++b) kernels_.attention(attention_of(b, state));
-  multiply(kernels_, layer.output, state.z.data(), tokens, sized(branch_, tokens * shape_.stride));
+  for (std::size_t b = 0; b < pack().size(); ++b) kernels_.attention(attention_of(b, state, rows < tokens));
+  multiply(kernels_, layer.output, state.z.data(), rows, sized(branch_, rows * shape_.stride));
 }
 
-void Encoder::feed_forward(const PackedLayer& layer, const float* x, LayerState& state) {
-  const std::size_t tokens = pack().tokens, floats = tokens * shape_.ffn_stride;
-  multiply(kernels_, layer.linear1, x, tokens, sized(state.hidden, floats));
+void Encoder::feed_forward(const PackedLayer& layer, std::size_t k, const float* x, LayerState& state) {
+  const std::size_t rows = rows_of(2 * k + 1), floats = rows * shape_.ffn_stride;
+  multiply(kernels_, layer.linear1, x, rows, sized(state.hidden, floats));
   Keep keep;
   if (!state.activation_bits.empty()) keep = {state.activation_bits.data(), scale_of(shape_.options.activation_dropout)};
-  kernels_.gelu(state.hidden.data(), training() ? sized(state.slope, floats) : nullptr, tokens, shape_.ffn_stride, keep);
-  multiply(kernels_, layer.linear2, state.hidden.data(), tokens, sized(branch_, tokens * shape_.stride));
+  kernels_.gelu(state.hidden.data(), training() ? sized(state.slope, floats) : nullptr, rows, shape_.ffn_stride, keep);
+  multiply(kernels_, layer.linear2, state.hidden.data(), rows, sized(branch_, rows * shape_.stride));
 }
 
 void Encoder::keep_layer(const std::vector<KeptLayer>& kept, int layer, const float* states) const {
@@ -157,6 +160,10 @@ void Encoder::keep_layer(const std::vector<KeptLayer>& kept, int layer, const fl
 
 void Encoder::forward(const EncoderWeights& weights, const PackInput& input, const std::vector<KeptLayer>& kept, float* graph) {
   input_ = input;
+  // Nobody reads the other tokens of the last layer: they are keys and values there, and nothing else.
+  virtual_only_ = std::none_of(kept.begin(), kept.end(), [&](const KeptLayer& k) {
+    return k.layer < 0 || k.layer == static_cast<int>(layers_count_);
+  });
   const bool post_ln = shape_.options.post_ln;
   const std::size_t last = 2 * layers_count_;
   load_terms(weights, 0, true);
@@ -171,25 +178,47 @@ void Encoder::forward(const EncoderWeights& weights, const PackInput& input, con
       draw_token_bits(k, RandomSite::ffn_residual, shape_.width, shape_.options.dropout, state.residual_bits[1]);
       draw_token_bits(k, RandomSite::ffn_activation, shape_.ffn, shape_.options.activation_dropout, state.activation_bits);
       draw_weight_bits(k, state.weight_bits);
-      attend(weights.layer(k), half_input(s), state);
+      attend(weights.layer(k), k, half_input(s), state);
     } else {
-      feed_forward(weights.layer(k), half_input(s), state);
+      feed_forward(weights.layer(k), k, half_input(s), state);
     }
-    norm(weights, s + 1, post_ln ? stage(s).normed.data() : stage(s).sum.data(), branch_.data(), residual_keep(state, s));
+    const float* carry = post_ln ? stage(s).normed.data() : stage(s).sum.data();
+    if (rows_of(s + 1) < rows_of(s)) carry = virtual_rows(carry);
+    norm(weights, s + 1, carry, branch_.data(), residual_keep(state, s));
     if (s % 2 == 1) keep_layer(kept, static_cast<int>(k) + 1, post_ln ? stage(s + 1).normed.data() : stage(s + 1).sum.data());
   }
   const bool normed = norm_offset(weights.layout(), last) != kNone;
   const float* output = normed ? stage(last).normed.data() : stage(last).sum.data();
   keep_layer(kept, -1, output);
+  std::copy_n(virtual_only_ ? output : virtual_rows(output), pack().size() * shape_.stride, graph);
+}
+
+// Rows of stage s: those of all tokens, or behind the last layer's attention those of the virtual nodes.
+std::size_t Encoder::rows_of(std::size_t s) const { return is_virtual_only(s) ? pack().size() : pack().tokens; }
+bool Encoder::is_virtual_only(std::size_t s) const { return virtual_only_ && s + 1 >= 2 * layers_count_; }
+
+const float* Encoder::virtual_rows(const float* x) {
+  float* rows = sized(virtual_, pack().size() * shape_.stride);
   for (std::size_t b = 0; b < pack().size(); ++b)
-    std::memcpy(graph + b * shape_.stride, output + pack().molecules[b].first_token * shape_.stride, shape_.stride * sizeof(float));
+    std::copy_n(x + pack().molecules[b].first_token * shape_.stride, shape_.stride, rows + b * shape_.stride);
+  return rows;
 }
 
 // --- the way back ---
 
+// From a row per molecule to a row per token in place, zero but at the virtual nodes.
+void Encoder::spread_virtual_rows(float* x) const {
+  const std::size_t stride = shape_.stride;
+  for (std::size_t b = pack().size(); b-- > 0;) {   // from the end: a row never moves forward
+    const MoleculeRelations& of = pack().molecules[b];
+    std::memmove(x + of.first_token * stride, x + b * stride, stride * sizeof(float));
+    std::fill_n(x + (of.first_token + 1) * stride, (of.tokens - 1) * stride, 0.0f);
+  }
+}
+
 void Encoder::norm_back(const EncoderWeights& weights, std::size_t s, const float* dy, float* dx, bool accumulate, float* flat) {
   const std::size_t offset = norm_offset(weights.layout(), s);
-  kernels_.norm_gradient({.rows = pack().tokens,
+  kernels_.norm_gradient({.rows = rows_of(s),
                           .width = shape_.width,
                           .stride = shape_.stride,
                           .sum = stage(s).sum.data(),
@@ -203,13 +232,12 @@ void Encoder::norm_back(const EncoderWeights& weights, std::size_t s, const floa
 }
 
 // dx = dy W^T; the weight's and the bias's gradients are added up.
-void Encoder::linear_back(const PackedLinear& linear, const LinearOffsets& offsets, const float* x, const float* dy, float* dx,
-                          float* flat) {
-  const std::size_t tokens = pack().tokens;
-  kernels_.weight_gradient({.a = x, .a_stride = linear.in_stride, .rows = tokens, .depth = linear.in, .y = dy,
+void Encoder::linear_back(const PackedLinear& linear, const LinearOffsets& offsets, std::size_t rows, const float* x,
+                          const float* dy, float* dx, float* flat) {
+  kernels_.weight_gradient({.a = x, .a_stride = linear.in_stride, .rows = rows, .depth = linear.in, .y = dy,
                             .y_stride = linear.out_stride, .columns = linear.out_stride, .weights = flat + offsets.weight});
-  kernels_.column_sums(dy, tokens, linear.out_stride, linear.out_stride, flat + offsets.bias);
-  kernels_.gemm({.a = dy, .a_stride = linear.out_stride, .rows = tokens, .depth = linear.out_stride,
+  kernels_.column_sums(dy, rows, linear.out_stride, linear.out_stride, flat + offsets.bias);
+  kernels_.gemm({.a = dy, .a_stride = linear.out_stride, .rows = rows, .depth = linear.out_stride,
                  .weights = linear.backward.data(), .columns = linear.in_stride, .y = dx, .y_stride = linear.in_stride});
 }
 
@@ -217,51 +245,51 @@ void Encoder::attend_back(const EncoderWeights& weights, std::size_t k, const fl
   const PackedLayer& layer = weights.layer(k);
   const LayerOffsets& offsets = weights.layout().layers[k];
   LayerState& state = state_of(k);
-  const std::size_t tokens = pack().tokens;
+  const std::size_t tokens = pack().tokens, rows = rows_of(2 * k + 1);
+  const bool virtual_only = rows < tokens;
   float* dz = sized(dhidden_, tokens * std::max(shape_.inner_stride, shape_.ffn_stride));
-  linear_back(layer.output, offsets.output, state.z.data(), dy, dz, flat);
+  linear_back(layer.output, offsets.output, rows, state.z.data(), dy, dz, flat);
   float* dqkv = sized(dqkv_, tokens * layer.qkv.out_stride);
-  if (shape_.inner < shape_.inner_stride) std::fill_n(dqkv, tokens * layer.qkv.out_stride, 0.0f);
+  if (shape_.inner < shape_.inner_stride || virtual_only) std::fill_n(dqkv, tokens * layer.qkv.out_stride, 0.0f);
   for (std::size_t b = 0; b < pack().size(); ++b) {
     const MoleculeRelations& of = pack().molecules[b];
-    AttentionGradient d{.dz = dz + of.first_token * shape_.inner_stride, .dz_stride = shape_.inner_stride};
+    AttentionGradient d{.dz = dz + (virtual_only ? b : of.first_token) * shape_.inner_stride, .dz_stride = shape_.inner_stride};
     terms_.fill(pack(), b, d);
     d.dq = dqkv + of.first_token * layer.qkv.out_stride;
     d.dk = d.dq + shape_.inner_stride;
     d.dv = d.dk + shape_.inner_stride;
-    kernels_.attention_gradient(attention_of(b, state), d);
+    kernels_.attention_gradient(attention_of(b, state, virtual_only), d);
   }
-  linear_back(layer.qkv, offsets.qkv, half_input(2 * k), dqkv, dx, flat);
+  linear_back(layer.qkv, offsets.qkv, tokens, half_input(2 * k), dqkv, dx, flat);
 }
 
 void Encoder::feed_forward_back(const EncoderWeights& weights, std::size_t k, const float* dy, float* dx, float* flat) {
   const PackedLayer& layer = weights.layer(k);
   const LayerOffsets& offsets = weights.layout().layers[k];
   LayerState& state = state_of(k);
-  const std::size_t floats = pack().tokens * shape_.ffn_stride;
+  const std::size_t rows = rows_of(2 * k + 1), floats = rows * shape_.ffn_stride;
   float* dhidden = sized(dhidden_, pack().tokens * std::max(shape_.inner_stride, shape_.ffn_stride));
-  linear_back(layer.linear2, offsets.linear2, state.hidden.data(), dy, dhidden, flat);
+  linear_back(layer.linear2, offsets.linear2, rows, state.hidden.data(), dy, dhidden, flat);
   kernels_.multiply(state.slope.data(), dhidden, floats);
-  linear_back(layer.linear1, offsets.linear1, half_input(2 * k + 1), dhidden, dx, flat);
+  linear_back(layer.linear1, offsets.linear1, rows, half_input(2 * k + 1), dhidden, dx, flat);
 }
 
 const float* Encoder::backward(const EncoderWeights& weights, const float* dgraph, const PackGradient& gradient) {
   const FlatLayout& layout = weights.layout();
   const EncoderOptions& o = shape_.options;
-  const std::size_t tokens = pack().tokens, floats = tokens * shape_.stride, last = 2 * layers_count_;
+  const std::size_t floats = pack().tokens * shape_.stride, last = 2 * layers_count_;
   // `flow` is the gradient of what is carried along: of `sum` with pre-LN, of `normed` with post-LN.
   float *flow = sized(flow_, floats), *dy = sized(dy_, floats), *dbranch = sized(dbranch_, floats);
-  std::fill_n(flow, floats, 0.0f);
-  for (std::size_t b = 0; b < pack().size(); ++b)
-    std::memcpy(flow + pack().molecules[b].first_token * shape_.stride, dgraph + b * shape_.stride, shape_.stride * sizeof(float));
+  std::copy_n(dgraph, pack().size() * shape_.stride, flow);
+  if (!virtual_only_) spread_virtual_rows(flow);
   if (!o.post_ln && layout.final_norm != kNone) {
-    std::copy_n(flow, floats, dy);
+    std::copy_n(flow, rows_of(last) * shape_.stride, dy);
     norm_back(weights, last, dy, flow, false, gradient.flat);
   }
   terms_.clear_gradients();
   terms_.clear_gate_gradients();
   for (std::size_t s = last; s-- > 0;) {
-    const std::size_t k = s / 2;
+    const std::size_t k = s / 2, rows = rows_of(s + 1);
     if (o.post_ln) {
       norm_back(weights, s + 1, flow, dbranch, false, gradient.flat);
       std::swap(flow, dbranch);
@@ -269,7 +297,7 @@ const float* Encoder::backward(const EncoderWeights& weights, const float* dgrap
     const Keep keep = residual_keep(state_of(k), s);
     const float* branch_slope = flow;
     if (keep.bits != nullptr) {
-      kernels_.drop(flow, dy, tokens, shape_.stride, keep);
+      kernels_.drop(flow, dy, rows, shape_.stride, keep);
       branch_slope = dy;
     }
     if (s % 2 == 1) {
@@ -279,7 +307,8 @@ const float* Encoder::backward(const EncoderWeights& weights, const float* dgrap
       attend_back(weights, k, branch_slope, dbranch, gradient.flat);
       finish_terms(weights, k, gradient);
     }
-    if (o.post_ln) kernels_.add(dbranch, flow, floats);
+    if (rows < rows_of(s)) spread_virtual_rows(flow);
+    if (o.post_ln) kernels_.add(dbranch, flow, rows_of(s) * shape_.stride);
     else norm_back(weights, s, dbranch, flow, true, gradient.flat);
   }
   return flow;

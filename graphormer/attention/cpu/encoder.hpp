@@ -70,19 +70,24 @@ class Encoder {
   const float* half_input(std::size_t s);
   std::size_t norm_offset(const FlatLayout& layout, std::size_t s) const;
   void load_terms(const EncoderWeights& weights, std::size_t layer, bool always);
-  Attention attention_of(std::size_t molecule, LayerState& state);
+  std::size_t rows_of(std::size_t s) const;
+  bool is_virtual_only(std::size_t s) const;
+  const float* virtual_rows(const float* x);
+  void spread_virtual_rows(float* x) const;
+  Attention attention_of(std::size_t molecule, LayerState& state, bool virtual_only);
   void draw_token_bits(std::size_t layer, RandomSite site, std::size_t width, double p, std::vector<std::uint8_t>& bits);
   void draw_weight_bits(std::size_t layer, std::vector<std::uint8_t>& bits);
   RandomStream stream(std::size_t molecule, std::size_t layer, RandomSite site) const;
   static float scale_of(double p);
   Keep residual_keep(LayerState& state, std::size_t half) const;
   void norm(const EncoderWeights& weights, std::size_t s, const float* carry, const float* branch, const Keep& keep);
-  void attend(const PackedLayer& layer, const float* x, LayerState& state);
-  void feed_forward(const PackedLayer& layer, const float* x, LayerState& state);
+  void attend(const PackedLayer& layer, std::size_t k, const float* x, LayerState& state);
+  void feed_forward(const PackedLayer& layer, std::size_t k, const float* x, LayerState& state);
   void keep_layer(const std::vector<KeptLayer>& kept, int layer, const float* states) const;
 
   void norm_back(const EncoderWeights& weights, std::size_t s, const float* dy, float* dx, bool accumulate, float* flat);
-  void linear_back(const PackedLinear& linear, const LinearOffsets& offsets, const float* x, const float* dy, float* dx, float* flat);
+  void linear_back(const PackedLinear& linear, const LinearOffsets& offsets, std::size_t rows, const float* x, const float* dy,
+                   float* dx, float* flat);
   void attend_back(const EncoderWeights& weights, std::size_t layer, const float* dy, float* dx, float* flat);
   void feed_forward_back(const EncoderWeights& weights, std::size_t layer, const float* dy, float* dx, float* flat);
   void finish_terms(const EncoderWeights& weights, std::size_t layer, const PackGradient& gradient);
@@ -91,10 +96,11 @@ class Encoder {
   const Kernels& kernels_;
   std::size_t layers_count_;
   PackInput input_;
+  bool virtual_only_ = false;   ///< of the pack at hand: behind the last attention only the virtual nodes go on
   PackTerms terms_;
   std::vector<LayerState> layers_;
   std::vector<Stage> stages_;
-  std::vector<float> branch_, scratch_;              // forward
+  std::vector<float> branch_, virtual_, scratch_;              // forward
   std::vector<float> flow_, dy_, dbranch_, dhidden_, dqkv_;   // backward
   std::vector<std::uint16_t> draws_;
 };

@@ -66,6 +66,7 @@ struct NormGradient {
 /// One molecule, all heads.
 struct Attention {
   std::size_t tokens = 0, heads = 0, head_width = 0;   ///< n, padded H, d
+  std::size_t queries = 0;                             ///< the first so many tokens ask; z has as many rows
   float scale = 1;                                     ///< alpha
   const float *q = nullptr, *k = nullptr, *v = nullptr;
   std::size_t stride = 0;                              ///< of the rows of q, k and v
@@ -84,7 +85,7 @@ struct Attention {
 };
 inline constexpr float kForbidden = -1e30f;
 
-/// On the way back. dq, dk, dv (stride as q) are overwritten, all else is added to.
+/// On the way back. dq [queries], dk and dv [tokens] (stride as q) are overwritten, all else is added to.
 struct AttentionGradient {
   const float* dz = nullptr;
   std::size_t dz_stride = 0;

@@ -16,7 +16,7 @@ namespace {
 
 // A pack's activations should stay in a core's second-level cache; a wide model's products want many rows instead.
 constexpr std::size_t kNarrow = 128;
-constexpr std::size_t kNarrowTokens = 112;
+constexpr std::size_t kNarrowTokens = 64;
 constexpr std::size_t kWideTokens = 512;
 // Gradients are summed in so many buffers, each over its own packs in their order, and then in the buffers' order: the sum
 // does not depend on who computed what. Fewer where a buffer is large.

@@ -40,10 +40,10 @@ HWY_INLINE Vec exponential(Vec x) {
 // `x` where the bits of lanes [lane, lane + kLanes) are set, times `scale`, else zero. `bits` starts at channel 0 of the row.
 HWY_INLINE Vec keep_lanes(Vec x, const Keep& keep, const std::uint8_t* bits, std::size_t lane) {
   const Tag tag;
-  std::uint8_t buffer[8] = {};   // LoadMaskBits may read eight bytes
-  std::memcpy(buffer, bits + lane / 8, (kLanes + 7) / 8);
-  if constexpr (kLanes < 8) buffer[0] = static_cast<std::uint8_t>(buffer[0] >> (lane % 8));
-  return hn::IfThenElseZero(hn::LoadMaskBits(tag, buffer), hn::Mul(x, hn::Set(tag, keep.scale)));
+  const Vec scaled = hn::Mul(x, hn::Set(tag, keep.scale));
+  if constexpr (kLanes >= 8) return hn::IfThenElseZero(hn::LoadMaskBits(tag, bits + lane / 8), scaled);
+  const std::uint8_t part[8] = {static_cast<std::uint8_t>(bits[lane / 8] >> (lane % 8))};
+  return hn::IfThenElseZero(hn::LoadMaskBits(tag, part), scaled);
 }
 
 // Zero beyond the real width.

@@ -254,8 +254,11 @@ class CountingModel : public GraphModel {
     const Tensor atoms = offset.diff().unsqueeze(1);
     return {atoms, to_target_unit(atoms), {}};
   }
-  PackOptions pack_options() const override { return {}; }
+  const ModelPlan& plan() const override { return plan_; }
   bool is_decay_exempt(const std::string& name) const override { return is_shared_decay_exempt(name); }
+
+ private:
+  ModelPlan plan_;
 };
 
 TEST(GraphModel, TargetScalingIsABuffer) {

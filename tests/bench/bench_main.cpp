@@ -1,0 +1,182 @@
+// molgraph-bench: training and inference of the engine beside the reference, interleaved, with the machine's peak.
+#include <torch/torch.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "apps/batches.hpp"
+#include "apps/loss.hpp"
+#include "apps/optimizer.hpp"
+#include "datasets/load.hpp"
+#include "datasets/threads.hpp"
+#include "graphormer/attention/cpu_backend.hpp"
+#include "graphormer/graphormer.hpp"
+#include "grpe/grpe.hpp"
+#include "tests/bench/machine.hpp"
+
+namespace molgraph::bench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct Case {
+  std::string name;
+  bool grpe = false, gate = false;
+  int layers = 12, width = 80, heads = 8;
+};
+
+const std::vector<Case> kCases{
+    {"graphormer"}, {"graphormer+urpe", false, true}, {"grpe", true}, {"grpe+urpe", true, true},
+    {"graphormer-base", false, false, 12, 768, 32}, {"grpe-standard", true, false, 12, 768, 32}};
+
+std::unique_ptr<GraphModel> make(const Case& c, Features features, double dropout) {
+  torch::manual_seed(0);
+  const auto set = [&](EncoderOptions& e) {
+    e.layers = c.layers, e.width = e.ffn = c.width, e.heads = c.heads;
+    e.gate.enabled = c.gate;
+    e.dropout = e.attention_dropout = dropout;
+  };
+  if (c.grpe) {
+    GrpeOptions options{.features = features};
+    set(options.encoder);
+    return std::make_unique<Grpe>(options);
+  }
+  GraphormerOptions options{.features = features};
+  set(options.encoder);
+  return std::make_unique<Graphormer>(options);
+}
+
+/// FLOPs of one molecule's forward pass (products, attention, GRPE's tables), as the floors of docs/results.md count them.
+double forward_flops(const Case& c, const GraphBatch& batch) {
+  const double width = c.width;
+  double flops = 0;
+  for (std::size_t b = 0; b < static_cast<std::size_t>(batch.size()); ++b) {
+    const auto n = static_cast<double>(batch.token_offset[b + 1] - batch.token_offset[b]);
+    flops += c.layers * (n * 12 * width * width + 4 * width * n * n + (c.grpe ? 6 * width * n * 11 : 0));
+  }
+  return flops / static_cast<double>(batch.size());
+}
+
+/// One model on one backend, ready to be timed.
+class Runner {
+ public:
+  Runner(const Case& c, Features features, double dropout, bool engine, int threads)
+      : model_(make(c, features, dropout)), optimizer_(*model_, [](const std::string&) { return false; }, 0.01) {
+    if (engine) engine_ = std::make_unique<CpuBackend>(*model_, threads);
+  }
+
+  double train(const TrainBatch& batch) {
+    model_->train();
+    const torch::Tensor shift = torch::zeros({1}), scale = torch::ones({1});
+    const auto start = Clock::now();
+    const ForwardMode mode{true, 0, step_++};
+    optimizer_.zero_grad();
+    const double share = 1.0 / static_cast<double>(batch.targets.numel());
+    if (engine_) {
+      engine_->weights_changed();
+      engine_->train(batch.graph, mode, loss_slope(Loss::l1, batch.targets, shift, scale, share));
+    } else {
+      (masked_loss(Loss::l1, model_->run(batch.graph, mode).scaled, batch.targets, shift, scale).sum * share).backward();
+    }
+    optimizer_.step(1e-4, 5.0);
+    return seconds_since(start);
+  }
+
+  double predict(const TrainBatch& batch) {
+    torch::InferenceMode inference;
+    model_->eval();
+    const auto start = Clock::now();
+    if (engine_) engine_->predict(batch.graph);
+    else model_->run(batch.graph, {});
+    return seconds_since(start);
+  }
+
+ private:
+  static double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+  std::unique_ptr<GraphModel> model_;
+  Optimizer optimizer_;
+  std::unique_ptr<CpuBackend> engine_;
+  std::uint32_t step_ = 0;
+};
+
+/// The median, or the fastest.
+double typical(std::vector<double> x, bool best) {
+  std::sort(x.begin(), x.end());
+  return x.empty() ? 0 : x[best ? 0 : x.size() / 2];
+}
+
+int run(int argc, char** argv) {
+  std::string data = "zinc", only, json_file;
+  int rounds = 7, threads = 0, batch_size = 256;
+  double dropout = 0.1;
+  bool reference = true, best = false;
+  CLI::App app{"Measures the engine beside the reference"};
+  app.add_option("--data", data, "data set name, table or store")->capture_default_str();
+  app.add_option("--only", only, "the case with this name");
+  app.add_option("--rounds", rounds, "repetitions")->capture_default_str();
+  app.add_option("--threads", threads, "CPU threads; 0 = all");
+  app.add_option("--batch-size", batch_size)->capture_default_str();
+  app.add_option("--dropout", dropout, "in training")->capture_default_str();
+  app.add_flag("!--no-reference", reference, "leave the reference out");
+  app.add_flag("--best", best, "the fastest round instead of the median: for tuning on a noisy machine");
+  app.add_option("--json", json_file, "write the figures to this file");
+  CLI11_PARSE(app, argc, argv);
+  threads = thread_count(threads);
+  torch::set_num_threads(threads);
+
+  const Machine machine = measure_machine(threads);
+  std::printf("%s, %s, %d threads: product 80 wide %.0f GFLOP/s, 768 wide %.0f GFLOP/s, copy %.1f GB/s\n", machine.processor.c_str(),
+              machine.instruction_set.c_str(), threads, machine.gemm_gflops, machine.wide_gemm_gflops, machine.copy_gbps);
+  nlohmann::json report{{"processor", machine.processor}, {"instruction_set", machine.instruction_set}, {"threads", threads},
+                        {"gemm_gflops", machine.gemm_gflops}, {"wide_gemm_gflops", machine.wide_gemm_gflops},
+                        {"copy_gbps", machine.copy_gbps}, {"batch_size", batch_size}, {"dropout", dropout},
+                        {"precision", "fp32"}, {"torch", TORCH_VERSION}};
+  LoadOptions load;
+  load.paths = {data};
+  load.limit = 8 * batch_size;
+  load.threads = threads;
+  const LoadedData loaded = load_data(load, {});
+  std::printf("%-18s %10s %10s %10s %10s %7s %7s   molecules/s; floor: share of the machine's product peak\n", "", "ref train",
+              "train", "ref infer", "infer", "train", "infer");
+  for (const Case& c : kCases) {
+    if (!only.empty() ? c.name != only : false) continue;
+    const auto of_case = static_cast<std::size_t>(c.width > 128 ? batch_size / 4 : batch_size);
+    std::vector<TrainBatch> batches;
+    const std::unique_ptr<GraphModel> shape = make(c, loaded.set.featurizer.features, dropout);
+    for (std::size_t first = 0; first + of_case <= loaded.split.train.size() && batches.size() < 4; first += of_case)
+      batches.push_back(make_batch(loaded.set, std::span(loaded.split.train).subspan(first, of_case), shape->pack_options()));
+    Runner engine(c, loaded.set.featurizer.features, dropout, true, threads), peer(c, loaded.set.featurizer.features, dropout, false, threads);
+    std::vector<double> times[4];
+    for (int round = -1; round < rounds; ++round) {   // the first warms up
+      const TrainBatch& batch = batches[static_cast<std::size_t>(round + 1) % batches.size()];
+      const double one[4] = {reference ? peer.train(batch) : 0, engine.train(batch), reference ? peer.predict(batch) : 0, engine.predict(batch)};
+      for (std::size_t k = 0; k < 4 && round >= 0; ++k) times[k].push_back(one[k]);
+    }
+    double rates[4];
+    for (std::size_t k = 0; k < 4; ++k) {
+      const double seconds = typical(times[k], best);
+      rates[k] = seconds > 0 ? static_cast<double>(of_case) / seconds : 0;
+    }
+    const double peak = 1e9 * (c.width > 128 ? machine.wide_gemm_gflops : machine.gemm_gflops);
+    const double flops = forward_flops(c, batches[0].graph);
+    const double train_floor = rates[1] * 3 * flops / peak, infer_floor = rates[3] * flops / peak;
+    std::printf("%-18s %10.0f %10.0f %10.0f %10.0f %6.1f%% %6.1f%%   x%.1f train, x%.1f infer\n", c.name.c_str(), rates[0], rates[1],
+                rates[2], rates[3], 100 * train_floor, 100 * infer_floor, rates[0] > 0 ? rates[1] / rates[0] : 0.0,
+                rates[2] > 0 ? rates[3] / rates[2] : 0.0);
+    std::fflush(stdout);
+    report["cases"][c.name] = {{"reference_train", rates[0]}, {"train", rates[1]}, {"reference_infer", rates[2]},
+                               {"infer", rates[3]}, {"floor_train", train_floor}, {"floor_infer", infer_floor}};
+  }
+  if (!json_file.empty()) std::ofstream(json_file) << report.dump(2) << "\n";
+  return 0;
+}
+
+}  // namespace
+}  // namespace molgraph::bench
+
+int main(int argc, char** argv) { return molgraph::bench::run(argc, argv); }

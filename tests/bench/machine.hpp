@@ -1,0 +1,18 @@
+// What this machine can do at best, measured.
+#pragma once
+
+#include <string>
+
+namespace molgraph::bench {
+
+struct Machine {
+  std::string processor, instruction_set;
+  int threads = 1;
+  double gemm_gflops = 0;       ///< the engine's product [112, 80] x [80, 80], all threads
+  double wide_gemm_gflops = 0;  ///< the same of [512, 768] x [768, 768]
+  double copy_gbps = 0;         ///< bytes read and written per second by copies larger than the caches, all threads
+};
+
+Machine measure_machine(int threads);
+
+}  // namespace molgraph::bench
