@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "apps/model_config.hpp"
+#include "apps/model_file.hpp"
 #include "apps/program.hpp"
 #include "datasets/safetensors.hpp"
 #include "datasets/store.hpp"
@@ -101,21 +101,9 @@ void add_training(const fs::path& folder, Json& card) {
   }
 }
 
-/// As load_model() reads it, but without LibTorch.
-ModelConfig config_of(const SafetensorsFile& file, const std::string& weights) {
-  const auto found = file.metadata.find("molgraph.config");
-  if (found == file.metadata.end()) throw FileError(weights + ": holds tensors but no molgraph configuration");
-  const ModelConfig config = model_config_from_json(found->second, weights);
-  const auto hash = file.metadata.find("molgraph.featurizer");
-  if (hash == file.metadata.end() || hash->second != config.featurizer.hash()) {
-    throw FileError(weights + ": the featuriser's hash does not fit its text");
-  }
-  return config;
-}
-
 Json model_card(const std::string& weights) {
   const SafetensorsFile file = read_safetensors(weights);
-  const ModelConfig config = config_of(file, weights);
+  const ModelConfig config = read_model_config(file, weights);
   Json stored = Json::parse(to_json(config));
   if (config.published().origin.empty()) {  // nothing was imported, so nothing is missing
     Json kept = Json::object();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "apps/model_file.hpp"
 #include "datasets/safetensors.hpp"
 #include "featurize/error.hpp"
 #include "graphormer/graphormer.hpp"
@@ -9,9 +10,6 @@
 
 namespace molgraph {
 namespace {
-
-constexpr const char* kConfigKey = "molgraph.config";
-constexpr const char* kFeaturizerKey = "molgraph.featurizer";
 
 std::string shape_text(c10::IntArrayRef shape) {
   std::string text = "[";
@@ -81,17 +79,6 @@ torch::Tensor to_predictions(const Task& task, const torch::Tensor& values) {
   if (task.kind == TaskKind::regression) return values;
   if (task.kind == TaskKind::binary) return torch::sigmoid(values);
   return torch::softmax(values.view({values.size(0), task.num_targets(), task.classes}), 2).view_as(values);
-}
-
-ModelConfig read_model_config(const SafetensorsFile& file, const std::string& path) {
-  const auto found = file.metadata.find(kConfigKey);
-  if (found == file.metadata.end()) throw FileError(path + ": holds tensors but no molgraph configuration");
-  ModelConfig config = model_config_from_json(found->second, path);
-  const auto hash = file.metadata.find(kFeaturizerKey);
-  if (hash == file.metadata.end() || hash->second != config.featurizer.hash()) {
-    throw FileError(path + ": the featuriser's hash does not fit its text \"" + config.featurizer.canonical_text() + "\"");
-  }
-  return config;
 }
 
 LoadedModel load_model(const std::string& path) {

@@ -26,9 +26,6 @@ std::vector<NamedTensor> named_tensors(const GraphModel& model);
 /// surplus or misshapen ("missing: NAME [shape]").
 std::vector<std::string> copy_tensors(const std::map<std::string, StoredTensor>& stored, GraphModel& model);
 
-/// The configuration in a model file's metadata. Throws FileError.
-ModelConfig read_model_config(const SafetensorsFile& file, const std::string& path);
-
 /// Parameters and buffers by name, with "molgraph.config" and "molgraph.featurizer" as metadata. Atomic, deterministic bytes.
 void save_model(const std::string& path, const GraphModel& model, const ModelConfig& config);
 

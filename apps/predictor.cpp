@@ -1,7 +1,5 @@
 #include "apps/predictor.hpp"
 
-#include <ATen/Parallel.h>
-
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -10,7 +8,7 @@
 #include <numeric>
 #include <variant>
 
-#include "apps/model_factory.hpp"
+#include "apps/model_file.hpp"
 #include "datasets/threads.hpp"
 #include "featurize/error.hpp"
 #include "graphormer/attention/missing_rows.hpp"
@@ -20,9 +18,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Small enough that the largest intermediate, about [pairs, width], stays near the caches; large enough that the fixed
-// cost of LibTorch's calls does not count.
-constexpr std::int64_t kPairsPerBatch = 49'152;
+// A few packs of the engine: small enough that all threads have work to the end of a window.
+constexpr std::int64_t kPairsPerBatch = 16'384;
 constexpr std::int64_t kMoleculesPerPiece = 16;  // handed to a featurising thread at once
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 
@@ -153,16 +150,16 @@ Pooling pooling_from_string(const std::string& text) {
 }
 
 struct Predictor::State {
-  State(const PredictorOptions& given, std::vector<LoadedModel> loaded)
+  State(const PredictorOptions& given, std::vector<ScoringModel> loaded)
       : options(given), runs(std::move(loaded)), featurizer(runs[0].config.featurizer, options.limits) {}
 
   PredictorOptions options;
-  std::vector<LoadedModel> runs;
+  std::vector<ScoringModel> runs;
   Featurizer featurizer;
 
   /// An imported model may lack rows for what a molecule holds; all runs must be able to take it.
   void reject_unsupported(FeaturizeResult& molecule) const {
-    for (const LoadedModel& run : runs) {
+    for (const ScoringModel& run : runs) {
       const auto* graph = std::get_if<MolecularGraph>(&molecule);
       if (graph == nullptr || run.config.missing().empty()) continue;
       const std::string reason = missing_rows_reason(graph->view(), run.config.max_distance(), run.config.missing());
@@ -190,8 +187,6 @@ struct Predictor::State {
                       const std::function<void(std::size_t, std::span<const std::size_t>, const GraphBatch&)>& work) {
     const Batches batches = make_batches(molecules);
     parallel_for(batches.size(), 1, options.threads, [&](std::int64_t begin, std::int64_t) {
-      const torch::InferenceMode inference;
-      at::set_num_threads(1);
       const auto b = static_cast<std::size_t>(begin);
       const std::span<const std::size_t> chosen(batches.order.data() + batches.offset[b],
                                                 batches.offset[b + 1] - batches.offset[b]);
@@ -202,7 +197,7 @@ struct Predictor::State {
         rows.push_back(static_cast<std::int64_t>(i));
       }
       for (std::size_t r = 0; r < runs.size(); ++r) {
-        work(r, chosen, pack(graphs, rows, runs[r].model->pack_options()));
+        work(r, chosen, pack(graphs, rows, runs[r].plan.pack));
       }
     });
   }
@@ -220,12 +215,12 @@ struct Predictor::State {
       }
     }
     for_each_batch(molecules, [&](std::size_t r, std::span<const std::size_t> chosen, const GraphBatch& batch) {
-      const torch::Tensor values =
-          to_predictions(task, runs[r].model->run(batch, {}).values).to(torch::kFloat32).contiguous();
-      const float* row = values.data_ptr<float>();
-      for (const std::size_t i : chosen) {
-        predictions[i].members[r].assign(row, row + outputs);
-        row += outputs;
+      std::vector<float> values(chosen.size() * outputs);
+      runs[r].engine->predict(batch, 1, values.data());
+      for (std::size_t k = 0; k < chosen.size(); ++k) {
+        float* row = values.data() + k * outputs;
+        runs[r].to_predictions(row);
+        predictions[chosen[k]].members[r].assign(row, row + outputs);
       }
     });
     for (Prediction& prediction : predictions) summarise_members(prediction);
@@ -243,15 +238,21 @@ struct Predictor::State {
         results[i].reason = rejection->reason;
       }
     }
-    const ForwardMode mode{.keep_layers = embedding.layers};
     const std::int64_t channels = runs[0].config.encoder().width;
     for_each_batch(molecules, [&](std::size_t r, std::span<const std::size_t> chosen, const GraphBatch& batch) {
-      const std::vector<torch::Tensor> kept = runs[r].model->run(batch, mode).layers;
-      for (std::size_t l = 0; l < kept.size(); ++l) {
-        const torch::Tensor states = kept[l].to(torch::kFloat32).contiguous();
+      const std::size_t outputs = runs[r].engine->outputs();
+      std::vector<float> scaled(chosen.size() * outputs);
+      std::vector<std::vector<float>> states(embedding.layers.size());
+      std::vector<cpu::KeptStates> kept;
+      for (std::size_t l = 0; l < states.size(); ++l) {
+        states[l].resize(static_cast<std::size_t>(batch.num_tokens() * channels));
+        kept.push_back({embedding.layers[l], states[l].data()});
+      }
+      runs[r].engine->predict(batch, 1, scaled.data(), kept);
+      for (std::size_t l = 0; l < states.size(); ++l) {
         for (std::size_t k = 0; k < chosen.size(); ++k) {
           const std::int64_t first = batch.token_offset[k];
-          pool(embedding.pooling, states.data_ptr<float>() + first * channels, batch.token_offset[k + 1] - first,
+          pool(embedding.pooling, states[l].data() + first * channels, batch.token_offset[k + 1] - first,
                channels, results[chosen[k]].values.data() + static_cast<std::int64_t>(l) * channels);
         }
       }
@@ -267,9 +268,9 @@ Predictor::Predictor(const std::vector<std::string>& runs, const PredictorOption
   if (runs.empty()) throw UsageError("no model is given");
   std::vector<std::string> files;
   for (const std::string& run : runs) find_model_files(run, files);
-  std::vector<LoadedModel> loaded;
+  std::vector<ScoringModel> loaded;
   for (const std::string& file : files) {
-    loaded.push_back(load_model(file));
+    loaded.push_back(load_scoring_model(file));
     if (const std::string text = difference(loaded[0].config, loaded.back().config); !text.empty()) {
       throw FileError(file + ": cannot be combined with " + files[0] + ": it has " + text);
     }

@@ -9,6 +9,7 @@
 
 #include "apps/log.hpp"
 #include "apps/model_factory.hpp"
+#include "apps/model_file.hpp"
 #include "apps/program.hpp"
 #include "apps/run_directory.hpp"
 #include "apps/run_options.hpp"

@@ -59,6 +59,7 @@ class Loop {
     }
     state_ = read_checkpoint(last_path_, options_.identity, tensors());
     optimizer_.set_updates(state_.step);
+    weights_changed();
     log_info("Going on after epoch " + std::to_string(state_.epoch) + ", step " + std::to_string(state_.step));
   }
 

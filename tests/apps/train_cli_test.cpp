@@ -123,7 +123,7 @@ TEST_F(TrainCli, EncodingsAndFlagAreReproducible) {
 
 TEST_F(TrainCli, StoppedAtRandomMomentsAndResumedItEndsTheSame) {
   write("more.csv", small_table(4));
-  const std::vector<std::string> flags{"more.csv",  "--epochs", "6",       "--layers", "2",      "--width",  "16",
+  const std::vector<std::string> flags{"more.csv",  "--epochs", "200",      "--layers", "2",      "--width",  "16",
                                        "--ffn",     "16",       "--heads", "2",        "--seed", "5",        "--threads",
                                        "1",         "--batch-size", "8",   "--ema",    "0.9",    "-o"};
   auto whole = flags;

@@ -108,6 +108,23 @@ TEST(WeightAverage, FollowsTheWeightsAndSwaps) {
   EXPECT_TRUE(torch::allclose(line.weight, torch::tensor({5.0f, 2.0f})));
 }
 
+TEST(Optimizer, TakesTheStepsOfTorchsAdamW) {
+  Line ours, theirs;
+  Optimizer optimizer(ours, [](const std::string&) { return false; }, 0.1);
+  torch::optim::AdamW reference(theirs.parameters(), torch::optim::AdamWOptions(0.05).weight_decay(0.1));
+  for (int step = 0; step < 20; ++step) {
+    for (Line* line : {&ours, &theirs}) {
+      line->zero_grad();
+      ((line->weight - 3.0 * step).square() * torch::tensor({1.0f, 20.0f})).sum().backward();
+    }
+    torch::nn::utils::clip_grad_norm_(theirs.parameters(), 5.0);
+    for (auto& group : reference.param_groups()) group.options().set_lr(0.05 / (1 + step));
+    reference.step();
+    optimizer.step(0.05 / (1 + step), 5.0);
+  }
+  EXPECT_TRUE(torch::allclose(ours.weight, theirs.weight, 1e-6, 1e-6)) << ours.weight << theirs.weight;
+}
+
 TEST(Optimizer, DecayIsExemptByNameAndClippingBoundsTheNorm) {
   Line decayed, exempt;
   Optimizer first(decayed, [](const std::string&) { return false; }, 0.5);
@@ -115,7 +132,10 @@ TEST(Optimizer, DecayIsExemptByNameAndClippingBoundsTheNorm) {
   for (auto [module, by] : {std::pair{&decayed, &first}, std::pair{&exempt, &second}}) {
     (module->weight * 100.0).sum().backward();
     by->step(0.1, 1.0);
-    EXPECT_NEAR(module->weight.grad().norm().item<double>(), 1.0, 1e-4);
+    NamedTensors state;
+    by->append_state(state);
+    EXPECT_EQ(state[0].first, "adam.m.weight");
+    EXPECT_NEAR(state[0].second.norm().item<double>(), 0.1 * 1.0, 1e-4);   // (1 - beta1) times a gradient of length 1
   }
   // Adam's first step is lr in each coordinate; decay multiplies by 1 - lr * 0.5 before.
   EXPECT_NEAR(decayed.weight[0].item<double>(), 0.95 - 0.1, 1e-4);

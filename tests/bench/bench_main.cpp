@@ -114,7 +114,7 @@ int run(int argc, char** argv) {
   std::string data = "zinc", only, json_file;
   int rounds = 7, threads = 0, batch_size = 256;
   double dropout = 0.1;
-  bool reference = true, best = false;
+  bool reference = true, training = true, best = false;
   CLI::App app{"Measures the engine beside the reference"};
   app.add_option("--data", data, "data set name, table or store")->capture_default_str();
   app.add_option("--only", only, "the case with this name");
@@ -123,6 +123,7 @@ int run(int argc, char** argv) {
   app.add_option("--batch-size", batch_size)->capture_default_str();
   app.add_option("--dropout", dropout, "in training")->capture_default_str();
   app.add_flag("!--no-reference", reference, "leave the reference out");
+  app.add_flag("!--no-train", training, "inference only");
   app.add_flag("--best", best, "the fastest round instead of the median: for tuning on a noisy machine");
   app.add_option("--json", json_file, "write the figures to this file");
   CLI11_PARSE(app, argc, argv);
@@ -154,7 +155,7 @@ int run(int argc, char** argv) {
     std::vector<double> times[4];
     for (int round = -1; round < rounds; ++round) {   // the first warms up
       const TrainBatch& batch = batches[static_cast<std::size_t>(round + 1) % batches.size()];
-      const double one[4] = {reference ? peer.train(batch) : 0, engine.train(batch), reference ? peer.predict(batch) : 0, engine.predict(batch)};
+      const double one[4] = {reference && training ? peer.train(batch) : 0, training ? engine.train(batch) : 0, reference ? peer.predict(batch) : 0, engine.predict(batch)};
       for (std::size_t k = 0; k < 4 && round >= 0; ++k) times[k].push_back(one[k]);
     }
     double rates[4];

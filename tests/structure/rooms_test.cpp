@@ -45,11 +45,10 @@ const std::vector<Rule> kTable{
      {"featurize", "datasets"},
      {"featurize_graph", "featurize_smiles"},
      {"HDF5", "zlib", "libzip", "libcurl", "JSON", "xxHash", "OpenSSL"}},
-    // Until the engine computes the whole model, the predictor runs on the reference behind its torch-free header.
     {"predictor",
      kAllFolders,
-     {"featurize_graph", "featurize_smiles", "datasets", "graphormer_plain", "grpe_plain", "graphormer", "grpe"},
-     {"JSON", "toml++", "spdlog", "LibTorch"}},
+     {"featurize_graph", "featurize_smiles", "datasets", "graphormer_plain", "grpe_plain"},
+     {"JSON", "toml++", "spdlog"}},
     {"program_shell", {"featurize", "datasets", "apps"}, {"datasets"}, {"toml++", "spdlog", "CLI11", "zlib"}},
     {"trainer",
      kAllFolders,

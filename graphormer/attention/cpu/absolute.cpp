@@ -24,6 +24,11 @@ AbsoluteBias::AbsoluteBias(std::size_t heads, std::size_t walk_steps)
     : heads_(heads), padded_(padded_heads(heads)), steps_(walk_steps), width_(heads * kRank), side_((kRows + walk_steps) * width_),
       flat_(2 * side_) {}
 
+std::vector<TensorSpec> AbsoluteBias::tensors() const {
+  const auto width = static_cast<std::int64_t>(width_), rows = static_cast<std::int64_t>(kRows), steps = static_cast<std::int64_t>(steps_);
+  return {{"query_row", {rows, width}}, {"query_walk", {steps, width}}, {"key_row", {rows, width}}, {"key_walk", {steps, width}}};
+}
+
 void AbsoluteBias::assign(const TensorLookup& tensors) {
   float* to = flat_.data();
   for (const char* side : {"query", "key"})

@@ -12,6 +12,7 @@ namespace molgraph::cpu {
 class AbsoluteBias {
  public:
   AbsoluteBias(std::size_t heads, std::size_t walk_steps);
+  std::vector<TensorSpec> tensors() const;
   /// Names as in the module: query_row, key_row, query_walk, key_walk.
   void assign(const TensorLookup& tensors);
   void add_gradients(const float* flat, const GradientLookup& gradients) const;

@@ -40,6 +40,19 @@ Head::Head(std::size_t width, std::size_t outputs, const HeadOptions& options) {
   flat_.resize(size_);
 }
 
+std::vector<TensorSpec> Head::tensors() const {
+  std::vector<TensorSpec> all;
+  for (const Layer& layer : layers_) {
+    const auto in = static_cast<std::int64_t>(layer.in), out = static_cast<std::int64_t>(layer.out);
+    all.push_back({layer.name + ".weight", {out, in}});
+    all.push_back({layer.name + ".bias", {out}});
+    if (!layer.norm) continue;
+    all.push_back({layer.norm_name + ".weight", {out}});
+    all.push_back({layer.norm_name + ".bias", {out}});
+  }
+  return all;
+}
+
 void Head::assign(const TensorLookup& tensors) {
   const auto copy = [&](const std::string& name, std::size_t count, std::size_t offset) {
     const float* from = tensors(name);

@@ -13,6 +13,7 @@ namespace molgraph::cpu {
 class Head {
  public:
   Head(std::size_t width, std::size_t outputs, const HeadOptions& options);
+  std::vector<TensorSpec> tensors() const;
   /// Names as in the module: "linear.weight" ...
   void assign(const TensorLookup& tensors);
   std::size_t gradient_size() const { return size_; }

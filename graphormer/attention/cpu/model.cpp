@@ -222,6 +222,20 @@ Model::~Model() = default;
 
 std::size_t Model::outputs() const { return static_cast<std::size_t>(state_->plan.outputs); }
 
+std::vector<TensorSpec> Model::tensors() const {
+  const State& s = *state_;
+  std::vector<TensorSpec> all = s.node.tensors();
+  const auto add = [&](const std::string& prefix, const std::vector<TensorSpec>& part) {
+    for (const TensorSpec& spec : part) all.push_back({prefix + spec.name, spec.shape});
+  };
+  add("encoder.", s.weights.layout().tensors());
+  add("head.", s.head.tensors());
+  if (s.path) add("path.", s.path->tensors());
+  for (std::size_t k = 0; k < s.gate_path.size(); ++k) add(s.gate_owner(k) + "gate_path.", s.gate_path[k].tensors());
+  for (std::size_t k = 0; k < s.absolute.size(); ++k) add(s.absolute_owner(k) + "absolute.", s.absolute[k].tensors());
+  return all;
+}
+
 void Model::assign(const TensorLookup& tensors, bool training) {
   State& s = *state_;
   s.weights.assign(within(tensors, "encoder."), training);

@@ -29,6 +29,8 @@ class Model {
   explicit Model(const ModelPlan& plan);
   ~Model();
 
+  /// All parameters, by the modules' names.
+  std::vector<TensorSpec> tensors() const;
   /// Takes the parameters under the modules' names ("encoder.layers.0.ffn.linear1.weight" ...), float32 and row-major.
   /// `training` prepares for gradients().
   void assign(const TensorLookup& tensors, bool training);

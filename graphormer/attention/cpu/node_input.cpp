@@ -55,6 +55,16 @@ NodeInput::NodeInput(const ModelPlan& plan, const EncoderShape& shape) : plan_(p
   flat_.assign(size_, 0.0f);
 }
 
+std::vector<TensorSpec> NodeInput::tensors() const {
+  const auto width = static_cast<std::int64_t>(shape_.width), degrees = static_cast<std::int64_t>(degree_rows_);
+  std::vector<TensorSpec> all{{"node.atom", {static_cast<std::int64_t>(atom_rows_), width}}, {"node.virtual_node", {width}}};
+  if (degrees > 0) all.insert(all.end(), {{"in_degree", {degrees, width}}, {"out_degree", {degrees, width}}});
+  if (position_dim_ > 0) all.push_back({"encoder.position.weight", {width, static_cast<std::int64_t>(position_dim_)}});
+  if (plan_.encoder.input_norm)
+    all.insert(all.end(), {{"encoder.input_norm.weight", {width}}, {"encoder.input_norm.bias", {width}}});
+  return all;
+}
+
 // The two degree tables have the same index, so one table of their sums serves; the position's weight is transposed.
 void NodeInput::assign(const TensorLookup& tensors) {
   const std::size_t width = shape_.width;

@@ -12,6 +12,7 @@ namespace molgraph::cpu {
 class NodeInput {
  public:
   NodeInput(const ModelPlan& plan, const EncoderShape& shape);
+  std::vector<TensorSpec> tensors() const;
   void assign(const TensorLookup& tensors);
   void add_gradients(const float* flat, const GradientLookup& gradients) const;
   std::size_t gradient_size() const { return size_; }

@@ -32,6 +32,7 @@ HopTable::HopTable(Features features, std::size_t heads, std::size_t hops)
     : heads_(heads), padded_(padded_heads(heads)), hops_(hops) {
   const FeatureShape& shape = feature_shape(features);
   bond_ids_ = static_cast<std::size_t>(shape.bond_ids);
+  rows_ = static_cast<std::size_t>(std::accumulate(shape.bond_dims.begin(), shape.bond_dims.end(), 0));
   bond_rows_.resize(bond_ids_);
   table_.assign(hops_ * bond_ids_ * padded_, 0.0f);
   std::array<std::uint8_t, 3> value{};
@@ -61,11 +62,13 @@ std::vector<float> HopTable::mean_bonds() const {
   return mean;
 }
 
+std::vector<TensorSpec> HopTable::tensors() const {
+  const auto heads = static_cast<std::int64_t>(heads_);
+  return {{"bond", {static_cast<std::int64_t>(rows_), heads}}, {"hop_weight", {static_cast<std::int64_t>(hops_), heads, heads}}};
+}
+
 void HopTable::assign(const float* bond, const float* hop_weight) {
-  std::size_t rows = 0;
-  for (const auto& of_id : bond_rows_)
-    for (const std::size_t row : of_id) rows = std::max(rows, row + 1);
-  bond_.assign(bond, bond + rows * heads_);
+  bond_.assign(bond, bond + rows_ * heads_);
   hop_weight_.assign(hop_weight, hop_weight + hops_ * heads_ * heads_);
   const std::vector<float> mean = mean_bonds();
   for (std::size_t p = 0; p < hops_; ++p)

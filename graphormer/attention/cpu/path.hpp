@@ -12,6 +12,8 @@ namespace molgraph::cpu {
 class HopTable {
  public:
   HopTable(Features features, std::size_t heads, std::size_t hops);
+  /// Names as in the module: bond, hop_weight.
+  std::vector<TensorSpec> tensors() const;
   /// `bond` [sum of bond_dims, heads], `hop_weight` [hops, heads, heads]
   void assign(const float* bond, const float* hop_weight);
   /// From the table's gradient (size()); either may be null.
@@ -26,7 +28,7 @@ class HopTable {
  private:
   std::vector<float> mean_bonds() const;
 
-  std::size_t heads_, padded_, hops_, bond_ids_;
+  std::size_t heads_, padded_, hops_, bond_ids_, rows_;
   std::vector<std::vector<std::size_t>> bond_rows_;   ///< of each bond id in `bond`
   std::vector<float> bond_, hop_weight_, table_;      ///< table [hops, bond ids, H]
 };

@@ -64,8 +64,13 @@ std::size_t FlatLayout::place(const std::string& name, std::size_t size, std::ve
                               std::vector<std::size_t> column) {
   const std::size_t offset = size_;
   size_ += padded(size);
-  Placement placement{name, offset, steps(row.size(), 1), std::move(row), std::move(column)};
-  placements_.push_back(std::move(placement));
+  placements_.push_back({name, offset, steps(row.size(), 1), std::move(row), std::move(column)});
+  return offset;
+}
+
+std::size_t FlatLayout::place_vector(const std::string& name, std::size_t size, std::vector<std::size_t> column) {
+  const std::size_t offset = place(name, size, {0}, std::move(column));
+  placements_.back().vector = true;
   return offset;
 }
 
@@ -75,13 +80,13 @@ LinearOffsets FlatLayout::linear(const std::string& name, const std::vector<std:
   const std::size_t depth = *std::max_element(in.begin(), in.end()) + 1;
   LinearOffsets offsets{.in = depth, .in_stride = in_stride, .out_stride = out_stride};
   offsets.weight = place(name + ".weight", depth * out_stride, out, scaled(in, out_stride));
-  offsets.bias = place(name + ".bias", out_stride, {0}, out);
+  offsets.bias = place_vector(name + ".bias", out_stride, out);
   return offsets;
 }
 
 std::size_t FlatLayout::norm(const std::string& name, const EncoderShape& shape) {
-  const std::size_t weight = place(name + ".weight", shape.stride, {0}, steps(shape.width, 1));
-  place(name + ".bias", shape.stride, {0}, steps(shape.width, 1));
+  const std::size_t weight = place_vector(name + ".weight", shape.stride, steps(shape.width, 1));
+  place_vector(name + ".bias", shape.stride, steps(shape.width, 1));
   return weight;
 }
 
@@ -104,8 +109,10 @@ TableOffsets FlatLayout::tables(const std::string& prefix, const EncoderShape& s
   offsets.edge_query = table("edge_query", terms.edge_query, shape.edge_classes);
   offsets.edge_key = table("edge_key", terms.edge_key, shape.edge_classes);
   offsets.edge_value = table("edge_value", terms.edge_value, shape.edge_classes);
-  offsets.content_bias = table("content_bias", terms.global_bias, 1);
-  offsets.position_bias = table("position_bias", terms.global_bias, 1);
+  if (relations && terms.global_bias) {
+    offsets.content_bias = place_vector(prefix + "content_bias", shape.inner, channels);
+    offsets.position_bias = place_vector(prefix + "position_bias", shape.inner, channels);
+  }
   if (gate) offsets.gate = place(prefix + "gate", rows * shape.heads, steps(rows, shape.heads), by_head);
   return offsets;
 }
@@ -128,7 +135,7 @@ FlatLayout::FlatLayout(const EncoderShape& shape) {
       const std::string name = prefix + "attention." + kNames[part];
       const std::vector<std::size_t> out = scaled(inner, 1, part * shape.inner_stride);
       placements_.push_back({name + ".weight", layer.qkv.weight, steps(out.size(), 1), out, scaled(width, columns)});
-      placements_.push_back({name + ".bias", layer.qkv.bias, {0}, {0}, out});
+      placements_.push_back({name + ".bias", layer.qkv.bias, {0}, {0}, out, true});
     }
     layer.output = linear(prefix + "attention.output", inner, shape.inner_stride, width, shape.stride);
     layer.linear1 = linear(prefix + "ffn.linear1", width, shape.stride, ffn, shape.ffn_stride);
@@ -137,6 +144,17 @@ FlatLayout::FlatLayout(const EncoderShape& shape) {
     layers.push_back(layer);
   }
   if (!o.post_ln && o.final_norm) final_norm = norm("final_norm", shape);
+}
+
+std::vector<TensorSpec> FlatLayout::tensors() const {
+  std::vector<TensorSpec> all;
+  for (const Placement& p : placements_) {
+    if (p.name.empty()) continue;
+    const auto columns = static_cast<std::int64_t>(p.column.size());
+    const auto rows = static_cast<std::int64_t>(*std::max_element(p.module_row.begin(), p.module_row.end()) + 1);
+    all.push_back({p.name, p.vector ? std::vector<std::int64_t>{columns} : std::vector<std::int64_t>{rows, columns}});
+  }
+  return all;
 }
 
 void FlatLayout::import(const TensorLookup& tensors, float* flat) const {

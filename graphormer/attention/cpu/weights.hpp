@@ -2,6 +2,7 @@
 // the gradients back to the modules' layout.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -15,6 +16,12 @@ namespace molgraph::cpu {
 /// there is none (a frozen parameter's gradient).
 using TensorLookup = std::function<const float*(const std::string&)>;
 using GradientLookup = std::function<float*(const std::string&)>;
+
+/// A parameter that a part of the model reads, in the modules' shape.
+struct TensorSpec {
+  std::string name;
+  std::vector<std::int64_t> shape;
+};
 
 /// Sizes that everything follows from. H padded heads, d head width, all strides in floats.
 struct EncoderShape {
@@ -61,6 +68,8 @@ class FlatLayout {
   std::size_t final_norm = kNone;
   std::size_t size() const { return size_; }
 
+  /// What import() asks for.
+  std::vector<TensorSpec> tensors() const;
   /// Fills `flat` [size()], padding with zeros.
   void import(const TensorLookup& tensors, float* flat) const;
   /// Adds the gradients to those of the modules.
@@ -72,8 +81,10 @@ class FlatLayout {
     std::string name;
     std::size_t offset = 0;
     std::vector<std::size_t> module_row, row, column;
+    bool vector = false;   ///< the module's tensor is [columns]
   };
   std::size_t place(const std::string& name, std::size_t size, std::vector<std::size_t> row, std::vector<std::size_t> column);
+  std::size_t place_vector(const std::string& name, std::size_t size, std::vector<std::size_t> column);
   LinearOffsets linear(const std::string& name, const std::vector<std::size_t>& in, std::size_t in_stride,
                        const std::vector<std::size_t>& out, std::size_t out_stride);
   std::size_t norm(const std::string& name, const EncoderShape& shape);

@@ -1,0 +1,96 @@
+#include "apps/model_file.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "featurize/error.hpp"
+
+namespace molgraph {
+namespace {
+
+std::string shape_text(const std::vector<std::int64_t>& shape) {
+  std::string text = "[";
+  for (std::size_t i = 0; i < shape.size(); ++i) text += (i ? ", " : "") + std::to_string(shape[i]);
+  return text + "]";
+}
+
+/// Throws if the file's tensors are not those of the model.
+void check_tensors(const SafetensorsFile& file, std::vector<cpu::TensorSpec> wanted, const std::string& path) {
+  std::string problems;
+  for (const cpu::TensorSpec& spec : wanted) {
+    const auto found = file.tensors.find(spec.name);
+    if (found == file.tensors.end()) {
+      problems += "\n  missing: " + spec.name + " " + shape_text(spec.shape);
+    } else if (found->second.shape != spec.shape || found->second.dtype != DType::f32) {
+      problems += "\n  misshapen: " + spec.name + " is " + shape_text(found->second.shape) + ", should be float32 " +
+                  shape_text(spec.shape);
+    }
+  }
+  std::sort(wanted.begin(), wanted.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+  for (const auto& [name, tensor] : file.tensors) {
+    const auto at = std::lower_bound(wanted.begin(), wanted.end(), name,
+                                     [](const cpu::TensorSpec& spec, const std::string& key) { return spec.name < key; });
+    if (at == wanted.end() || at->name != name) problems += "\n  surplus: " + name + " " + shape_text(tensor.shape);
+  }
+  if (!problems.empty()) throw FileError(path + ": the weights do not fit the model" + problems);
+}
+
+void softmax(float* values, std::size_t count) {
+  const float largest = *std::max_element(values, values + count);
+  float total = 0;
+  for (std::size_t c = 0; c < count; ++c) total += values[c] = std::exp(values[c] - largest);
+  for (std::size_t c = 0; c < count; ++c) values[c] /= total;
+}
+
+}  // namespace
+
+ModelConfig read_model_config(const SafetensorsFile& file, const std::string& path) {
+  const auto found = file.metadata.find(kConfigKey);
+  if (found == file.metadata.end()) throw FileError(path + ": holds tensors but no molgraph configuration");
+  ModelConfig config = model_config_from_json(found->second, path);
+  const auto hash = file.metadata.find(kFeaturizerKey);
+  if (hash == file.metadata.end() || hash->second != config.featurizer.hash()) {
+    throw FileError(path + ": the featuriser's hash does not fit its text \"" + config.featurizer.canonical_text() + "\"");
+  }
+  return config;
+}
+
+ModelPlan model_plan(const ModelConfig& config) {
+  const auto of = [&](auto options) {
+    options.features = config.featurizer.features;
+    options.outputs = config.task.num_outputs();
+    return model_plan(options);
+  };
+  return config.kind == ModelKind::graphormer ? of(config.graphormer) : of(config.grpe);
+}
+
+void ScoringModel::to_predictions(float* values) const {
+  const Task& task = config.task;
+  for (std::size_t o = 0; o < target_shift.size(); ++o) values[o] = values[o] * target_scale[o] + target_shift[o];
+  if (task.kind == TaskKind::binary)
+    for (std::size_t o = 0; o < target_shift.size(); ++o) values[o] = 1 / (1 + std::exp(-values[o]));
+  if (task.kind == TaskKind::multiclass)
+    for (int t = 0; t < task.num_targets(); ++t) softmax(values + t * task.classes, static_cast<std::size_t>(task.classes));
+}
+
+ScoringModel load_scoring_model(const std::string& path) {
+  const SafetensorsFile file = read_safetensors(path);
+  ScoringModel model{.config = read_model_config(file, path)};
+  model.plan = model_plan(model.config);
+  model.engine = std::make_unique<cpu::Model>(model.plan);
+  std::vector<cpu::TensorSpec> wanted = model.engine->tensors();
+  const std::int64_t outputs = model.config.task.num_outputs();
+  wanted.push_back({"target_shift", {outputs}});
+  wanted.push_back({"target_scale", {outputs}});
+  check_tensors(file, wanted, path);
+  const auto tensor = [&](const std::string& name) -> const float* {
+    return reinterpret_cast<const float*>(file.tensors.at(name).bytes.data());
+  };
+  model.engine->assign(tensor, false);
+  model.target_shift.assign(tensor("target_shift"), tensor("target_shift") + outputs);
+  model.target_scale.assign(tensor("target_scale"), tensor("target_scale") + outputs);
+  return model;
+}
+
+}  // namespace molgraph
