@@ -13,7 +13,7 @@ void CpuBackend::refresh(Fresh wanted) {
     TORCH_CHECK(found != parameters_.end() && found->second.is_contiguous(), "the engine found no tensor ", name);
     return found->second.const_data_ptr<float>();
   };
-  engine_.assign(tensors, wanted == Fresh::for_training);
+  engine_.assign(tensors, wanted == Fresh::for_training, threads_);
   fresh_ = wanted;
 }
 

@@ -13,6 +13,7 @@
 
 #include "datasets/torch_archive.hpp"
 #include "featurize/molecular_graph.hpp"
+#include "graphormer/attention/cpu_backend.hpp"
 #include "graphormer/attention/graph_model.hpp"
 #include "graphormer/attention/node_embedding.hpp"
 #include "graphormer/attention/published_tensors.hpp"
@@ -63,7 +64,7 @@ inline GoldenCase read_case(const std::string& folder) {
 inline constexpr double kPredictionDigits = 1e-8, kEmbeddingDigits = 1e-6, kGradientDigits = 1e-6;
 // float32: each of the up to 25 sums behind a prediction (two per block and the head) of up to 80 numbers of order one
 // loses about 80^(1/2) * 6e-8; embeddings have unit variance and reach 3.
-inline constexpr double kSinglePrediction = 2e-5, kSingleEmbedding = 2e-5;
+inline constexpr double kSinglePrediction = 2e-5, kSingleEmbedding = 2e-5, kSingleGradient = 2e-5;
 
 /// The largest difference of each kind.
 struct GoldenErrors {
@@ -76,6 +77,43 @@ inline GoldenErrors forward_errors(GraphModel& model, const GraphBatch& batch, c
   if (loss != nullptr) *loss = (output.values - c.target).abs().mean();
   return {(output.values.to(torch::kFloat64) - c.prediction).abs().max().item<double>(),
           (embedding.to(torch::kFloat64) - c.embedding).abs().max().item<double>()};
+}
+
+/// The largest difference of a published parameter's gradient, by norm.
+inline double gradient_error(const StateDict& own_gradients, const std::vector<PublishedLink>& links, const GoldenCase& c) {
+  double error = 0;
+  for (const auto& [name, got] : export_published(own_gradients, links, TiedRows::sum, c.folder)) {
+    if (!c.gradients.contains(name)) continue;
+    const torch::Tensor wanted = c.gradients.at(name).to(torch::kFloat64);
+    // Of a bias of keys, say, the exact gradient is zero: rounding there is not to be divided by itself.
+    error = std::max(error, (got - wanted).norm().item<double>() / std::max(wanted.norm().item<double>(), 1e-4));
+  }
+  return error;
+}
+
+struct EngineErrors {
+  GoldenErrors forward;
+  double gradient = 0;
+};
+
+/// The CPU engine on the same weights, float32.
+inline EngineErrors engine_errors(GraphModel& model, const std::vector<PublishedLink>& links, const GraphBatch& batch,
+                                  const GoldenCase& c) {
+  CpuBackend engine(model, 2);
+  const ModelOutput output = engine.predict(batch, {-1});
+  const torch::Tensor embedding = output.layers.at(0).index_select(0, virtual_tokens(batch));
+  const torch::Tensor target = c.target.to(torch::kFloat32);
+  const auto outputs = static_cast<std::size_t>(c.prediction.size(1));
+  for (auto& item : model.named_parameters()) item->mutable_grad() = torch::Tensor();
+  engine.train(batch, {}, [&](std::size_t b, const float* y, float* dy) {
+    for (std::size_t o = 0; o < outputs; ++o)
+      dy[o] = (y[o] > target.const_data_ptr<float>()[b] ? 1.0f : -1.0f) / static_cast<float>(c.prediction.numel());
+  });
+  StateDict gradients;
+  for (const auto& item : model.named_parameters()) gradients[item.key()] = item->grad().to(torch::kFloat64);
+  return {{(output.values.to(torch::kFloat64) - c.prediction).abs().max().item<double>(),
+           (embedding.to(torch::kFloat64) - c.embedding).abs().max().item<double>()},
+          gradient_error(gradients, links, c)};
 }
 
 /// Imports the weights into `model` and compares everything, in float64 and in float32. The measured differences are
@@ -106,7 +144,6 @@ inline void expect_golden(GraphModel& model, const std::vector<PublishedLink>& l
   StateDict own_gradients;
   for (const auto& item : model.named_parameters())
     own_gradients[item.key()] = item->grad().defined() ? item->grad() : torch::zeros_like(item.value());
-  double gradient = 0;
   for (const auto& [name, got] : export_published(own_gradients, links, TiedRows::sum, c.folder)) {
     if (!c.gradients.contains(name)) {
       EXPECT_EQ(got.abs().max().item<double>(), 0.0) << name;   // stands in the layout, but this file lacks it
@@ -115,9 +152,8 @@ inline void expect_golden(GraphModel& model, const std::vector<PublishedLink>& l
     const torch::Tensor wanted = c.gradients.at(name).to(torch::kFloat64);
     EXPECT_TRUE(torch::allclose(got, wanted, kGradientDigits, 1e-8))
         << name << " differs by " << (got - wanted).abs().max().item<double>();
-    // Of a bias of keys, say, the exact gradient is zero: rounding there is not to be divided by itself.
-    gradient = std::max(gradient, (got - wanted).norm().item<double>() / std::max(wanted.norm().item<double>(), 1e-4));
   }
+  const double gradient = gradient_error(own_gradients, links, c);
   EXPECT_EQ(own_gradients.size(), shapes.size());
 
   model.to(torch::kFloat32);
@@ -125,8 +161,13 @@ inline void expect_golden(GraphModel& model, const std::vector<PublishedLink>& l
   const GoldenErrors single = forward_errors(model, batch, c, nullptr);
   EXPECT_LT(single.prediction, kSinglePrediction);
   EXPECT_LT(single.embedding, kSingleEmbedding);
-  std::printf("| %s | %.1e | %.1e | %.1e | %.1e | %.1e |\n", c.folder.substr(c.folder.rfind('/') + 1).c_str(),
-              exact.prediction, exact.embedding, gradient, single.prediction, single.embedding);
+  const EngineErrors engine = engine_errors(model, links, batch, c);
+  EXPECT_LT(engine.forward.prediction, kSinglePrediction);
+  EXPECT_LT(engine.forward.embedding, kSingleEmbedding);
+  EXPECT_LT(engine.gradient, kSingleGradient);
+  std::printf("| %s | %.1e | %.1e | %.1e | %.1e | %.1e | %.1e | %.1e | %.1e |\n",
+              c.folder.substr(c.folder.rfind('/') + 1).c_str(), exact.prediction, exact.embedding, gradient,
+              single.prediction, single.embedding, engine.forward.prediction, engine.forward.embedding, engine.gradient);
 }
 
 /// The molecules that the `zinc` cases were made of, in written atom order: rows train,0 .. train,15 of the table

@@ -1,15 +1,13 @@
 #include "graphormer/attention/cpu/model.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cassert>
-#include <exception>
 #include <mutex>
 #include <optional>
-#include <thread>
 
 #include "graphormer/attention/cpu/absolute.hpp"
 #include "graphormer/attention/cpu/node_input.hpp"
+#include "graphormer/attention/cpu/parallel.hpp"
 
 namespace molgraph::cpu {
 namespace {
@@ -22,30 +20,6 @@ constexpr std::size_t kWideTokens = 512;
 // does not depend on who computed what. Fewer where a buffer is large.
 constexpr std::size_t kSlots = 8;
 constexpr std::size_t kSlotBytes = std::size_t{512} << 20;
-
-/// Calls run(next) on up to `threads` threads at once; next() gives the numbers below `count`, each once, then `count`.
-template <class Run>
-void on_threads(int threads, std::size_t count, Run run) {
-  std::atomic<std::size_t> counter{0};
-  std::mutex mutex;
-  std::exception_ptr failure;
-  const auto next = [&] { return std::min(counter++, count); };
-  const auto loop = [&] {
-    try {
-      run(next);
-    } catch (...) {
-      const std::lock_guard lock(mutex);
-      failure = std::current_exception();
-    }
-  };
-  const std::size_t helpers = std::min<std::size_t>(static_cast<std::size_t>(std::max(threads, 1)), count);
-  {
-    std::vector<std::jthread> pool;
-    for (std::size_t t = 1; t < helpers; ++t) pool.emplace_back(loop);
-    loop();
-  }
-  if (failure) std::rethrow_exception(failure);
-}
 
 TensorLookup within(const TensorLookup& tensors, const std::string& prefix) {
   return [&tensors, prefix](const std::string& name) { return tensors(prefix + name); };
@@ -236,9 +210,9 @@ std::vector<TensorSpec> Model::tensors() const {
   return all;
 }
 
-void Model::assign(const TensorLookup& tensors, bool training) {
+void Model::assign(const TensorLookup& tensors, bool training, int threads) {
   State& s = *state_;
-  s.weights.assign(within(tensors, "encoder."), training);
+  s.weights.assign(within(tensors, "encoder."), training, threads);
   s.node.assign(tensors);
   s.head.assign(within(tensors, "head."));
   const auto assign_hops = [&](HopTable& table, const std::string& prefix) {
@@ -290,18 +264,17 @@ void Model::gradients(const GraphBatch& batch, const RandomMode& random, int thr
   const std::vector<std::vector<float>*> parts = total.all();
   constexpr std::size_t kPiece = 16384;
   const std::size_t pieces = (total.encoder.size() + kPiece - 1) / kPiece;
-  on_threads(threads, pieces, [&](const auto& next) {
-    for (std::size_t piece = next(); piece < pieces; piece = next())
-      for (std::size_t k = 1; k < slots; ++k)
-        for (std::size_t i = piece * kPiece; i < std::min((piece + 1) * kPiece, total.encoder.size()); ++i)
-          total.encoder[i] += s.slots[k].encoder[i];
+  for_each_on_threads(threads, pieces, [&](std::size_t piece) {
+    for (std::size_t k = 1; k < slots; ++k)
+      for (std::size_t i = piece * kPiece; i < std::min((piece + 1) * kPiece, total.encoder.size()); ++i)
+        total.encoder[i] += s.slots[k].encoder[i];
   });
   for (std::size_t k = 1; k < slots; ++k) {
     const std::vector<std::vector<float>*> others = s.slots[k].all();
     for (std::size_t p = 1; p < parts.size(); ++p)
       for (std::size_t i = 0; i < parts[p]->size(); ++i) (*parts[p])[i] += (*others[p])[i];
   }
-  s.weights.add_gradients(total.encoder.data(), within(gradients, "encoder."));
+  s.weights.add_gradients(total.encoder.data(), within(gradients, "encoder."), threads);
   s.node.add_gradients(total.node.data(), gradients);
   s.head.add_gradients(total.head.data(), within(gradients, "head."));
   const auto hops_back = [&](const HopTable& table, const std::vector<float>& slope, const std::string& prefix) {

@@ -33,7 +33,7 @@ class Model {
   std::vector<TensorSpec> tensors() const;
   /// Takes the parameters under the modules' names ("encoder.layers.0.ffn.linear1.weight" ...), float32 and row-major.
   /// `training` prepares for gradients().
-  void assign(const TensorLookup& tensors, bool training);
+  void assign(const TensorLookup& tensors, bool training, int threads = 1);
 
   /// `scaled` [B, outputs]: the head's raw outputs.
   void predict(const GraphBatch& batch, int threads, float* scaled, const std::vector<KeptStates>& kept = {}) const;

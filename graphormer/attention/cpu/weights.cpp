@@ -5,6 +5,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "graphormer/attention/cpu/parallel.hpp"
+
 namespace molgraph::cpu {
 namespace {
 
@@ -38,8 +40,9 @@ void pack(const float* flat, const LinearOffsets& offsets, bool training, Packed
   pack_weights(weight, offsets.in, offsets.out_stride, linear.forward.data());
   if (!training) return;
   std::vector<float> transposed(offsets.out_stride * offsets.in_stride, 0.0f);
-  for (std::size_t i = 0; i < offsets.in; ++i)
-    for (std::size_t o = 0; o < offsets.out_stride; ++o) transposed[o * offsets.in_stride + i] = weight[i * offsets.out_stride + o];
+  for (std::size_t first = 0; first < offsets.out_stride; first += kBlock)   // a block's lines stay in the cache
+    for (std::size_t i = 0; i < offsets.in; ++i)
+      for (std::size_t o = first; o < first + kBlock; ++o) transposed[o * offsets.in_stride + i] = weight[i * offsets.out_stride + o];
   linear.backward.resize(transposed.size());
   pack_weights(transposed.data(), offsets.out_stride, offsets.in_stride, linear.backward.data());
 }
@@ -157,42 +160,50 @@ std::vector<TensorSpec> FlatLayout::tensors() const {
   return all;
 }
 
-void FlatLayout::import(const TensorLookup& tensors, float* flat) const {
-  std::fill_n(flat, size_, 0.0f);
-  for (const Placement& p : placements_) {
-    if (p.name.empty()) continue;
-    const float* from = tensors(p.name);
-    assert(from != nullptr);
+// Calls visit(index in the module's tensor, index in the flat buffer). One of the two runs across the other's rows, so
+// columns go in blocks whose cache lines are still there for the next row.
+template <class Visit>
+void FlatLayout::for_each_number(const Placement& p, Visit visit) {
+  constexpr std::size_t kColumns = 64;
+  const std::size_t columns = p.column.size();
+  for (std::size_t first = 0; first < columns; first += kColumns)
     for (std::size_t e = 0; e < p.row.size(); ++e)
-      for (std::size_t c = 0; c < p.column.size(); ++c)
-        flat[p.offset + p.row[e] + p.column[c]] = from[p.module_row[e] * p.column.size() + c];
-  }
+      for (std::size_t c = first; c < std::min(first + kColumns, columns); ++c)
+        visit(p.module_row[e] * columns + c, p.offset + p.row[e] + p.column[c]);
 }
 
-void FlatLayout::add_to(const float* flat, const GradientLookup& gradients) const {
-  for (const Placement& p : placements_) {
-    float* to = p.name.empty() ? nullptr : gradients(p.name);
-    if (to == nullptr) continue;
-    for (std::size_t e = 0; e < p.row.size(); ++e)
-      for (std::size_t c = 0; c < p.column.size(); ++c)
-        to[p.module_row[e] * p.column.size() + c] += flat[p.offset + p.row[e] + p.column[c]];
-  }
+void FlatLayout::import(const TensorLookup& tensors, float* flat, int threads) const {
+  std::fill_n(flat, size_, 0.0f);
+  for_each_on_threads(threads, placements_.size(), [&](std::size_t k) {
+    if (placements_[k].name.empty()) return;
+    const float* from = tensors(placements_[k].name);
+    assert(from != nullptr);
+    for_each_number(placements_[k], [&](std::size_t module, std::size_t at) { flat[at] = from[module]; });
+  });
+}
+
+void FlatLayout::add_to(const float* flat, const GradientLookup& gradients, int threads) const {
+  for_each_on_threads(threads, placements_.size(), [&](std::size_t k) {
+    float* to = placements_[k].name.empty() ? nullptr : gradients(placements_[k].name);
+    if (to == nullptr) return;
+    for_each_number(placements_[k], [&](std::size_t module, std::size_t at) { to[module] += flat[at]; });
+  });
 }
 
 EncoderWeights::EncoderWeights(const EncoderShape& shape)
     : shape_(shape), layout_(shape), flat_(layout_.size()), layers_(layout_.layers.size()) {}
 
-void EncoderWeights::assign(const TensorLookup& tensors, bool training) {
-  layout_.import(tensors, flat_.data());
+void EncoderWeights::assign(const TensorLookup& tensors, bool training, int threads) {
+  layout_.import(tensors, flat_.data(), threads);
   add_global_bias(layout_.shared);
-  for (std::size_t k = 0; k < layers_.size(); ++k) {
+  for_each_on_threads(threads, layers_.size(), [&](std::size_t k) {
     const LayerOffsets& offsets = layout_.layers[k];
     add_global_bias(offsets.own);
     pack(flat_.data(), offsets.qkv, training, layers_[k].qkv);
     pack(flat_.data(), offsets.output, training, layers_[k].output);
     pack(flat_.data(), offsets.linear1, training, layers_[k].linear1);
     pack(flat_.data(), offsets.linear2, training, layers_[k].linear2);
-  }
+  });
 }
 
 // Transformer-XL's alpha v.PQ[t] is a bias by class.
@@ -217,10 +228,10 @@ void EncoderWeights::global_bias_gradient(const TableOffsets& tables, float* fla
     }
 }
 
-void EncoderWeights::add_gradients(float* flat, const GradientLookup& gradients) const {
+void EncoderWeights::add_gradients(float* flat, const GradientLookup& gradients, int threads) const {
   global_bias_gradient(layout_.shared, flat);
   for (const LayerOffsets& layer : layout_.layers) global_bias_gradient(layer.own, flat);
-  layout_.add_to(flat, gradients);
+  layout_.add_to(flat, gradients, threads);
 }
 
 }  // namespace molgraph::cpu

@@ -71,9 +71,9 @@ class FlatLayout {
   /// What import() asks for.
   std::vector<TensorSpec> tensors() const;
   /// Fills `flat` [size()], padding with zeros.
-  void import(const TensorLookup& tensors, float* flat) const;
+  void import(const TensorLookup& tensors, float* flat, int threads) const;
   /// Adds the gradients to those of the modules.
-  void add_to(const float* flat, const GradientLookup& gradients) const;
+  void add_to(const float* flat, const GradientLookup& gradients, int threads) const;
 
  private:
   /// The module's tensor [.., columns]: row module_row[e], column c is number offset + row[e] + column[c] of the buffer.
@@ -83,6 +83,8 @@ class FlatLayout {
     std::vector<std::size_t> module_row, row, column;
     bool vector = false;   ///< the module's tensor is [columns]
   };
+  template <class Visit>
+  static void for_each_number(const Placement& placement, Visit visit);
   std::size_t place(const std::string& name, std::size_t size, std::vector<std::size_t> row, std::vector<std::size_t> column);
   std::size_t place_vector(const std::string& name, std::size_t size, std::vector<std::size_t> column);
   LinearOffsets linear(const std::string& name, const std::vector<std::size_t>& in, std::size_t in_stride,
@@ -109,9 +111,9 @@ class EncoderWeights {
  public:
   explicit EncoderWeights(const EncoderShape& shape);
   /// Reads the parameters; `training` also prepares the way back.
-  void assign(const TensorLookup& tensors, bool training);
+  void assign(const TensorLookup& tensors, bool training, int threads);
   /// Adds the sum of gradients in `flat` (as FlatLayout, changed here) to the modules'.
-  void add_gradients(float* flat, const GradientLookup& gradients) const;
+  void add_gradients(float* flat, const GradientLookup& gradients, int threads) const;
 
   const FlatLayout& layout() const { return layout_; }
   const PackedLayer& layer(std::size_t k) const { return layers_[k]; }

@@ -1,0 +1,47 @@
+// Work shared by a few threads.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace molgraph::cpu {
+
+/// Calls run(next) on up to `threads` threads at once; next() gives the numbers below `count`, each once, then `count`.
+/// An exception of any thread is thrown here, after all have ended.
+template <class Run>
+void on_threads(int threads, std::size_t count, Run run) {
+  std::atomic<std::size_t> counter{0};
+  std::mutex mutex;
+  std::exception_ptr failure;
+  const auto next = [&] { return std::min(counter++, count); };
+  const auto loop = [&] {
+    try {
+      run(next);
+    } catch (...) {
+      const std::lock_guard lock(mutex);
+      failure = std::current_exception();
+    }
+  };
+  const std::size_t helpers = std::min<std::size_t>(static_cast<std::size_t>(std::max(threads, 1)), count);
+  {
+    std::vector<std::jthread> pool;
+    for (std::size_t t = 1; t < helpers; ++t) pool.emplace_back(loop);
+    loop();
+  }
+  if (failure) std::rethrow_exception(failure);
+}
+
+/// Calls work(k) for k in [0, count), each once, on up to `threads` threads.
+template <class Work>
+void for_each_on_threads(int threads, std::size_t count, Work work) {
+  on_threads(threads, count, [&](const auto& next) {
+    for (std::size_t k = next(); k < count; k = next()) work(k);
+  });
+}
+
+}  // namespace molgraph::cpu
