@@ -68,16 +68,16 @@ Attention Encoder::attention_of(std::size_t molecule, LayerState& state, bool vi
   g.v = g.k + shape_.inner_stride;
   if (!state.weight_bits.empty())
     g.keep = {state.weight_bits.data() + of.first_pair * shape_.heads / 8, scale_of(shape_.options.attention_dropout)};
-  if (training()) g.softmax = sized(state.softmax, pack().pairs * shape_.heads) + of.first_pair * shape_.heads;
+  if (keeps()) g.softmax = sized(state.softmax, pack().pairs * shape_.heads) + of.first_pair * shape_.heads;
   g.z = state.z.data() + (virtual_only ? molecule : of.first_token) * shape_.inner_stride;
   g.z_stride = shape_.inner_stride;
-  g.scratch = sized(scratch_, attention_scratch(of.tokens, shape_.heads, of.count(), training()));
+  g.scratch = sized(scratch_, attention_scratch(of.tokens, shape_.heads, of.count(), keeps()));
   return g;
 }
 
 void Encoder::draw_token_bits(std::size_t layer, RandomSite site, std::size_t width, double p, std::vector<std::uint8_t>& bits) {
   const std::uint32_t threshold = dropout_threshold(p);
-  if (!training() || threshold == 0) return bits.clear();
+  if (!input_.random.training || threshold == 0) return bits.clear();
   const std::size_t stride = padded(width);
   const bool virtual_only = is_virtual_only(2 * layer + 1);
   sized(bits, pack().tokens * stride / 8);
@@ -92,7 +92,7 @@ void Encoder::draw_token_bits(std::size_t layer, RandomSite site, std::size_t wi
 
 void Encoder::draw_weight_bits(std::size_t layer, std::vector<std::uint8_t>& bits) {
   const std::uint32_t threshold = dropout_threshold(shape_.options.attention_dropout);
-  if (!training() || threshold == 0) return bits.clear();
+  if (!input_.random.training || threshold == 0) return bits.clear();
   const auto heads = static_cast<std::size_t>(shape_.options.heads);
   sized(bits, pack().pairs * shape_.heads / 8);
   for (std::size_t b = 0; b < pack().size(); ++b) {
@@ -146,7 +146,7 @@ void Encoder::feed_forward(const PackedLayer& layer, std::size_t k, const float*
   multiply(kernels_, layer.linear1, x, rows, sized(state.hidden, floats));
   Keep keep;
   if (!state.activation_bits.empty()) keep = {state.activation_bits.data(), scale_of(shape_.options.activation_dropout)};
-  kernels_.gelu(state.hidden.data(), training() ? sized(state.slope, floats) : nullptr, rows, shape_.ffn_stride, keep);
+  kernels_.gelu(state.hidden.data(), keeps() ? sized(state.slope, floats) : nullptr, rows, shape_.ffn_stride, keep);
   multiply(kernels_, layer.linear2, state.hidden.data(), rows, sized(branch_, rows * shape_.stride));
 }
 

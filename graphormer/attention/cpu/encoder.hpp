@@ -24,6 +24,7 @@ struct PackInput {
   const std::int64_t* row = nullptr;     ///< [molecules] keys of their random numbers
   PairInputs pairs;
   RandomMode random;
+  bool keep_activations = false;         ///< for backward()
 };
 
 /// Where somebody wants a layer's states: 0 = node input, l = after block l, -1 = output.
@@ -64,9 +65,9 @@ class Encoder {
   };
 
   const Pack& pack() const { return *input_.pack; }
-  bool training() const { return input_.random.training; }
-  LayerState& state_of(std::size_t layer) { return layers_[training() ? layer : 0]; }
-  Stage& stage(std::size_t s) { return stages_[s == 0 || training() ? s : 1 + s % 2]; }
+  bool keeps() const { return input_.keep_activations; }
+  LayerState& state_of(std::size_t layer) { return layers_[keeps() ? layer : 0]; }
+  Stage& stage(std::size_t s) { return stages_[s == 0 || keeps() ? s : 1 + s % 2]; }
   const float* half_input(std::size_t s);
   std::size_t norm_offset(const FlatLayout& layout, std::size_t s) const;
   void load_terms(const EncoderWeights& weights, std::size_t layer, bool always);

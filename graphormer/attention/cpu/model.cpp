@@ -146,7 +146,7 @@ struct Model::State {
 
   /// Node input and encoder of molecules [first, last); `graph` of the worker is the result.
   PackInput forward(const GraphBatch& batch, std::size_t first, std::size_t last, const RandomMode& random,
-                    const float* perturbation, const std::vector<KeptStates>& kept, Worker& w) const {
+                    const float* perturbation, const std::vector<KeptStates>& kept, bool keep_activations, Worker& w) const {
     w.pack.load(batch, first, last, shape, plan.classes);
     const auto token = static_cast<std::size_t>(batch.token_offset[first]);
     node.forward(batch, w.pack, random, perturbation == nullptr ? nullptr : perturbation + token * shape.width, w.trace,
@@ -154,7 +154,7 @@ struct Model::State {
     std::vector<KeptLayer> wanted;
     for (const KeptStates& k : kept) wanted.push_back({k.layer, k.states + token * shape.width});
     w.graph.resize(w.pack.size() * shape.stride);
-    PackInput input{&w.pack, batch.row.data() + first, pair_inputs(batch, w), random};
+    PackInput input{&w.pack, batch.row.data() + first, pair_inputs(batch, w), random, keep_activations};
     w.encoder.forward(weights, input, wanted, w.graph.data());
     return input;
   }
@@ -227,7 +227,7 @@ void Model::predict(const GraphBatch& batch, int threads, float* scaled, const s
   const State& s = *state_;
   const std::vector<std::size_t> packs = split_into_packs(batch, s.pack_tokens());
   s.with_workers(threads, packs.size() - 1, [&](Worker& w, std::size_t p) {
-    s.forward(batch, packs[p], packs[p + 1], {}, nullptr, kept, w);
+    s.forward(batch, packs[p], packs[p + 1], {}, nullptr, kept, false, w);
     for (std::size_t b = packs[p]; b < packs[p + 1]; ++b)
       s.head.forward(w.graph.data() + (b - packs[p]) * s.shape.stride, scaled + b * outputs());
   });
@@ -240,7 +240,7 @@ void Model::gradients(const GraphBatch& batch, const RandomMode& random, int thr
   const std::size_t count = packs.size() - 1, slots = std::min(s.slot_count(), std::max<std::size_t>(count, 1));
   s.slots.resize(slots);
   const auto run_pack = [&](Worker& w, Slot& slot, std::size_t first, std::size_t last) {
-    const PackInput input = s.forward(batch, first, last, random, perturbation, {}, w);
+    const PackInput input = s.forward(batch, first, last, random, perturbation, {}, true, w);
     w.dgraph.assign(w.graph.size(), 0.0f);
     for (std::size_t b = first; b < last; ++b) {
       const std::size_t at = (b - first) * s.shape.stride;
