@@ -12,6 +12,7 @@
 #include "apps/loss.hpp"
 #include "apps/optimizer.hpp"
 #include "datasets/load.hpp"
+#include "datasets/safetensors.hpp"
 #include "datasets/threads.hpp"
 #include "graphormer/attention/cpu_backend.hpp"
 #include "graphormer/graphormer.hpp"
@@ -110,8 +111,39 @@ double typical(std::vector<double> x, bool best) {
   return x.empty() ? 0 : x[best ? 0 : x.size() / 2];
 }
 
+/// The packed batches for peer.py, as safetensors.
+void write_batches(const std::string& path, const std::vector<TrainBatch>& batches) {
+  std::vector<std::vector<std::int32_t>> keep;
+  std::vector<TensorView> views;
+  const auto add = [&](const std::string& name, const auto& values) {
+    keep.emplace_back(values.begin(), values.end());
+    views.push_back({name, DType::i32, {static_cast<std::int64_t>(values.size())}, nullptr});
+  };
+  std::vector<std::vector<float>> weights;
+  for (std::size_t k = 0; k < batches.size(); ++k) {
+    const GraphBatch& b = batches[k].graph;
+    const std::string prefix = std::to_string(k) + ".";
+    add(prefix + "token_offset", b.token_offset);
+    add(prefix + "atoms", b.atoms);
+    add(prefix + "degree", b.degree);
+    add(prefix + "topology", b.topology);
+    add(prefix + "edge", b.edge);
+    add(prefix + "paths.pair", b.paths.pair);
+    add(prefix + "paths.level_pairs", b.paths.level_pairs);
+    add(prefix + "paths.target", b.paths.target);
+    add(prefix + "paths.source", b.paths.source);
+    add(prefix + "paths.bond", b.paths.bond);
+    add(prefix + "paths.level_steps", b.paths.level_steps);
+    weights.emplace_back(b.paths.weight.begin(), b.paths.weight.end());
+  }
+  for (std::size_t i = 0; i < views.size(); ++i) views[i].data = keep[i].data();
+  for (std::size_t k = 0; k < weights.size(); ++k)
+    views.push_back({std::to_string(k) + ".paths.weight", DType::f32, {static_cast<std::int64_t>(weights[k].size())}, weights[k].data()});
+  write_safetensors(path, {}, views);
+}
+
 int run(int argc, char** argv) {
-  std::string data = "zinc", only, json_file;
+  std::string data = "zinc", only, json_file, batches_file;
   int rounds = 7, threads = 0, batch_size = 256;
   double dropout = 0.1;
   bool reference = true, training = true, best = false;
@@ -125,6 +157,7 @@ int run(int argc, char** argv) {
   app.add_flag("!--no-reference", reference, "leave the reference out");
   app.add_flag("!--no-train", training, "inference only");
   app.add_flag("--best", best, "the fastest round instead of the median: for tuning on a noisy machine");
+  app.add_option("--write-batches", batches_file, "write the batches of the first case for peer.py and stop");
   app.add_option("--json", json_file, "write the figures to this file");
   CLI11_PARSE(app, argc, argv);
   threads = thread_count(threads);
@@ -151,6 +184,10 @@ int run(int argc, char** argv) {
     const std::unique_ptr<GraphModel> shape = make(c, loaded.set.featurizer.features, dropout);
     for (std::size_t first = 0; first + of_case <= loaded.split.train.size() && batches.size() < 4; first += of_case)
       batches.push_back(make_batch(loaded.set, std::span(loaded.split.train).subspan(first, of_case), shape->pack_options()));
+    if (!batches_file.empty()) {
+      write_batches(batches_file, batches);
+      return 0;
+    }
     Runner engine(c, loaded.set.featurizer.features, dropout, true, threads), peer(c, loaded.set.featurizer.features, dropout, false, threads);
     std::vector<double> times[4];
     for (int round = -1; round < rounds; ++round) {   // the first warms up
