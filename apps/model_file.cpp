@@ -74,7 +74,7 @@ void ScoringModel::to_predictions(float* values) const {
     for (int t = 0; t < task.num_targets(); ++t) softmax(values + t * task.classes, static_cast<std::size_t>(task.classes));
 }
 
-ScoringModel load_scoring_model(const std::string& path) {
+ScoringModel load_scoring_model(const std::string& path, cpu::Precision precision) {
   const SafetensorsFile file = read_safetensors(path);
   ScoringModel model{.config = read_model_config(file, path)};
   model.plan = model_plan(model.config);
@@ -87,7 +87,7 @@ ScoringModel load_scoring_model(const std::string& path) {
   const auto tensor = [&](const std::string& name) -> const float* {
     return reinterpret_cast<const float*>(file.tensors.at(name).bytes.data());
   };
-  model.engine->assign(tensor, false);
+  model.engine->assign(tensor, false, 1, precision);
   model.target_shift.assign(tensor("target_shift"), tensor("target_shift") + outputs);
   model.target_scale.assign(tensor("target_scale"), tensor("target_scale") + outputs);
   return model;

@@ -33,6 +33,6 @@ struct ScoringModel {
   void to_predictions(float* values) const;
 };
 /// Throws FileError naming every missing, surplus or misshapen tensor.
-ScoringModel load_scoring_model(const std::string& path);
+ScoringModel load_scoring_model(const std::string& path, cpu::Precision precision = cpu::Precision::fp32);
 
 }  // namespace molgraph

@@ -11,6 +11,7 @@
 #include "apps/model_file.hpp"
 #include "datasets/threads.hpp"
 #include "featurize/error.hpp"
+#include "graphormer/attention/cpu/gemm_bf16.hpp"
 #include "graphormer/attention/missing_rows.hpp"
 
 namespace molgraph {
@@ -141,6 +142,12 @@ void summarise_members(Prediction& prediction) {
 
 }  // namespace
 
+ScorePrecision precision_from_string(const std::string& text) {
+  if (text == "fp32") return ScorePrecision::fp32;
+  if (text == "bf16") return ScorePrecision::bf16;
+  throw UsageError("precision " + text + ": use fp32 or bf16");
+}
+
 Pooling pooling_from_string(const std::string& text) {
   if (text == "token") return Pooling::token;
   if (text == "mean") return Pooling::mean;
@@ -266,11 +273,15 @@ struct Predictor::State {
 
 Predictor::Predictor(const std::vector<std::string>& runs, const PredictorOptions& options) {
   if (runs.empty()) throw UsageError("no model is given");
+  const bool bf16 = options.precision == ScorePrecision::bf16;
+  if (bf16 && !cpu::has_bf16()) {
+    throw UsageError("this processor has no bfloat16 products (AVX512_BF16); use --precision fp32");
+  }
   std::vector<std::string> files;
   for (const std::string& run : runs) find_model_files(run, files);
   std::vector<ScoringModel> loaded;
   for (const std::string& file : files) {
-    loaded.push_back(load_scoring_model(file));
+    loaded.push_back(load_scoring_model(file, bf16 ? cpu::Precision::bf16 : cpu::Precision::fp32));
     if (const std::string text = difference(loaded[0].config, loaded.back().config); !text.empty()) {
       throw FileError(file + ": cannot be combined with " + files[0] + ": it has " + text);
     }

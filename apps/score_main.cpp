@@ -20,6 +20,7 @@ struct ScoreOptions {
   std::string input, output;
   bool individual = false, strict = false;
   int batch_size = 2048;
+  std::string precision = "fp32";
 };
 
 ScoreOptions parse(const std::vector<std::string>& arguments) {
@@ -50,6 +51,10 @@ ScoreOptions parse(const std::vector<std::string>& arguments) {
       ->capture_default_str()
       ->check(CLI::Range(1, 1'000'000))
       ->type_name("N");
+  app.add_option("--precision", options.precision, "Of the matrix products: bf16 is faster, to about three digits")
+      ->capture_default_str()
+      ->check(CLI::IsMember(std::vector<std::string>{"fp32", "bf16"}))
+      ->type_name("TEXT");
   line.add_table(options.table);
   line.add_common(options.common, kThreads | kDevice | kMaxAtoms);
   line.parse(arguments);
@@ -63,7 +68,8 @@ char delimiter_for(const std::string& output, TableFormat input) {
 }
 
 int score(const ScoreOptions& options) {
-  Predictor predictor(options.models, {options.common.threads, {.max_atoms = options.common.max_atoms}});
+  Predictor predictor(options.models, {options.common.threads, {.max_atoms = options.common.max_atoms},
+                                       precision_from_string(options.precision)});
   spdlog::debug("{} model(s), {}", predictor.num_runs(), predictor.featurizer().canonical_text());
   RowWindows windows(options.input, options.table.options(), static_cast<std::size_t>(options.batch_size));
   const ScoreTable table(windows.columns(), predictor.task(), predictor.num_runs(), options.individual,

@@ -70,6 +70,21 @@ TEST_F(ScoreTest, NumbersDependOnTheMolecule) {
   EXPECT_NE(cells_of(lines[2])[1], cells_of(lines[3])[1]);
 }
 
+TEST_F(ScoreTest, Bfloat16IsCloseOrRefused) {
+  scratch.write("in.csv", "smiles\nCCO\nc1ccccc1O\nCC(=O)N\n");
+  ASSERT_EQ(score("-m run -i in.csv -o exact.csv").code, 0);
+  const auto result = score("-m run -i in.csv -o rounded.csv --precision bf16");
+  if (result.code != 0) {   // by the processor
+    EXPECT_EQ(result.code, 2);
+    EXPECT_NE(result.err.find("AVX512_BF16"), std::string::npos) << result.err;
+    return;
+  }
+  const auto exact = lines_of(scratch.read("exact.csv")), rounded = lines_of(scratch.read("rounded.csv"));
+  EXPECT_NE(exact, rounded);
+  for (std::size_t i = 1; i <= 3; ++i)
+    EXPECT_NEAR(number(cells_of(rounded[i])[1]), number(cells_of(exact[i])[1]), 0.1) << i;
+}
+
 TEST_F(ScoreTest, ByteOrderMarkAndCarriageReturnsLeaveNoTrace) {
   scratch.write("in.csv", "\xEF\xBB\xBFsmiles,y\r\nCCO,1\r\nC,2");
   ASSERT_EQ(score("-m run -i in.csv -o out.csv").code, 0);

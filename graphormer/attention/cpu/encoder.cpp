@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "graphormer/attention/cpu/gemm_bf16.hpp"
+
 namespace molgraph::cpu {
 namespace {
 
@@ -13,12 +15,14 @@ T* sized(std::vector<T>& x, std::size_t count) {
   return x.data();
 }
 
-void multiply(const Kernels& kernels, const PackedLinear& linear, const float* x, std::size_t rows, float* y) {
-  kernels.gemm({.a = x, .a_stride = linear.in_stride, .rows = rows, .depth = linear.in, .weights = linear.forward.data(),
-                .columns = linear.out_stride, .bias = linear.bias, .y = y, .y_stride = linear.out_stride});
-}
-
 }  // namespace
+
+void Encoder::multiply(const PackedLinear& linear, const float* x, std::size_t rows, float* y) {
+  const Gemm g{.a = x, .a_stride = linear.in_stride, .rows = rows, .depth = linear.in, .weights = linear.forward.data(),
+               .columns = linear.out_stride, .bias = linear.bias, .y = y, .y_stride = linear.out_stride};
+  if (linear.forward_bf16.empty()) kernels_.gemm(g);
+  else gemm_bf16(g, linear.forward_bf16.data(), sized(rounded_, rows * bf16_row(linear.in)));
+}
 
 Encoder::Encoder(const EncoderShape& shape)
     : shape_(shape),
@@ -135,19 +139,19 @@ void Encoder::norm(const EncoderWeights& weights, std::size_t s, const float* ca
 
 void Encoder::attend(const PackedLayer& layer, std::size_t k, const float* x, LayerState& state) {
   const std::size_t tokens = pack().tokens, rows = rows_of(2 * k + 1);
-  multiply(kernels_, layer.qkv, x, tokens, sized(state.qkv, tokens * layer.qkv.out_stride));
+  multiply(layer.qkv, x, tokens, sized(state.qkv, tokens * layer.qkv.out_stride));
   sized(state.z, tokens * shape_.inner_stride);
   for (std::size_t b = 0; b < pack().size(); ++b) kernels_.attention(attention_of(b, state, rows < tokens));
-  multiply(kernels_, layer.output, state.z.data(), rows, sized(branch_, rows * shape_.stride));
+  multiply(layer.output, state.z.data(), rows, sized(branch_, rows * shape_.stride));
 }
 
 void Encoder::feed_forward(const PackedLayer& layer, std::size_t k, const float* x, LayerState& state) {
   const std::size_t rows = rows_of(2 * k + 1), floats = rows * shape_.ffn_stride;
-  multiply(kernels_, layer.linear1, x, rows, sized(state.hidden, floats));
+  multiply(layer.linear1, x, rows, sized(state.hidden, floats));
   Keep keep;
   if (!state.activation_bits.empty()) keep = {state.activation_bits.data(), scale_of(shape_.options.activation_dropout)};
   kernels_.gelu(state.hidden.data(), keeps() ? sized(state.slope, floats) : nullptr, rows, shape_.ffn_stride, keep);
-  multiply(kernels_, layer.linear2, state.hidden.data(), rows, sized(branch_, rows * shape_.stride));
+  multiply(layer.linear2, state.hidden.data(), rows, sized(branch_, rows * shape_.stride));
 }
 
 void Encoder::keep_layer(const std::vector<KeptLayer>& kept, int layer, const float* states) const {

@@ -82,6 +82,7 @@ class Encoder {
   static float scale_of(double p);
   Keep residual_keep(LayerState& state, std::size_t half) const;
   void norm(const EncoderWeights& weights, std::size_t s, const float* carry, const float* branch, const Keep& keep);
+  void multiply(const PackedLinear& linear, const float* x, std::size_t rows, float* y);
   void attend(const PackedLayer& layer, std::size_t k, const float* x, LayerState& state);
   void feed_forward(const PackedLayer& layer, std::size_t k, const float* x, LayerState& state);
   void keep_layer(const std::vector<KeptLayer>& kept, int layer, const float* states) const;
@@ -103,7 +104,7 @@ class Encoder {
   std::vector<Stage> stages_;
   std::vector<float> branch_, virtual_, scratch_;              // forward
   std::vector<float> flow_, dy_, dbranch_, dhidden_, dqkv_;   // backward
-  std::vector<std::uint16_t> draws_;
+  std::vector<std::uint16_t> draws_, rounded_;
 };
 
 }  // namespace molgraph::cpu

@@ -210,9 +210,9 @@ std::vector<TensorSpec> Model::tensors() const {
   return all;
 }
 
-void Model::assign(const TensorLookup& tensors, bool training, int threads) {
+void Model::assign(const TensorLookup& tensors, bool training, int threads, Precision precision) {
   State& s = *state_;
-  s.weights.assign(within(tensors, "encoder."), training, threads);
+  s.weights.assign(within(tensors, "encoder."), training, threads, precision);
   s.node.assign(tensors);
   s.head.assign(within(tensors, "head."));
   const auto assign_hops = [&](HopTable& table, const std::string& prefix) {

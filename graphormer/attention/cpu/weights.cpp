@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "graphormer/attention/cpu/gemm_bf16.hpp"
 #include "graphormer/attention/cpu/parallel.hpp"
 
 namespace molgraph::cpu {
@@ -30,12 +31,17 @@ std::vector<std::size_t> scaled(std::vector<std::size_t> at, std::size_t factor,
   return at;
 }
 
-void pack(const float* flat, const LinearOffsets& offsets, bool training, PackedLinear& linear) {
+void pack(const float* flat, const LinearOffsets& offsets, bool training, Precision precision, PackedLinear& linear) {
   linear.in = offsets.in;
   linear.in_stride = offsets.in_stride;
   linear.out_stride = offsets.out_stride;
   linear.bias = flat + offsets.bias;
   const float* weight = flat + offsets.weight;
+  linear.forward_bf16.clear();
+  if (precision == Precision::bf16) {
+    linear.forward_bf16 = pack_weights_bf16(weight, offsets.in, offsets.out_stride);
+    return;
+  }
   linear.forward.resize(offsets.in * offsets.out_stride);
   pack_weights(weight, offsets.in, offsets.out_stride, linear.forward.data());
   if (!training) return;
@@ -193,16 +199,17 @@ void FlatLayout::add_to(const float* flat, const GradientLookup& gradients, int 
 EncoderWeights::EncoderWeights(const EncoderShape& shape)
     : shape_(shape), layout_(shape), flat_(layout_.size()), layers_(layout_.layers.size()) {}
 
-void EncoderWeights::assign(const TensorLookup& tensors, bool training, int threads) {
+void EncoderWeights::assign(const TensorLookup& tensors, bool training, int threads, Precision precision) {
+  assert(!training || precision == Precision::fp32);
   layout_.import(tensors, flat_.data(), threads);
   add_global_bias(layout_.shared);
   for_each_on_threads(threads, layers_.size(), [&](std::size_t k) {
     const LayerOffsets& offsets = layout_.layers[k];
     add_global_bias(offsets.own);
-    pack(flat_.data(), offsets.qkv, training, layers_[k].qkv);
-    pack(flat_.data(), offsets.output, training, layers_[k].output);
-    pack(flat_.data(), offsets.linear1, training, layers_[k].linear1);
-    pack(flat_.data(), offsets.linear2, training, layers_[k].linear2);
+    pack(flat_.data(), offsets.qkv, training, precision, layers_[k].qkv);
+    pack(flat_.data(), offsets.output, training, precision, layers_[k].output);
+    pack(flat_.data(), offsets.linear1, training, precision, layers_[k].linear1);
+    pack(flat_.data(), offsets.linear2, training, precision, layers_[k].linear2);
   });
 }
 
