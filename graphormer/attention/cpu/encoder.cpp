@@ -17,9 +17,10 @@ T* sized(std::vector<T>& x, std::size_t count) {
 
 }  // namespace
 
-void Encoder::multiply(const PackedLinear& linear, const float* x, std::size_t rows, float* y) {
+void Encoder::multiply(const PackedLinear& linear, const float* x, std::size_t rows, float* y, const PackedLinear* next) {
   const Gemm g{.a = x, .a_stride = linear.in_stride, .rows = rows, .depth = linear.in, .weights = linear.forward.data(),
-               .columns = linear.out_stride, .bias = linear.bias, .y = y, .y_stride = linear.out_stride};
+               .columns = linear.out_stride, .bias = linear.bias, .y = y, .y_stride = linear.out_stride,
+               .soon = next == nullptr ? Soon{} : Soon{next->forward.data(), next->forward.size()}};
   if (linear.forward_bf16.empty()) kernels_.gemm(g);
   else gemm_bf16(g, linear.forward_bf16.data(), sized(rounded_, rows * bf16_row(linear.in)));
 }
@@ -139,19 +140,19 @@ void Encoder::norm(const EncoderWeights& weights, std::size_t s, const float* ca
 
 void Encoder::attend(const PackedLayer& layer, std::size_t k, const float* x, LayerState& state) {
   const std::size_t tokens = pack().tokens, rows = rows_of(2 * k + 1);
-  multiply(layer.qkv, x, tokens, sized(state.qkv, tokens * layer.qkv.out_stride));
+  multiply(layer.qkv, x, tokens, sized(state.qkv, tokens * layer.qkv.out_stride), &layer.output);
   sized(state.z, tokens * shape_.inner_stride);
   for (std::size_t b = 0; b < pack().size(); ++b) kernels_.attention(attention_of(b, state, rows < tokens));
-  multiply(layer.output, state.z.data(), rows, sized(branch_, rows * shape_.stride));
+  multiply(layer.output, state.z.data(), rows, sized(branch_, rows * shape_.stride), &layer.linear1);
 }
 
-void Encoder::feed_forward(const PackedLayer& layer, std::size_t k, const float* x, LayerState& state) {
+void Encoder::feed_forward(const PackedLayer& layer, std::size_t k, const float* x, LayerState& state, const PackedLinear* next) {
   const std::size_t rows = rows_of(2 * k + 1), floats = rows * shape_.ffn_stride;
-  multiply(layer.linear1, x, rows, sized(state.hidden, floats));
+  multiply(layer.linear1, x, rows, sized(state.hidden, floats), &layer.linear2);
   Keep keep;
   if (!state.activation_bits.empty()) keep = {state.activation_bits.data(), scale_of(shape_.options.activation_dropout)};
   kernels_.gelu(state.hidden.data(), keeps() ? sized(state.slope, floats) : nullptr, rows, shape_.ffn_stride, keep);
-  multiply(layer.linear2, state.hidden.data(), rows, sized(branch_, rows * shape_.stride));
+  multiply(layer.linear2, state.hidden.data(), rows, sized(branch_, rows * shape_.stride), next);
 }
 
 void Encoder::keep_layer(const std::vector<KeptLayer>& kept, int layer, const float* states) const {
@@ -184,7 +185,7 @@ void Encoder::forward(const EncoderWeights& weights, const PackInput& input, con
       draw_weight_bits(k, state.weight_bits);
       attend(weights.layer(k), k, half_input(s), state);
     } else {
-      feed_forward(weights.layer(k), k, half_input(s), state);
+      feed_forward(weights.layer(k), k, half_input(s), state, k + 1 < layers_count_ ? &weights.layer(k + 1).qkv : nullptr);
     }
     const float* carry = post_ln ? stage(s).normed.data() : stage(s).sum.data();
     if (rows_of(s + 1) < rows_of(s)) carry = virtual_rows(carry);
@@ -239,7 +240,8 @@ void Encoder::norm_back(const EncoderWeights& weights, std::size_t s, const floa
 void Encoder::linear_back(const PackedLinear& linear, const LinearOffsets& offsets, std::size_t rows, const float* x,
                           const float* dy, float* dx, float* flat) {
   kernels_.weight_gradient({.a = x, .a_stride = linear.in_stride, .rows = rows, .depth = linear.in, .y = dy,
-                            .y_stride = linear.out_stride, .columns = linear.out_stride, .weights = flat + offsets.weight});
+                            .y_stride = linear.out_stride, .columns = linear.out_stride, .weights = flat + offsets.weight,
+                            .soon = {linear.backward.data(), linear.backward.size()}});
   kernels_.column_sums(dy, rows, linear.out_stride, linear.out_stride, flat + offsets.bias);
   kernels_.gemm({.a = dy, .a_stride = linear.out_stride, .rows = rows, .depth = linear.out_stride,
                  .weights = linear.backward.data(), .columns = linear.in_stride, .y = dx, .y_stride = linear.in_stride});

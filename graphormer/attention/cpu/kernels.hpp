@@ -18,6 +18,12 @@ inline std::size_t padded(std::size_t width) { return (width + kBlock - 1) / kBl
 /// 8, or a multiple of 16.
 inline std::size_t padded_heads(std::size_t heads) { return heads <= 8 ? 8 : padded(heads); }
 
+/// What will be read soon: fetched into the second-level cache while the product runs. Null = nothing.
+struct Soon {
+  const float* data = nullptr;
+  std::size_t floats = 0;
+};
+
 /// y[rows, columns] (+)= a[rows, depth] * weights + bias.
 struct Gemm {
   const float* a = nullptr;
@@ -28,6 +34,7 @@ struct Gemm {
   float* y = nullptr;
   std::size_t y_stride = 0;
   bool accumulate = false;          ///< add to y; then without bias
+  Soon soon;
 };
 
 /// weights[depth, columns] += a[rows, depth]^T * y[rows, columns]; plain row-major, `columns` a multiple of kBlock.
@@ -37,6 +44,7 @@ struct WeightGradient {
   const float* y = nullptr;
   std::size_t y_stride = 0, columns = 0;
   float* weights = nullptr;
+  Soon soon;
 };
 
 /// Dropout's survivors as bits, one per channel (or head); null = no dropout.

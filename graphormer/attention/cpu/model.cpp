@@ -46,6 +46,7 @@ struct Worker {
   Pack pack;
   Encoder encoder;
   NodeInput::Trace trace;
+  std::vector<LevelPart> levels;
   std::vector<float> graph, dgraph, walks, path, dpath;
   std::vector<std::vector<float>> bias, gate, dbias, dgate;   ///< by layer, or one for all
 };
@@ -96,9 +97,10 @@ struct Model::State {
   PairInputs pair_inputs(const GraphBatch& batch, Worker& w) const {
     PairInputs inputs;
     const std::size_t floats = w.pack.pairs * shape.heads;
+    if (path || !gate_path.empty()) w.levels = level_parts(batch, w.pack);
     if (path) {
       w.path.resize(floats);
-      path->values(batch, w.pack, w.path.data());
+      path->values(batch, w.pack, w.levels, w.path.data());
     }
     if (absolute.empty() && path) inputs.bias.push_back(w.path.data());
     if (!absolute.empty()) pack_positions(batch, w.pack, NodePosition::random_walk, plan.encoder.position_dim, {}, w.walks);
@@ -112,7 +114,7 @@ struct Model::State {
     w.gate.resize(gate_path.size());
     for (std::size_t k = 0; k < gate_path.size(); ++k) {
       w.gate[k].resize(floats);
-      gate_path[k].values(batch, w.pack, w.gate[k].data());
+      gate_path[k].values(batch, w.pack, w.levels, w.gate[k].data());
       inputs.gate.push_back(w.gate[k].data());
     }
     return inputs;
@@ -138,10 +140,10 @@ struct Model::State {
       w.dpath = w.dbias[0];
       for (std::size_t k = 1; k < w.dbias.size(); ++k)
         for (std::size_t i = 0; i < w.dpath.size(); ++i) w.dpath[i] += w.dbias[k][i];
-      path->values_gradient(batch, w.pack, w.dpath.data(), slot.path.data());
+      path->values_gradient(batch, w.pack, w.levels, w.dpath.data(), slot.path.data());
     }
     for (std::size_t k = 0; k < gate_path.size(); ++k)
-      gate_path[k].values_gradient(batch, w.pack, w.dgate[k].data(), slot.gate_path[k].data());
+      gate_path[k].values_gradient(batch, w.pack, w.levels, w.dgate[k].data(), slot.gate_path[k].data());
   }
 
   /// Node input and encoder of molecules [first, last); `graph` of the worker is the result.

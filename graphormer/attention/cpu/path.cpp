@@ -7,26 +7,21 @@
 #include "featurize/vocabulary.hpp"
 
 namespace molgraph::cpu {
-namespace {
-
-// The part of a level (distance m) that belongs to the pack: its pairs, and the steps that lead to them.
-struct LevelPart {
-  std::size_t first_pair, last_pair, first_step, last_step;
-};
-
-LevelPart part_of_level(const GraphBatch& batch, const Pack& pack, std::size_t m) {
+std::vector<LevelPart> level_parts(const GraphBatch& batch, const Pack& pack) {
   const PathSteps& paths = batch.paths;
-  const auto begin = paths.pair.begin() + paths.level_pairs[m - 1], end = paths.pair.begin() + paths.level_pairs[m];
-  const auto first = std::lower_bound(begin, end, batch.pair_offset[pack.first]);   // a level goes molecule by molecule
-  const auto last = std::lower_bound(first, end, batch.pair_offset[pack.last]);
-  const auto steps = paths.target.begin() + paths.level_steps[m - 1], steps_end = paths.target.begin() + paths.level_steps[m];
-  const auto first_step = std::lower_bound(steps, steps_end, first - begin);
-  const auto last_step = std::lower_bound(first_step, steps_end, last - begin);
-  return {static_cast<std::size_t>(first - paths.pair.begin()), static_cast<std::size_t>(last - paths.pair.begin()),
-          static_cast<std::size_t>(first_step - paths.target.begin()), static_cast<std::size_t>(last_step - paths.target.begin())};
+  std::vector<LevelPart> parts;
+  for (std::size_t m = 1; m <= static_cast<std::size_t>(paths.levels()); ++m) {
+    const auto begin = paths.pair.begin() + paths.level_pairs[m - 1], end = paths.pair.begin() + paths.level_pairs[m];
+    const auto first = std::lower_bound(begin, end, batch.pair_offset[pack.first]);   // a level goes molecule by molecule
+    const auto last = std::lower_bound(first, end, batch.pair_offset[pack.last]);
+    const auto steps = paths.target.begin() + paths.level_steps[m - 1], steps_end = paths.target.begin() + paths.level_steps[m];
+    const auto first_step = std::lower_bound(steps, steps_end, first - begin);
+    const auto last_step = std::lower_bound(first_step, steps_end, last - begin);
+    parts.push_back({static_cast<std::size_t>(first - paths.pair.begin()), static_cast<std::size_t>(last - paths.pair.begin()),
+                     static_cast<std::size_t>(first_step - paths.target.begin()), static_cast<std::size_t>(last_step - paths.target.begin())});
+  }
+  return parts;
 }
-
-}  // namespace
 
 HopTable::HopTable(Features features, std::size_t heads, std::size_t hops)
     : heads_(heads), padded_(padded_heads(heads)), hops_(hops) {
@@ -98,14 +93,14 @@ void HopTable::add_gradients(const float* table, float* dbond, float* dhop_weigh
       }
 }
 
-void HopTable::values(const GraphBatch& batch, const Pack& pack, float* out) const {
+void HopTable::values(const GraphBatch& batch, const Pack& pack, const std::vector<LevelPart>& parts, float* out) const {
   const PathSteps& paths = batch.paths;
   const auto origin = static_cast<std::size_t>(batch.pair_offset[pack.first]);
-  const auto levels = static_cast<std::size_t>(paths.levels());
+  const std::size_t levels = parts.size();
   std::fill_n(out, pack.pairs * padded_, 0.0f);
   const auto sum_of = [&](std::size_t pair) { return out + (static_cast<std::size_t>(paths.pair[pair]) - origin) * padded_; };
   for (std::size_t m = 1; m <= levels; ++m) {   // first the sums S, a level from the one below
-    const LevelPart part = part_of_level(batch, pack, m);
+    const LevelPart& part = parts[m - 1];
     const auto this_level = static_cast<std::size_t>(paths.level_pairs[m - 1]);
     for (std::size_t s = part.first_step; s < part.last_step; ++s) {
       float* to = sum_of(this_level + static_cast<std::size_t>(paths.target[s]));
@@ -117,7 +112,7 @@ void HopTable::values(const GraphBatch& batch, const Pack& pack, float* out) con
     }
   }
   for (std::size_t m = 2; m <= levels; ++m) {
-    const LevelPart part = part_of_level(batch, pack, m);
+    const LevelPart& part = parts[m - 1];
     const float share = 1.0f / static_cast<float>(std::min(m, hops_));
     for (std::size_t p = part.first_pair; p < part.last_pair; ++p) {
       float* value = sum_of(p);
@@ -126,13 +121,14 @@ void HopTable::values(const GraphBatch& batch, const Pack& pack, float* out) con
   }
 }
 
-void HopTable::values_gradient(const GraphBatch& batch, const Pack& pack, float* slope, float* table) const {
+void HopTable::values_gradient(const GraphBatch& batch, const Pack& pack, const std::vector<LevelPart>& parts, float* slope,
+                               float* table) const {
   const PathSteps& paths = batch.paths;
   const auto origin = static_cast<std::size_t>(batch.pair_offset[pack.first]);
-  const auto levels = static_cast<std::size_t>(paths.levels());
+  const std::size_t levels = parts.size();
   const auto slope_of = [&](std::size_t pair) { return slope + (static_cast<std::size_t>(paths.pair[pair]) - origin) * padded_; };
   for (std::size_t m = 2; m <= levels; ++m) {
-    const LevelPart part = part_of_level(batch, pack, m);
+    const LevelPart& part = parts[m - 1];
     const float share = 1.0f / static_cast<float>(std::min(m, hops_));
     for (std::size_t p = part.first_pair; p < part.last_pair; ++p) {
       float* value = slope_of(p);
@@ -140,7 +136,7 @@ void HopTable::values_gradient(const GraphBatch& batch, const Pack& pack, float*
     }
   }
   for (std::size_t m = levels; m >= 1; --m) {   // from the leaves to the root
-    const LevelPart part = part_of_level(batch, pack, m);
+    const LevelPart& part = parts[m - 1];
     const auto this_level = static_cast<std::size_t>(paths.level_pairs[m - 1]);
     for (std::size_t s = part.first_step; s < part.last_step; ++s) {
       const float* from = slope_of(this_level + static_cast<std::size_t>(paths.target[s]));

@@ -8,6 +8,12 @@
 
 namespace molgraph::cpu {
 
+/// The part of each level (distance 1, 2, ...) of GraphBatch::paths that belongs to a pack: its pairs, and the steps to them.
+struct LevelPart {
+  std::size_t first_pair, last_pair, first_step, last_step;
+};
+std::vector<LevelPart> level_parts(const GraphBatch& batch, const Pack& pack);
+
 /// T[p][bond id] = Ebar W[p], padded heads.
 class HopTable {
  public:
@@ -20,10 +26,10 @@ class HopTable {
   void add_gradients(const float* table, float* dbond, float* dhop_weight) const;
 
   std::size_t size() const { return table_.size(); }
-  /// S / m' of all pairs of the pack, [pairs, H]; zero where there is no path.
-  void values(const GraphBatch& batch, const Pack& pack, float* out) const;
+  /// S / m' of all pairs of the pack, [pairs, H]; zero where there is no path. `levels` as level_parts() gives them.
+  void values(const GraphBatch& batch, const Pack& pack, const std::vector<LevelPart>& levels, float* out) const;
   /// `slope` [pairs, H], used up; adds to the table's gradient.
-  void values_gradient(const GraphBatch& batch, const Pack& pack, float* slope, float* table) const;
+  void values_gradient(const GraphBatch& batch, const Pack& pack, const std::vector<LevelPart>& levels, float* slope, float* table) const;
 
  private:
   std::vector<float> mean_bonds() const;
