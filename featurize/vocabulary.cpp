@@ -25,4 +25,26 @@ int bond_id(Features features, const std::uint8_t* bond_columns) {
   return bond_columns[0] <= 3 ? bond_columns[0] : 0;
 }
 
+std::vector<std::vector<int>> rows_of_bond_ids(Features features) {
+  const FeatureShape& shape = feature_shape(features);
+  std::vector<std::vector<int>> rows(static_cast<std::size_t>(shape.bond_ids));
+  std::array<std::uint8_t, 3> value{};
+  std::vector<int> of_value;
+  const auto visit = [&](auto&& self, int column, int first) -> void {   // all values of all columns
+    if (column == shape.bond_columns) {
+      rows[static_cast<std::size_t>(bond_id(features, value.data()))] = of_value;
+      return;
+    }
+    const int values = shape.bond_dims[static_cast<std::size_t>(column)];
+    for (int v = 0; v < values; ++v) {
+      value[static_cast<std::size_t>(column)] = static_cast<std::uint8_t>(v);
+      of_value.push_back(first + v);
+      self(self, column + 1, first + values);
+      of_value.pop_back();
+    }
+  };
+  visit(visit, 0, 0);
+  return rows;
+}
+
 }  // namespace molgraph

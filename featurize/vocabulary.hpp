@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace molgraph {
 
@@ -30,6 +31,9 @@ const FeatureShape& feature_shape(Features features);
 
 /// Injective bond id: `ogb` 12*type + 2*stereo + conjugated in [0, 60); `zinc` the type 1..3 (0 = other) in [0, 4).
 int bond_id(Features features, const std::uint8_t* bond_columns);
+
+/// Rows of each bond id in a table that holds the values of all bond columns one after the other: [bond ids][bond columns].
+std::vector<std::vector<int>> rows_of_bond_ids(Features features);
 
 // --- raw relations of a pair of tokens, as stored (16 bits in memory, 8 bits in a file) ---
 

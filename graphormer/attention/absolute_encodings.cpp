@@ -13,9 +13,7 @@ namespace {
 
 using torch::Tensor;
 
-constexpr std::int64_t kRank = 64;
-constexpr std::int64_t kLastDegree = 15;
-constexpr std::int64_t kVirtualRow = kLastDegree + 1;
+constexpr std::int64_t kRank = kAbsoluteRank, kLastDegree = kAbsoluteLastDegree, kVirtualRow = kAbsoluteRows - 1;
 
 void flip_signs(const RandomStream& stream, std::int64_t atoms, int dim, double* rows) {
   std::vector<std::uint16_t> draws(static_cast<std::size_t>(dim));

@@ -8,10 +8,9 @@ namespace {
 using torch::Tensor;
 
 constexpr double kTableStd = 0.02;
-constexpr double kLayerNormEps = 1e-5;
 
 torch::nn::LayerNorm layer_norm(int width) {
-  return torch::nn::LayerNorm(torch::nn::LayerNormOptions({width}).eps(kLayerNormEps));
+  return torch::nn::LayerNorm(torch::nn::LayerNormOptions({width}).eps(kLayerNormEpsilon));
 }
 
 RelationTables register_tables(torch::nn::Module& owner, const EncoderOptions& options, const ClassCounts& classes) {

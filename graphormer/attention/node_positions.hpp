@@ -7,6 +7,10 @@
 
 namespace molgraph {
 
+/// Of RelationTerms::absolute_bias: the rank of P_Q.P_K per head, and the rows of its tables: degrees up to this one
+/// (larger ones share its row), then the virtual node's.
+inline constexpr int kAbsoluteRank = 64, kAbsoluteLastDegree = 15, kAbsoluteRows = kAbsoluteLastDegree + 2;
+
 /// Probabilities that a random walk from an atom is back after 1, 2, ... `steps` steps: the diagonals of (D^-1 A)^t
 /// (Dwivedi et al. 2022, arXiv:2110.07875, eq. 9; Li et al. 2020, arXiv:2009.00142). An atom without bonds has zeros.
 /// `out` [atoms of the molecule, steps]; values in [0, 1]; step 1 is always 0 in a molecule. Invariant under renumbering.

@@ -7,6 +7,8 @@
 
 namespace molgraph {
 
+inline constexpr double kLayerNormEpsilon = 1e-5;
+
 /// What the key-side relation terms k_x.PK[t] multiply: `column` is k_j with the class of (i, j), the paper (GRPE eq. 6,
 /// 7); `row` is k_i, the published GRPE code; `reverse` is k_j with the class of (j, i), DeBERTa (He et al. 2021, eq. 4).
 enum class KeyTerm : std::uint8_t { column, row, reverse };

@@ -12,34 +12,18 @@ torch::Tensor slice(const std::vector<T>& values, std::int64_t begin, std::int64
   return torch::from_blob(const_cast<T*>(values.data() + begin), {end - begin}, type).clone();
 }
 
-/// Rows of the embedding table that belong to each bond id: the inverse of bond_id().
-torch::Tensor rows_of_bond_ids(Features features) {
-  const FeatureShape& shape = feature_shape(features);
-  const torch::Tensor rows = torch::zeros({shape.bond_ids, shape.bond_columns}, torch::kInt64);
-  auto out = rows.accessor<std::int64_t, 2>();
-  std::array<std::uint8_t, 3> value{};
-  const auto visit = [&](auto&& self, int column) -> void {
-    if (column == shape.bond_columns) {
-      const int id = bond_id(features, value.data());
-      std::int64_t row = 0;
-      for (int c = 0; c < shape.bond_columns; row += shape.bond_dims[static_cast<std::size_t>(c++)]) {
-        out[id][c] = row + value[static_cast<std::size_t>(c)];
-      }
-      return;
-    }
-    for (int v = 0; v < shape.bond_dims[static_cast<std::size_t>(column)]; ++v) {
-      value[static_cast<std::size_t>(column)] = static_cast<std::uint8_t>(v);
-      self(self, column + 1);
-    }
-  };
-  visit(visit, 0);
+torch::Tensor bond_row_tensor(Features features) {
+  const std::vector<std::vector<int>> of_ids = rows_of_bond_ids(features);
+  const torch::Tensor rows = torch::zeros({static_cast<std::int64_t>(of_ids.size()), feature_shape(features).bond_columns}, torch::kInt64);
+  auto* out = rows.data_ptr<std::int64_t>();
+  for (const std::vector<int>& of_id : of_ids) out = std::copy(of_id.begin(), of_id.end(), out);
   return rows;
 }
 
 }  // namespace
 
 PathBiasImpl::PathBiasImpl(Features features, int heads, int max_hops)
-    : features_(features), max_hops_(max_hops), bond_rows_(rows_of_bond_ids(features)) {
+    : features_(features), max_hops_(max_hops), bond_rows_(bond_row_tensor(features)) {
   const FeatureShape& shape = feature_shape(features);
   const int rows = std::accumulate(shape.bond_dims.begin(), shape.bond_dims.end(), 0);
   bond = register_parameter("bond", torch::randn({rows, heads}));

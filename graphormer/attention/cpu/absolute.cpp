@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cassert>
 
+#include "graphormer/attention/node_positions.hpp"
+
 namespace molgraph::cpu {
 namespace {
 
-constexpr std::size_t kRank = 64, kLastDegree = 15, kRows = kLastDegree + 2;
+constexpr std::size_t kRank = kAbsoluteRank, kLastDegree = kAbsoluteLastDegree, kRows = kAbsoluteRows;
 
 }  // namespace
 

@@ -7,8 +7,6 @@
 namespace molgraph::cpu {
 namespace {
 
-constexpr float kNormEpsilon = 1e-5f;
-
 float phi(float x) { return 0.5f * (1.0f + std::erf(x * 0.70710678f)); }
 float gelu_slope(float x) { return phi(x) + x * 0.39894228f * std::exp(-0.5f * x * x); }
 
@@ -17,7 +15,7 @@ std::pair<float, float> statistics(const std::vector<float>& x) {
   double mean = 0, square = 0;
   for (const float value : x) mean += value / static_cast<double>(x.size());
   for (const float value : x) square += (value - mean) * (value - mean) / static_cast<double>(x.size());
-  return {static_cast<float>(mean), static_cast<float>(1.0 / std::sqrt(square + kNormEpsilon))};
+  return {static_cast<float>(mean), static_cast<float>(1.0 / std::sqrt(square + kLayerNormEpsilon))};
 }
 
 }  // namespace

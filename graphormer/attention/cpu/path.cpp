@@ -1,7 +1,6 @@
 #include "graphormer/attention/cpu/path.hpp"
 
 #include <algorithm>
-#include <array>
 #include <numeric>
 
 #include "featurize/vocabulary.hpp"
@@ -24,36 +23,20 @@ std::vector<LevelPart> level_parts(const GraphBatch& batch, const Pack& pack) {
 }
 
 HopTable::HopTable(Features features, std::size_t heads, std::size_t hops)
-    : heads_(heads), padded_(padded_heads(heads)), hops_(hops) {
+    : heads_(heads), padded_(padded_heads(heads)), hops_(hops), bond_rows_(rows_of_bond_ids(features)) {
   const FeatureShape& shape = feature_shape(features);
   bond_ids_ = static_cast<std::size_t>(shape.bond_ids);
   rows_ = static_cast<std::size_t>(std::accumulate(shape.bond_dims.begin(), shape.bond_dims.end(), 0));
-  bond_rows_.resize(bond_ids_);
   table_.assign(hops_ * bond_ids_ * padded_, 0.0f);
-  std::array<std::uint8_t, 3> value{};
-  std::vector<std::size_t> rows;
-  const auto visit = [&](auto&& self, std::size_t column, std::size_t first) -> void {   // all values of all columns
-    if (column == static_cast<std::size_t>(shape.bond_columns)) {
-      bond_rows_[static_cast<std::size_t>(bond_id(features, value.data()))] = rows;
-      return;
-    }
-    for (int v = 0; v < shape.bond_dims[column]; ++v) {
-      value[column] = static_cast<std::uint8_t>(v);
-      rows.push_back(first + static_cast<std::size_t>(v));
-      self(self, column + 1, first + static_cast<std::size_t>(shape.bond_dims[column]));
-      rows.pop_back();
-    }
-  };
-  visit(visit, 0, 0);
 }
 
 // Ebar, [bond ids, heads]
 std::vector<float> HopTable::mean_bonds() const {
   std::vector<float> mean(bond_ids_ * heads_, 0.0f);
   for (std::size_t id = 0; id < bond_ids_; ++id)
-    for (const std::size_t row : bond_rows_[id])
+    for (const int row : bond_rows_[id])
       for (std::size_t h = 0; h < heads_; ++h)
-        mean[id * heads_ + h] += bond_[row * heads_ + h] / static_cast<float>(bond_rows_[id].size());
+        mean[id * heads_ + h] += bond_[static_cast<std::size_t>(row) * heads_ + h] / static_cast<float>(bond_rows_[id].size());
   return mean;
 }
 
@@ -88,8 +71,8 @@ void HopTable::add_gradients(const float* table, float* dbond, float* dhop_weigh
           if (dhop_weight != nullptr) dhop_weight[at + h] += mean[id * heads_ + in] * slope[h];
         }
         if (dbond == nullptr) continue;
-        for (const std::size_t row : bond_rows_[id])
-          dbond[row * heads_ + in] += sum / static_cast<float>(bond_rows_[id].size());
+        for (const int row : bond_rows_[id])
+          dbond[static_cast<std::size_t>(row) * heads_ + in] += sum / static_cast<float>(bond_rows_[id].size());
       }
 }
 

@@ -35,7 +35,7 @@ class HopTable {
   std::vector<float> mean_bonds() const;
 
   std::size_t heads_, padded_, hops_, bond_ids_, rows_;
-  std::vector<std::vector<std::size_t>> bond_rows_;   ///< of each bond id in `bond`
+  std::vector<std::vector<int>> bond_rows_;           ///< of each bond id in `bond`
   std::vector<float> bond_, hop_weight_, table_;      ///< table [hops, bond ids, H]
 };
 

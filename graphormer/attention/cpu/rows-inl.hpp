@@ -10,11 +10,10 @@
 #include <cstring>
 
 #include "graphormer/attention/cpu/gemm-inl.hpp"
+#include "graphormer/attention/options.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace molgraph::cpu::HWY_NAMESPACE {
-
-inline constexpr float kNormEpsilon = 1e-5f;
 
 // e^x to 1e-7 relative for x in [-87, 88], below as at -87: 2^n times a polynomial in the rest (range reduction in two
 // steps after Cody & Waite; Taylor's coefficients, |rest| <= ln(2)/2).
@@ -77,7 +76,7 @@ void residual_norm(const ResidualNorm& g) {
       const Vec delta = real_lanes(hn::Sub(hn::LoadU(tag, sum + c), hn::Set(tag, mean)), c, g.width);
       squares = hn::MulAdd(delta, delta, squares);
     }
-    const float scale = 1.0f / std::sqrt(hn::GetLane(hn::SumOfLanes(tag, squares)) * per_channel + kNormEpsilon);
+    const float scale = 1.0f / std::sqrt(hn::GetLane(hn::SumOfLanes(tag, squares)) * per_channel + static_cast<float>(kLayerNormEpsilon));
     if (g.statistics != nullptr) {
       g.statistics[2 * t] = mean;
       g.statistics[2 * t + 1] = scale;
