@@ -144,7 +144,7 @@ void write_batches(const std::string& path, const std::vector<TrainBatch>& batch
 }
 
 int run(int argc, char** argv) {
-  std::string data = "zinc", only, json_file, batches_file;
+  std::string data = "zinc", only, json_file, batches_file, instruction_set;
   int rounds = 7, threads = 0, batch_size = 256;
   double dropout = 0.1;
   bool reference = true, training = true, best = false;
@@ -158,9 +158,14 @@ int run(int argc, char** argv) {
   app.add_flag("!--no-reference", reference, "leave the reference out");
   app.add_flag("!--no-train", training, "inference only");
   app.add_flag("--best", best, "the fastest round instead of the median: for tuning on a noisy machine");
+  std::vector<std::string> names;
+  for (const cpu::Kernels* kernels : cpu::all_kernels()) names.emplace_back(kernels->name);
+  app.add_option("--instruction-set", instruction_set, "of the kernels, instead of the best one")->check(CLI::IsMember(names));
   app.add_option("--write-batches", batches_file, "write the batches of the first case for peer.py and stop");
   app.add_option("--json", json_file, "write the figures to this file");
   CLI11_PARSE(app, argc, argv);
+  for (const cpu::Kernels* kernels : cpu::all_kernels())
+    if (kernels->name == instruction_set) cpu::choose_kernels(*kernels);
   threads = thread_count(threads);
   torch::set_num_threads(threads);
 
