@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "featurize/error.hpp"
+#include "graphormer/attention/cpu/gemm_bf16.hpp"
 
 namespace molgraph {
 namespace {
@@ -72,6 +73,12 @@ void ScoringModel::to_predictions(float* values) const {
     for (std::size_t o = 0; o < target_shift.size(); ++o) values[o] = 1 / (1 + std::exp(-values[o]));
   if (task.kind == TaskKind::multiclass)
     for (int t = 0; t < task.num_targets(); ++t) softmax(values + t * task.classes, static_cast<std::size_t>(task.classes));
+}
+
+void check_precision(cpu::Precision precision) {
+  if (precision == cpu::Precision::bf16 && !cpu::has_bf16()) {
+    throw UsageError("this processor has no bfloat16 products (AVX512_BF16); use --precision fp32");
+  }
 }
 
 ScoringModel load_scoring_model(const std::string& path, cpu::Precision precision) {

@@ -21,6 +21,9 @@ ModelConfig read_model_config(const SafetensorsFile& file, const std::string& pa
 /// What the model consists of.
 ModelPlan model_plan(const ModelConfig& config);
 
+/// Throws UsageError where this processor cannot compute in it.
+void check_precision(cpu::Precision precision);
+
 /// A model that scores.
 struct ScoringModel {
   ModelConfig config;

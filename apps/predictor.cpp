@@ -11,7 +11,6 @@
 #include "apps/model_file.hpp"
 #include "datasets/threads.hpp"
 #include "featurize/error.hpp"
-#include "graphormer/attention/cpu/gemm_bf16.hpp"
 #include "graphormer/attention/missing_rows.hpp"
 
 namespace molgraph {
@@ -273,15 +272,13 @@ struct Predictor::State {
 
 Predictor::Predictor(const std::vector<std::string>& runs, const PredictorOptions& options) {
   if (runs.empty()) throw UsageError("no model is given");
-  const bool bf16 = options.precision == ScorePrecision::bf16;
-  if (bf16 && !cpu::has_bf16()) {
-    throw UsageError("this processor has no bfloat16 products (AVX512_BF16); use --precision fp32");
-  }
+  const cpu::Precision precision = options.precision == ScorePrecision::bf16 ? cpu::Precision::bf16 : cpu::Precision::fp32;
+  check_precision(precision);
   std::vector<std::string> files;
   for (const std::string& run : runs) find_model_files(run, files);
   std::vector<ScoringModel> loaded;
   for (const std::string& file : files) {
-    loaded.push_back(load_scoring_model(file, bf16 ? cpu::Precision::bf16 : cpu::Precision::fp32));
+    loaded.push_back(load_scoring_model(file, precision));
     if (const std::string text = difference(loaded[0].config, loaded.back().config); !text.empty()) {
       throw FileError(file + ": cannot be combined with " + files[0] + ": it has " + text);
     }

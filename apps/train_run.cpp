@@ -17,6 +17,7 @@
 #include "apps/warm_start.hpp"
 #include "datasets/files.hpp"
 #include "datasets/threads.hpp"
+#include "featurize/error.hpp"
 #include "graphormer/attention/cpu_backend.hpp"
 #include "graphormer/attention/missing_rows.hpp"
 
@@ -90,8 +91,15 @@ RunFunction run_function(const std::shared_ptr<GraphModel>& model, const std::sh
   return [engine](const GraphBatch& batch, const ForwardMode&) { return engine->predict(batch); };
 }
 
+cpu::Precision precision_of(const TrainOptions& options) {
+  if (options.precision == "fp32") return cpu::Precision::fp32;
+  if (options.backend != "cpu") throw UsageError("--precision " + options.precision + " needs --backend cpu");
+  check_precision(cpu::Precision::bf16);
+  return cpu::Precision::bf16;
+}
+
 std::shared_ptr<CpuBackend> make_engine(const TrainOptions& options, GraphModel& model, int threads) {
-  return options.backend == "cpu" ? std::make_shared<CpuBackend>(model, thread_count(threads)) : nullptr;
+  return options.backend == "cpu" ? std::make_shared<CpuBackend>(model, thread_count(threads), precision_of(options)) : nullptr;
 }
 
 Trainable make_trainable(const std::shared_ptr<GraphModel>& model, const std::shared_ptr<CpuBackend>& engine,
@@ -208,6 +216,7 @@ void run_training(const TrainRun& run) {
   // Threads write gradients in a fixed order, so that equal runs give equal files.
   at::globalContext().setDeterministicAlgorithms(true, true);
   torch::set_num_threads(thread_count(run.threads));
+  precision_of(run.options);   // refused before there is a folder
   fs::create_directories(run.folder);
   const RunDirectory directory{run.folder};
   const LogFile log(directory.log());

@@ -2,21 +2,19 @@
 
 namespace molgraph {
 
-CpuBackend::CpuBackend(GraphModel& model, int threads, cpu::Precision prediction)
-    : model_(model), threads_(threads), prediction_(prediction), engine_(model.plan()) {
+CpuBackend::CpuBackend(GraphModel& model, int threads, cpu::Precision precision)
+    : model_(model), threads_(threads), precision_(precision), engine_(model.plan()) {
   for (const auto& item : model.named_parameters()) parameters_.emplace(item.key(), item.value());
 }
 
 void CpuBackend::refresh(Fresh wanted) {
-  // Weights for training serve predictions too, but in fp32.
-  if (fresh_ == wanted || (fresh_ > wanted && prediction_ == cpu::Precision::fp32)) return;
+  if (fresh_ >= wanted) return;   // weights for training serve predictions too
   const auto tensors = [&](const std::string& name) -> const float* {
     const auto found = parameters_.find(name);
     TORCH_CHECK(found != parameters_.end() && found->second.is_contiguous(), "the engine found no tensor ", name);
     return found->second.const_data_ptr<float>();
   };
-  const bool training = wanted == Fresh::for_training;
-  engine_.assign(tensors, training, threads_, training ? cpu::Precision::fp32 : prediction_);
+  engine_.assign(tensors, wanted == Fresh::for_training, threads_, precision_);
   fresh_ = wanted;
 }
 

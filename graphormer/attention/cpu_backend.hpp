@@ -18,8 +18,8 @@ enum class Backend : std::uint8_t { reference, cpu };
 
 class CpuBackend {
  public:
-  /// Keeps a reference; the module must outlive the object and be float32. Training is always in fp32.
-  explicit CpuBackend(GraphModel& model, int threads, cpu::Precision prediction = cpu::Precision::fp32);
+  /// Keeps a reference; the module must outlive the object and be float32. Precision::bf16 needs cpu::has_bf16().
+  explicit CpuBackend(GraphModel& model, int threads, cpu::Precision precision = cpu::Precision::fp32);
 
   /// To be called after the parameters changed: the next pass reads them again.
   void weights_changed() { fresh_ = Fresh::no; }
@@ -36,7 +36,7 @@ class CpuBackend {
 
   GraphModel& model_;
   int threads_;
-  cpu::Precision prediction_;
+  cpu::Precision precision_;
   Fresh fresh_ = Fresh::no;
   cpu::Model engine_;
   std::unordered_map<std::string, torch::Tensor> parameters_;

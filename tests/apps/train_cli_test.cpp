@@ -71,6 +71,15 @@ class TrainCli : public testing::Test {
     ::_exit(99);
   }
 
+  double last_loss(const std::string& folder) {   // epoch,step,lr,train_loss,valid
+    std::istringstream lines(read(folder + "/metrics.csv"));
+    std::string line, cell;
+    while (std::getline(lines, line)) cell = line;
+    std::istringstream cells(cell);
+    for (int k = 0; k < 4; ++k) std::getline(cells, cell, ',');
+    return std::stod(cell);
+  }
+
   fs::path folder_;
 };
 
@@ -138,16 +147,20 @@ TEST_F(TrainCli, TheReferenceTrainsTheSame) {
   const std::string flags = "small.csv --epochs 2 --model grpe --urpe" + kTiny + "-o ";
   ASSERT_EQ(run(flags + "engine"), 0) << read("err.txt");
   ASSERT_EQ(run(flags + "reference --backend reference"), 0) << read("err.txt");
-  const auto last_loss = [&](const std::string& folder) {   // epoch,step,lr,train_loss,valid
-    std::istringstream lines(read(folder + "/metrics.csv"));
-    std::string line, cell;
-    while (std::getline(lines, line)) cell = line;
-    std::istringstream cells(cell);
-    for (int k = 0; k < 4; ++k) std::getline(cells, cell, ',');
-    return std::stod(cell);
-  };
   EXPECT_NEAR(last_loss("engine"), last_loss("reference"), 1e-4 * last_loss("reference"));
   EXPECT_FALSE(read("engine/metrics.csv") == read("reference/metrics.csv"));   // two backends
+}
+
+TEST_F(TrainCli, Bfloat16TrainsNearlyTheSame) {
+  const std::string flags = "small.csv --epochs 2 --model grpe --urpe" + kTiny + "-o ";
+  EXPECT_EQ(run(flags + "neither --backend reference --precision bf16"), 2);
+  EXPECT_FALSE(fs::exists(folder_ / "neither"));
+  ASSERT_EQ(run(flags + "exact"), 0) << read("err.txt");
+  const int status = run(flags + "rounded --precision bf16");
+  if (status == 2 && read("err.txt").find("AVX512_BF16") != std::string::npos) GTEST_SKIP() << "this processor has no AVX512_BF16";
+  ASSERT_EQ(status, 0) << read("err.txt");
+  EXPECT_NEAR(last_loss("rounded"), last_loss("exact"), 2e-2 * last_loss("exact"));
+  EXPECT_NE(read("rounded/metrics.csv"), read("exact/metrics.csv"));
 }
 
 TEST_F(TrainCli, StoppedAtRandomMomentsAndResumedItEndsTheSame) {

@@ -70,13 +70,14 @@ Gradients reference_gradients(GraphModel& model, const GraphBatch& batch, Forwar
   return result;
 }
 
-Gradients engine_gradients(GraphModel& model, const GraphBatch& batch, const ForwardMode& mode) {
+Gradients engine_gradients(GraphModel& model, const GraphBatch& batch, const ForwardMode& mode,
+                           cpu::Precision precision = cpu::Precision::fp32) {
   const int outputs = model.plan().outputs;
   const auto slope = [&](std::size_t, const float* y, float* dy) {
     for (int o = 0; o < outputs; ++o) dy[o] = std::cos(y[o]);
   };
   Gradients result;
-  result.scaled = CpuBackend(model, 2).train(batch, mode, slope, &result.dinput);
+  result.scaled = CpuBackend(model, 2, precision).train(batch, mode, slope, &result.dinput);
   for (auto& item : model.named_parameters()) result.of[item.key()] = item->grad();
   return result;
 }
@@ -174,7 +175,7 @@ TEST_P(EngineSizes, ComputesWhatTheReferenceDoes) {
 INSTANTIATE_TEST_SUITE_P(Models, EngineSizes, testing::ValuesIn(sizes()), [](const auto& of) { return of.param.name; });
 
 // bfloat16 has 8 bits: a factor is off by up to 0.4 %, the sums of many by less.
-constexpr double kBfloat16 = 2e-2;
+constexpr double kBfloat16 = 2e-2, kBfloat16Gradients = 2e-2;
 
 TEST_P(EngineSizes, Bfloat16) {
   if (!cpu::has_bf16()) GTEST_SKIP() << "this processor has no AVX512_BF16";
@@ -186,6 +187,26 @@ TEST_P(EngineSizes, Bfloat16) {
     const double error = relative(CpuBackend(*pair.engine, 2, cpu::Precision::bf16).predict(batch).values, wanted);
     EXPECT_LT(error, kBfloat16);
     EXPECT_TRUE(GetParam().width == 2 || error > kFloat32);   // in use; a LayerNorm of two numbers leaves their order
+  }
+}
+
+// All gradients as one vector: a small one may be off by more than its own size.
+TEST_P(EngineSizes, Bfloat16Gradients) {
+  if (!cpu::has_bf16()) GTEST_SKIP() << "this processor has no AVX512_BF16";
+  for (const bool grpe : {false, true}) {
+    Pair pair = make_pair([&] { return make_sized(GetParam(), grpe); });
+    const GraphBatch batch = batch_for(*pair.reference, assorted());
+    ForwardMode mode{.training = true, .seed = 3, .step = 5};
+    mode.perturbation = torch::zeros({batch.num_tokens(), GetParam().width});
+    const Gradients wanted = reference_gradients(*pair.reference, batch, mode);
+    const Gradients got = engine_gradients(*pair.engine, batch, mode, cpu::Precision::bf16);
+    double error = 0, size = 0;
+    for (const auto& [name, exact] : wanted.of) {
+      error += (got.of.at(name) - exact).square().sum().item<double>();
+      size += exact.square().sum().item<double>();
+    }
+    EXPECT_LT(std::sqrt(error / size), kBfloat16Gradients);
+    EXPECT_TRUE(GetParam().width == 2 || std::sqrt(error / size) > kFloat32);
   }
 }
 
@@ -216,20 +237,25 @@ TEST(EngineBits, PredictionsDependOnTheMoleculeAlone) {
   }
 }
 
-TEST(EngineBits, GradientsDoNotDependOnTheNumberOfThreads) {
+void expect_equal_gradients_on_any_threads(bool grpe, cpu::Precision precision) {
   std::vector<MolecularGraph> graphs = assorted();
   for (unsigned k = 0; k < 60; ++k) graphs.push_back(random_graph(10 + static_cast<int>(k % 20), k));
+  const auto one = make_sized({"slim", 2, 80, 80, 8}, grpe), three = make_sized({"slim", 2, 80, 80, 8}, grpe);
+  for (auto& item : three->named_parameters()) {
+    torch::NoGradGuard no_grad;
+    item->copy_(one->named_parameters()[item.key()]);
+  }
+  const auto slope = [](std::size_t, const float* y, float* dy) { std::copy_n(y, 3, dy); };
+  CpuBackend(*one, 1, precision).train(batch_for(*one, graphs), {.training = true}, slope);
+  CpuBackend(*three, 3, precision).train(batch_for(*three, graphs), {.training = true}, slope);
+  for (auto& item : three->named_parameters())
+    EXPECT_TRUE(torch::equal(item->grad(), one->named_parameters()[item.key()].grad())) << item.key();
+}
+
+TEST(EngineBits, GradientsDoNotDependOnTheNumberOfThreads) {
   for (const bool grpe : {false, true}) {
-    const auto one = make_sized({"slim", 2, 80, 80, 8}, grpe), three = make_sized({"slim", 2, 80, 80, 8}, grpe);
-    for (auto& item : three->named_parameters()) {
-      torch::NoGradGuard no_grad;
-      item->copy_(one->named_parameters()[item.key()]);
-    }
-    const auto slope = [](std::size_t, const float* y, float* dy) { std::copy_n(y, 3, dy); };
-    CpuBackend(*one, 1).train(batch_for(*one, graphs), {.training = true}, slope);
-    CpuBackend(*three, 3).train(batch_for(*three, graphs), {.training = true}, slope);
-    for (auto& item : three->named_parameters())
-      EXPECT_TRUE(torch::equal(item->grad(), one->named_parameters()[item.key()].grad())) << item.key();
+    expect_equal_gradients_on_any_threads(grpe, cpu::Precision::fp32);
+    if (cpu::has_bf16()) expect_equal_gradients_on_any_threads(grpe, cpu::Precision::bf16);
   }
 }
 

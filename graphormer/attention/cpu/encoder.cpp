@@ -17,12 +17,18 @@ T* sized(std::vector<T>& x, std::size_t count) {
 
 }  // namespace
 
+// y = x times the matrix (+ bias); the weights of the `next` product are fetched meanwhile.
+void Encoder::product(const PackedMatrix& matrix, const float* x, std::size_t rows, const float* bias, float* y,
+                      const PackedLinear* next) {
+  const Gemm g{.a = x, .a_stride = padded(matrix.depth), .rows = rows, .depth = matrix.depth, .weights = matrix.fp32.data(),
+               .columns = matrix.columns, .bias = bias, .y = y, .y_stride = matrix.columns,
+               .soon = next == nullptr ? Soon{} : Soon{next->forward.fp32.data(), next->forward.fp32.size()}};
+  if (matrix.bf16.empty()) kernels_.gemm(g);
+  else gemm_bf16(g, matrix.bf16.data(), sized(rounded_, gemm_bf16_scratch(g)));
+}
+
 void Encoder::multiply(const PackedLinear& linear, const float* x, std::size_t rows, float* y, const PackedLinear* next) {
-  const Gemm g{.a = x, .a_stride = linear.in_stride, .rows = rows, .depth = linear.in, .weights = linear.forward.data(),
-               .columns = linear.out_stride, .bias = linear.bias, .y = y, .y_stride = linear.out_stride,
-               .soon = next == nullptr ? Soon{} : Soon{next->forward.data(), next->forward.size()}};
-  if (linear.forward_bf16.empty()) kernels_.gemm(g);
-  else gemm_bf16(g, linear.forward_bf16.data(), sized(rounded_, rows * bf16_row(linear.in)));
+  product(linear.forward, x, rows, linear.bias, y, next);
 }
 
 Encoder::Encoder(const EncoderShape& shape)
@@ -140,7 +146,7 @@ void Encoder::norm(const EncoderWeights& weights, std::size_t s, const float* ca
 
 void Encoder::attend(const PackedLayer& layer, std::size_t k, const float* x, LayerState& state) {
   const std::size_t tokens = pack().tokens, rows = rows_of(2 * k + 1);
-  multiply(layer.qkv, x, tokens, sized(state.qkv, tokens * layer.qkv.out_stride), &layer.output);
+  multiply(layer.qkv, x, tokens, sized(state.qkv, tokens * layer.qkv.forward.columns), &layer.output);
   sized(state.z, tokens * shape_.inner_stride);
   for (std::size_t b = 0; b < pack().size(); ++b) kernels_.attention(attention_of(b, state, rows < tokens));
   multiply(layer.output, state.z.data(), rows, sized(branch_, rows * shape_.stride), &layer.linear1);
@@ -239,12 +245,13 @@ void Encoder::norm_back(const EncoderWeights& weights, std::size_t s, const floa
 // dx = dy W^T; the weight's and the bias's gradients are added up.
 void Encoder::linear_back(const PackedLinear& linear, const LinearOffsets& offsets, std::size_t rows, const float* x,
                           const float* dy, float* dx, float* flat) {
-  kernels_.weight_gradient({.a = x, .a_stride = linear.in_stride, .rows = rows, .depth = linear.in, .y = dy,
-                            .y_stride = linear.out_stride, .columns = linear.out_stride, .weights = flat + offsets.weight,
-                            .soon = {linear.backward.data(), linear.backward.size()}});
-  kernels_.column_sums(dy, rows, linear.out_stride, linear.out_stride, flat + offsets.bias);
-  kernels_.gemm({.a = dy, .a_stride = linear.out_stride, .rows = rows, .depth = linear.out_stride,
-                 .weights = linear.backward.data(), .columns = linear.in_stride, .y = dx, .y_stride = linear.in_stride});
+  const WeightGradient g{.a = x, .a_stride = offsets.in_stride, .rows = rows, .depth = offsets.in, .y = dy,
+                         .y_stride = offsets.out_stride, .columns = offsets.out_stride, .weights = flat + offsets.weight,
+                         .soon = {linear.backward.fp32.data(), linear.backward.fp32.size()}};
+  if (linear.backward.bf16.empty()) kernels_.weight_gradient(g);
+  else weight_gradient_bf16(g, sized(rounded_, weight_gradient_bf16_scratch(g)));
+  kernels_.column_sums(dy, rows, offsets.out_stride, offsets.out_stride, flat + offsets.bias);
+  product(linear.backward, dy, rows, nullptr, dx);
 }
 
 void Encoder::attend_back(const EncoderWeights& weights, std::size_t k, const float* dy, float* dx, float* flat) {
@@ -255,13 +262,13 @@ void Encoder::attend_back(const EncoderWeights& weights, std::size_t k, const fl
   const bool virtual_only = rows < tokens;
   float* dz = sized(dhidden_, tokens * std::max(shape_.inner_stride, shape_.ffn_stride));
   linear_back(layer.output, offsets.output, rows, state.z.data(), dy, dz, flat);
-  float* dqkv = sized(dqkv_, tokens * layer.qkv.out_stride);
-  if (shape_.inner < shape_.inner_stride || virtual_only) std::fill_n(dqkv, tokens * layer.qkv.out_stride, 0.0f);
+  float* dqkv = sized(dqkv_, tokens * layer.qkv.forward.columns);
+  if (shape_.inner < shape_.inner_stride || virtual_only) std::fill_n(dqkv, tokens * layer.qkv.forward.columns, 0.0f);
   for (std::size_t b = 0; b < pack().size(); ++b) {
     const MoleculeRelations& of = pack().molecules[b];
     AttentionGradient d{.dz = dz + (virtual_only ? b : of.first_token) * shape_.inner_stride, .dz_stride = shape_.inner_stride};
     terms_.fill(pack(), b, d);
-    d.dq = dqkv + of.first_token * layer.qkv.out_stride;
+    d.dq = dqkv + of.first_token * layer.qkv.forward.columns;
     d.dk = d.dq + shape_.inner_stride;
     d.dv = d.dk + shape_.inner_stride;
     kernels_.attention_gradient(attention_of(b, state, virtual_only), d);

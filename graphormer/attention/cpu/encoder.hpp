@@ -82,6 +82,8 @@ class Encoder {
   static float scale_of(double p);
   Keep residual_keep(LayerState& state, std::size_t half) const;
   void norm(const EncoderWeights& weights, std::size_t s, const float* carry, const float* branch, const Keep& keep);
+  void product(const PackedMatrix& matrix, const float* x, std::size_t rows, const float* bias, float* y,
+               const PackedLinear* next = nullptr);
   void multiply(const PackedLinear& linear, const float* x, std::size_t rows, float* y, const PackedLinear* next);
   void attend(const PackedLayer& layer, std::size_t k, const float* x, LayerState& state);
   void feed_forward(const PackedLayer& layer, std::size_t k, const float* x, LayerState& state, const PackedLinear* next);

@@ -149,14 +149,18 @@ void gemm(const Gemm& g) {
   }
 }
 
+// So many rows of a panel of y stay in the first-level cache.
+inline constexpr std::size_t kGradientRows = 128;
+
 void weight_gradient(const WeightGradient& g) {
   const std::size_t blocks = g.columns / kBlock;
-  Fetcher fetcher(g.soon, tile_count(g.depth, blocks));
+  Fetcher fetcher(g.soon, tile_count(g.depth, blocks) * ((g.rows + kGradientRows - 1) / kGradientRows));
   std::size_t first = 0;
   for (std::size_t p = 0; p < panel_count(blocks); ++p) {
     const std::size_t width = panel_blocks(blocks, p), column = first * kBlock;
-    wide_panel<true, true>(width, g.a, g.a_stride, g.depth, g.y + column, g.y_stride, g.rows, nullptr,
-                           g.weights + column, g.columns, fetcher);
+    for (std::size_t row = 0; row < g.rows; row += kGradientRows)
+      wide_panel<true, true>(width, g.a + row * g.a_stride, g.a_stride, g.depth, g.y + row * g.y_stride + column, g.y_stride,
+                             std::min(kGradientRows, g.rows - row), nullptr, g.weights + column, g.columns, fetcher);
     first += width;
   }
 }

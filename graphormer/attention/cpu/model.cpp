@@ -1,6 +1,7 @@
 #include "graphormer/attention/cpu/model.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cassert>
 #include <mutex>
 #include <optional>
@@ -14,12 +15,12 @@ namespace {
 
 // A pack's activations should stay in a core's second-level cache; a wide model's products want many rows instead.
 constexpr std::size_t kNarrow = 128;
-constexpr std::size_t kNarrowTokens = 64;
+constexpr std::size_t kNarrowTokens = 56;
 constexpr std::size_t kWideTokens = 512;
 // Gradients are summed in so many buffers, each over its own packs in their order, and then in the buffers' order: the sum
-// does not depend on who computed what. Fewer where a buffer is large.
+// does not depend on who computed what. Fewer where a buffer is large; a power of two, which threads share evenly.
 constexpr std::size_t kSlots = 8;
-constexpr std::size_t kSlotBytes = std::size_t{512} << 20;
+constexpr std::size_t kSlotBytes = std::size_t{1} << 30;
 
 TensorLookup within(const TensorLookup& tensors, const std::string& prefix) {
   return [&tensors, prefix](const std::string& name) { return tensors(prefix + name); };
@@ -80,7 +81,7 @@ struct Model::State {
 
   std::size_t pack_tokens() const { return shape.width <= kNarrow ? kNarrowTokens : kWideTokens; }
   std::size_t slot_count() const {
-    return std::clamp<std::size_t>(kSlotBytes / (weights.layout().size() * sizeof(float)), 2, kSlots);
+    return std::bit_floor(std::clamp<std::size_t>(kSlotBytes / (weights.layout().size() * sizeof(float)), 2, kSlots));
   }
 
   void clear(Slot& slot) const {
@@ -227,7 +228,7 @@ void Model::assign(const TensorLookup& tensors, bool training, int threads, Prec
 
 void Model::predict(const GraphBatch& batch, int threads, float* scaled, const std::vector<KeptStates>& kept) const {
   const State& s = *state_;
-  const std::vector<std::size_t> packs = split_into_packs(batch, s.pack_tokens());
+  const std::vector<std::size_t> packs = split_into_packs(batch, s.pack_tokens(), static_cast<std::size_t>(threads));
   s.with_workers(threads, packs.size() - 1, [&](Worker& w, std::size_t p) {
     s.forward(batch, packs[p], packs[p + 1], {}, nullptr, kept, false, w);
     for (std::size_t b = packs[p]; b < packs[p + 1]; ++b)
@@ -238,7 +239,7 @@ void Model::predict(const GraphBatch& batch, int threads, float* scaled, const s
 void Model::gradients(const GraphBatch& batch, const RandomMode& random, int threads, const LossSlope& loss, float* scaled,
                       const GradientLookup& gradients, const float* perturbation, float* dinput) const {
   const State& s = *state_;
-  const std::vector<std::size_t> packs = split_into_packs(batch, s.pack_tokens());
+  const std::vector<std::size_t> packs = split_into_packs(batch, s.pack_tokens(), s.slot_count());
   const std::size_t count = packs.size() - 1, slots = std::min(s.slot_count(), std::max<std::size_t>(count, 1));
   s.slots.resize(slots);
   const auto run_pack = [&](Worker& w, Slot& slot, std::size_t first, std::size_t last) {

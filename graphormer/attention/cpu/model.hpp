@@ -32,7 +32,7 @@ class Model {
   /// All parameters, by the modules' names.
   std::vector<TensorSpec> tensors() const;
   /// Takes the parameters under the modules' names ("encoder.layers.0.ffn.linear1.weight" ...), float32 and row-major.
-  /// `training` prepares for gradients(). Precision::bf16 (prediction only) needs has_bf16().
+  /// `training` prepares for gradients(). Precision::bf16 needs has_bf16().
   void assign(const TensorLookup& tensors, bool training, int threads = 1, Precision precision = Precision::fp32);
 
   /// `scaled` [B, outputs]: the head's raw outputs.

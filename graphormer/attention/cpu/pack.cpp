@@ -57,18 +57,17 @@ void Pack::load(const GraphBatch& batch, std::size_t first_molecule, std::size_t
   }
 }
 
-std::vector<std::size_t> split_into_packs(const GraphBatch& batch, std::size_t tokens) {
+std::vector<std::size_t> split_into_packs(const GraphBatch& batch, std::size_t tokens, std::size_t parts) {
+  const auto molecules = static_cast<std::size_t>(batch.size());
+  const auto all = molecules > 0 ? static_cast<std::size_t>(batch.token_offset[molecules]) : 0;
+  const std::size_t count = (all + tokens * parts - 1) / (tokens * parts) * parts;
   std::vector<std::size_t> offsets{0};
-  std::size_t filled = 0;
-  for (std::size_t b = 0; b < static_cast<std::size_t>(batch.size()); ++b) {
-    const auto count = static_cast<std::size_t>(batch.token_offset[b + 1] - batch.token_offset[b]);
-    if (filled > 0 && filled + count > tokens) {
-      offsets.push_back(b);
-      filled = 0;
-    }
-    filled += count;
+  for (std::size_t b = 1, share = 1; b <= molecules; ++b) {   // a pack ends where its share of all tokens is reached
+    const std::size_t done = static_cast<std::size_t>(batch.token_offset[b]) * count;
+    if (done < share * all) continue;
+    offsets.push_back(b);
+    share = done / all + 1;
   }
-  if (batch.size() > 0) offsets.push_back(static_cast<std::size_t>(batch.size()));
   return offsets;
 }
 

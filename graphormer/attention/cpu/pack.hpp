@@ -33,7 +33,8 @@ struct Pack {
   std::vector<std::int32_t> number_;              ///< [T * E] of a class pair in the molecule at hand, -1 = none
 };
 
-/// Molecules of each pack: as many as stay within `tokens`, at least one; [packs + 1] offsets.
-std::vector<std::size_t> split_into_packs(const GraphBatch& batch, std::size_t tokens);
+/// Molecules of each pack, [packs + 1] offsets: packs of about equally many tokens, `tokens` or fewer (but whole molecules),
+/// as many as are a multiple of `parts` where the molecules allow it.
+std::vector<std::size_t> split_into_packs(const GraphBatch& batch, std::size_t tokens, std::size_t parts);
 
 }  // namespace molgraph::cpu

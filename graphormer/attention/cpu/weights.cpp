@@ -31,26 +31,30 @@ std::vector<std::size_t> scaled(std::vector<std::size_t> at, std::size_t factor,
   return at;
 }
 
-void pack(const float* flat, const LinearOffsets& offsets, bool training, Precision precision, PackedLinear& linear) {
-  linear.in = offsets.in;
-  linear.in_stride = offsets.in_stride;
-  linear.out_stride = offsets.out_stride;
-  linear.bias = flat + offsets.bias;
-  const float* weight = flat + offsets.weight;
-  linear.forward_bf16.clear();
+void pack(const float* matrix, std::size_t depth, std::size_t columns, Precision precision, PackedMatrix& packed) {
+  packed.depth = depth;
+  packed.columns = columns;
+  packed.fp32.clear();
+  packed.bf16.clear();
   if (precision == Precision::bf16) {
-    linear.forward_bf16 = pack_weights_bf16(weight, offsets.in, offsets.out_stride);
-    return;
+    packed.bf16.resize(bf16_panels_size(depth, columns));
+    pack_bf16(matrix, columns, depth, columns, packed.bf16.data());
+  } else {
+    packed.fp32.resize(depth * columns);
+    pack_weights(matrix, depth, columns, packed.fp32.data());
   }
-  linear.forward.resize(offsets.in * offsets.out_stride);
-  pack_weights(weight, offsets.in, offsets.out_stride, linear.forward.data());
+}
+
+void pack(const float* flat, const LinearOffsets& offsets, bool training, Precision precision, PackedLinear& linear) {
+  const float* weight = flat + offsets.weight;
+  linear.bias = flat + offsets.bias;
+  pack(weight, offsets.in, offsets.out_stride, precision, linear.forward);
   if (!training) return;
   std::vector<float> transposed(offsets.out_stride * offsets.in_stride, 0.0f);
   for (std::size_t first = 0; first < offsets.out_stride; first += kBlock)   // a block's lines stay in the cache
     for (std::size_t i = 0; i < offsets.in; ++i)
       for (std::size_t o = first; o < first + kBlock; ++o) transposed[o * offsets.in_stride + i] = weight[i * offsets.out_stride + o];
-  linear.backward.resize(transposed.size());
-  pack_weights(transposed.data(), offsets.out_stride, offsets.in_stride, linear.backward.data());
+  pack(transposed.data(), offsets.out_stride, offsets.in_stride, precision, linear.backward);
 }
 
 }  // namespace
@@ -200,7 +204,6 @@ EncoderWeights::EncoderWeights(const EncoderShape& shape)
     : shape_(shape), layout_(shape), flat_(layout_.size()), layers_(layout_.layers.size()) {}
 
 void EncoderWeights::assign(const TensorLookup& tensors, bool training, int threads, Precision precision) {
-  assert(!training || precision == Precision::fp32);
   layout_.import(tensors, flat_.data(), threads);
   add_global_bias(layout_.shared);
   for_each_on_threads(threads, layers_.size(), [&](std::size_t k) {

@@ -96,15 +96,19 @@ class FlatLayout {
   std::size_t size_ = 0;
 };
 
-/// Of the factors of the Linears; everything else, and all sums, are float32.
+/// Of the factors of the Linears, forward and back; everything else, all sums and the parameters are float32.
 enum class Precision : std::uint8_t { fp32, bf16 };
 
+/// A matrix [depth, columns] as the products read it; of the two arrays one is filled.
+struct PackedMatrix {
+  std::size_t depth = 0, columns = 0;
+  std::vector<float> fp32;
+  std::vector<std::uint16_t> bf16;
+};
 /// One Linear ready for use.
 struct PackedLinear {
-  std::vector<float> forward, backward;   ///< W, and its transpose for the way back
-  std::vector<std::uint16_t> forward_bf16;   ///< instead of `forward`, for Precision::bf16
+  PackedMatrix forward, backward;   ///< W [in, out_stride], and W^T [out_stride, in_stride] for the way back
   const float* bias = nullptr;
-  std::size_t in = 0, in_stride = 0, out_stride = 0;
 };
 struct PackedLayer {
   PackedLinear qkv, output, linear1, linear2;
@@ -114,7 +118,7 @@ struct PackedLayer {
 class EncoderWeights {
  public:
   explicit EncoderWeights(const EncoderShape& shape);
-  /// Reads the parameters; `training` also prepares the way back, which is in fp32.
+  /// Reads the parameters; `training` also prepares the way back.
   void assign(const TensorLookup& tensors, bool training, int threads, Precision precision = Precision::fp32);
   /// Adds the sum of gradients in `flat` (as FlatLayout, changed here) to the modules'.
   void add_gradients(float* flat, const GradientLookup& gradients, int threads) const;
