@@ -14,7 +14,7 @@ namespace molgraph {
 MolecularGraph ogb_graph(const RDKit::ROMol& molecule);
 
 /// The 1 + 1 columns of benchmarking-gnns (Dwivedi et al. 2020, arXiv:2003.00982), or why it has none:
-/// "atom type 'B' is not one of the 28". Throws RDKit's exceptions.
-std::variant<MolecularGraph, std::string> zinc_graph(const RDKit::ROMol& molecule);
+/// "atom type 'B' is not one of the 28". The molecule is left in its Kekule form. Throws RDKit's exceptions.
+std::variant<MolecularGraph, std::string> zinc_graph(RDKit::RWMol& molecule);
 
 }  // namespace molgraph

@@ -29,7 +29,7 @@ bool is_pattern(const RDKit::ROMol& molecule) {
 
 FeaturizeResult featurize(ParsedMolecule&& parsed, const FeaturizerOptions& options, const FeaturizerLimits& limits) {
   if (!parsed.molecule) return Rejection{RowStatus::invalid_smiles, std::move(parsed.reason)};
-  const RDKit::RWMol& molecule = *parsed.molecule;
+  RDKit::RWMol& molecule = *parsed.molecule;
   const std::size_t atoms = molecule.getNumAtoms();
   if (atoms == 0) return Rejection{RowStatus::no_atoms, "no atoms"};
   if (atoms > static_cast<std::size_t>(limits.max_atoms)) {

@@ -2,7 +2,6 @@
 
 #include <GraphMol/GraphMol.h>
 #include <GraphMol/MolOps.h>
-#include <GraphMol/SmilesParse/SmilesParse.h>
 #include <GraphMol/SmilesParse/SmilesWrite.h>
 
 #include <algorithm>
@@ -22,19 +21,24 @@ constexpr std::array<std::string_view, 28> kAtomTypes = {
     "S -",    "I",   "P",   "O H1 +", "N H1 -", "O +", "S +", "P H1", "P H2",  "C H2 -", "P +", "S H1 +", "C H1 -",
     "P H1 +"};
 
+/// What the Kekule SMILES says of an atom: the published graphs were made from that text, read back without sanitising.
+/// Hydrogens are counted only where the writer needs brackets.
 std::string type_name(const RDKit::Atom& atom) {
   std::string name = atom.getSymbol();
-  if (atom.getNumExplicitHs() > 0) name += " H" + std::to_string(atom.getNumExplicitHs());
+  const bool brackets = RDKit::SmilesWrite::GetAtomSmiles(&atom, true).front() == '[';
+  if (brackets && atom.getTotalNumHs() > 0) name += " H" + std::to_string(atom.getTotalNumHs());
   if (atom.getFormalCharge() > 0) name += " +";
   if (atom.getFormalCharge() < 0) name += " -";
   return name;
 }
 
+/// Aromatic flags are cleared: with them RDKit writes every sixth molecule in another order.
+void to_kekule(RDKit::RWMol& molecule) { RDKit::MolOps::Kekulize(molecule, true); }
+
 /// Kekule SMILES of the molecule; `order` [n] receives the atoms as written.
 std::string write_kekule(const RDKit::ROMol& molecule, std::vector<int>& order) {
   RDKit::RWMol kekule(molecule);
-  // Aromatic flags are cleared before ranking: with them RDKit writes every sixth molecule in another order.
-  RDKit::MolOps::Kekulize(kekule, true);
+  to_kekule(kekule);
   RDKit::SmilesWriteParams params;
   params.doKekule = true;
   std::string smiles = RDKit::MolToSmiles(kekule, params);
@@ -55,39 +59,20 @@ std::uint8_t zinc_bond(const RDKit::Bond& bond) {
 
 }  // namespace
 
-std::variant<MolecularGraph, std::string> zinc_graph(const RDKit::ROMol& molecule) {
-  std::vector<int> order;
-  const std::string smiles = write_kekule(molecule, order);
-  RDKit::SmilesParserParams raw;
-  raw.sanitize = false;
-  raw.removeHs = false;
-  raw.allowCXSMILES = false;
-  const std::unique_ptr<RDKit::RWMol> written(RDKit::SmilesToMol(smiles, raw));
-  if (!written || written->getNumAtoms() != molecule.getNumAtoms() || order.size() != molecule.getNumAtoms() ||
-      written->getNumBonds() != molecule.getNumBonds()) {
-    return "its Kekule form cannot be read back";
-  }
-
+std::variant<MolecularGraph, std::string> zinc_graph(RDKit::RWMol& molecule) {
+  to_kekule(molecule);
   MolecularGraph graph;
   graph.features = Features::zinc;
-  graph.atoms.resize(molecule.getNumAtoms());
-  for (const RDKit::Atom* atom : written->atoms()) {
+  for (const RDKit::Atom* atom : molecule.atoms()) {
     const std::string name = type_name(*atom);
     const auto* type = std::find(kAtomTypes.begin(), kAtomTypes.end(), name);
     if (type == kAtomTypes.end()) return "atom type '" + name + "' is not one of the 28 zinc types";
-    graph.atoms[static_cast<std::size_t>(order[atom->getIdx()])] = static_cast<std::uint8_t>(type - kAtomTypes.begin());
-  }
-  // Types by position in the molecule's own list of bonds, so that both feature sets list bonds alike.
-  graph.bonds.resize(molecule.getNumBonds());
-  for (const RDKit::Bond* bond : written->bonds()) {
-    const RDKit::Bond* own = molecule.getBondBetweenAtoms(static_cast<unsigned>(order[bond->getBeginAtomIdx()]),
-                                                          static_cast<unsigned>(order[bond->getEndAtomIdx()]));
-    if (own == nullptr) return "its Kekule form cannot be read back";
-    const std::uint8_t type = zinc_bond(*bond);
-    if (type == 0) return "a bond is neither single, double nor triple";
-    graph.bonds[own->getIdx()] = type;
+    graph.atoms.push_back(static_cast<std::uint8_t>(type - kAtomTypes.begin()));
   }
   for (const RDKit::Bond* bond : molecule.bonds()) {
+    const std::uint8_t type = zinc_bond(*bond);
+    if (type == 0) return "a bond is neither single, double nor triple";
+    graph.bonds.push_back(type);
     graph.bond_atoms.push_back(static_cast<std::int32_t>(bond->getBeginAtomIdx()));
     graph.bond_atoms.push_back(static_cast<std::int32_t>(bond->getEndAtomIdx()));
   }

@@ -4,108 +4,21 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "apps/batches.hpp"
-#include "apps/loss.hpp"
-#include "apps/optimizer.hpp"
 #include "datasets/load.hpp"
 #include "datasets/safetensors.hpp"
 #include "datasets/threads.hpp"
 #include "graphormer/attention/cpu/gemm_bf16.hpp"
-#include "graphormer/attention/cpu_backend.hpp"
-#include "graphormer/graphormer.hpp"
-#include "grpe/grpe.hpp"
 #include "tests/bench/machine.hpp"
+#include "tests/bench/models.hpp"
+#include "tests/bench/programs.hpp"
 
 namespace molgraph::bench {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-struct Case {
-  std::string name;
-  bool grpe = false, gate = false;
-  int layers = 12, width = 80, heads = 8;
-};
-
-const std::vector<Case> kCases{
-    {"graphormer"}, {"graphormer+urpe", false, true}, {"grpe", true}, {"grpe+urpe", true, true},
-    {"graphormer-base", false, false, 12, 768, 32}, {"grpe-standard", true, false, 12, 768, 32}};
-
-std::unique_ptr<GraphModel> make(const Case& c, Features features, double dropout) {
-  torch::manual_seed(0);
-  const auto set = [&](EncoderOptions& e) {
-    e.layers = c.layers, e.width = e.ffn = c.width, e.heads = c.heads;
-    e.gate.enabled = c.gate;
-    e.dropout = e.attention_dropout = dropout;
-  };
-  if (c.grpe) {
-    GrpeOptions options{.features = features};
-    set(options.encoder);
-    return std::make_unique<Grpe>(options);
-  }
-  GraphormerOptions options{.features = features};
-  set(options.encoder);
-  return std::make_unique<Graphormer>(options);
-}
-
-/// FLOPs of one molecule's forward pass (products, attention, GRPE's tables), as the floors of docs/results.md count them.
-double forward_flops(const Case& c, const GraphBatch& batch) {
-  const double width = c.width;
-  double flops = 0;
-  for (std::size_t b = 0; b < static_cast<std::size_t>(batch.size()); ++b) {
-    const auto n = static_cast<double>(batch.token_offset[b + 1] - batch.token_offset[b]);
-    flops += c.layers * (n * 12 * width * width + 4 * width * n * n + (c.grpe ? 6 * width * n * 11 : 0));
-  }
-  return flops / static_cast<double>(batch.size());
-}
-
-/// One model on one backend, ready to be timed.
-class Runner {
- public:
-  Runner(const Case& c, Features features, double dropout, bool engine, int threads, cpu::Precision precision = cpu::Precision::fp32)
-      : model_(make(c, features, dropout)), optimizer_(*model_, [](const std::string&) { return false; }, 0.01) {
-    if (engine) engine_ = std::make_unique<CpuBackend>(*model_, threads, precision);
-  }
-
-  double train(const TrainBatch& batch) {
-    model_->train();
-    const torch::Tensor shift = torch::zeros({1}), scale = torch::ones({1});
-    const auto start = Clock::now();
-    const ForwardMode mode{true, 0, step_++};
-    optimizer_.zero_grad();
-    const double share = 1.0 / static_cast<double>(batch.targets.numel());
-    if (engine_) {
-      engine_->weights_changed();
-      engine_->train(batch.graph, mode, loss_slope(Loss::l1, batch.targets, shift, scale, share));
-    } else {
-      (masked_loss(Loss::l1, model_->run(batch.graph, mode).scaled, batch.targets, shift, scale).sum * share).backward();
-    }
-    optimizer_.step(1e-4, 5.0);
-    return seconds_since(start);
-  }
-
-  double predict(const TrainBatch& batch) {
-    torch::InferenceMode inference;
-    model_->eval();
-    const auto start = Clock::now();
-    if (engine_) engine_->predict(batch.graph);
-    else model_->run(batch.graph, {});
-    return seconds_since(start);
-  }
-
- private:
-  static double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
-
-  std::unique_ptr<GraphModel> model_;
-  Optimizer optimizer_;
-  std::unique_ptr<CpuBackend> engine_;
-  std::uint32_t step_ = 0;
-};
 
 /// The median, or the fastest.
 double typical(std::vector<double> x, bool best) {
@@ -145,19 +58,21 @@ void write_batches(const std::string& path, const std::vector<TrainBatch>& batch
 }
 
 int run(int argc, char** argv) {
-  std::string data = "zinc", only, json_file, batches_file, instruction_set;
+  std::string data = "zinc", only, programs = std::filesystem::path(argv[0]).parent_path().string(), json_file, batches_file, instruction_set;
   int rounds = 7, threads = 0, batch_size = 256;
   double dropout = 0.1;
-  bool reference = true, training = true, best = false;
+  bool reference = true, training = true, whole = true, best = false;
   CLI::App app{"Measures the engine beside the reference"};
   app.add_option("--data", data, "data set name, table or store")->capture_default_str();
-  app.add_option("--only", only, "the case with this name");
+  app.add_option("--only", only, "the case with this name, or 'programs'");
   app.add_option("--rounds", rounds, "repetitions")->capture_default_str();
   app.add_option("--threads", threads, "CPU threads; 0 = all");
   app.add_option("--batch-size", batch_size)->capture_default_str();
   app.add_option("--dropout", dropout, "in training")->capture_default_str();
   app.add_flag("!--no-reference", reference, "leave the reference out");
   app.add_flag("!--no-train", training, "inference only");
+  app.add_flag("!--no-programs", whole, "the models alone, not what stands before them and whole programs");
+  app.add_option("--programs", programs, "folder of molgraph-score and molgraph-train")->capture_default_str();
   app.add_flag("--best", best, "the fastest round instead of the median: for tuning on a noisy machine");
   std::vector<std::string> names;
   for (const cpu::Kernels* kernels : cpu::all_kernels()) names.emplace_back(kernels->name);
@@ -184,11 +99,11 @@ int run(int argc, char** argv) {
   const LoadedData loaded = load_data(load, {});
   std::printf("%-18s %8s %8s %8s %8s %8s %8s %7s %7s   molecules/s; share of the fp32 floor; ratio to the reference\n", "training:",
               "ref", "fp32", "bf16", "infer:ref", "fp32", "bf16", "train", "infer");
-  for (const Case& c : kCases) {
+  for (const Case& c : cases()) {
     if (!only.empty() ? c.name != only : false) continue;
     const auto of_case = static_cast<std::size_t>(c.width > 128 ? batch_size / 4 : batch_size);
     std::vector<TrainBatch> batches;
-    const std::unique_ptr<GraphModel> shape = make(c, loaded.set.featurizer.features, dropout);
+    const std::unique_ptr<GraphModel> shape = make_model(c, loaded.set.featurizer.features, dropout);
     for (std::size_t first = 0; first + of_case <= loaded.split.train.size() && batches.size() < 4; first += of_case)
       batches.push_back(make_batch(loaded.set, std::span(loaded.split.train).subspan(first, of_case), shape->pack_options()));
     if (!batches_file.empty()) {
@@ -222,6 +137,12 @@ int run(int argc, char** argv) {
                                {"reference_infer", rates[3]}, {"infer", rates[4]}, {"infer_bf16", rates[5]},
                                {"floor_train", train_floor}, {"floor_infer", infer_floor}};
   }
+  if (whole && (only.empty() || only == "programs")) {
+    for (const Figure& figure : measure_programs(loaded, data, programs, threads, rounds)) {
+      std::printf("%-46s %10.1f %s\n", figure.name.c_str(), figure.value, figure.unit.c_str());
+      report["programs"][figure.name] = {{"value", figure.value}, {"unit", figure.unit}};
+    }
+  }
   if (!json_file.empty()) std::ofstream(json_file) << report.dump(2) << "\n";
   return 0;
 }
@@ -229,4 +150,11 @@ int run(int argc, char** argv) {
 }  // namespace
 }  // namespace molgraph::bench
 
-int main(int argc, char** argv) { return molgraph::bench::run(argc, argv); }
+int main(int argc, char** argv) {
+  try {
+    return molgraph::bench::run(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "molgraph-bench: %s\n", error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,81 @@
+#include "tests/bench/models.hpp"
+
+#include <chrono>
+
+#include "apps/loss.hpp"
+#include "graphormer/graphormer.hpp"
+#include "grpe/grpe.hpp"
+
+namespace molgraph::bench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+}  // namespace
+
+std::vector<Case> cases() {
+  return {{"graphormer"}, {"graphormer+urpe", false, true}, {"grpe", true}, {"grpe+urpe", true, true},
+          {"graphormer-base", false, false, 12, 768, 32}, {"grpe-standard", true, false, 12, 768, 32}};
+}
+
+std::unique_ptr<GraphModel> make_model(const Case& c, Features features, double dropout) {
+  torch::manual_seed(0);
+  const auto set = [&](EncoderOptions& e) {
+    e.layers = c.layers, e.width = e.ffn = c.width, e.heads = c.heads;
+    e.gate.enabled = c.gate;
+    e.dropout = e.attention_dropout = dropout;
+  };
+  if (c.grpe) {
+    GrpeOptions options{.features = features};
+    set(options.encoder);
+    return std::make_unique<Grpe>(options);
+  }
+  GraphormerOptions options{.features = features};
+  set(options.encoder);
+  return std::make_unique<Graphormer>(options);
+}
+
+double forward_flops(const Case& c, const GraphBatch& batch) {
+  const double width = c.width;
+  double flops = 0;
+  for (std::size_t b = 0; b < static_cast<std::size_t>(batch.size()); ++b) {
+    const auto n = static_cast<double>(batch.token_offset[b + 1] - batch.token_offset[b]);
+    flops += c.layers * (n * 12 * width * width + 4 * width * n * n + (c.grpe ? 6 * width * n * 11 : 0));
+  }
+  return flops / static_cast<double>(batch.size());
+}
+
+Runner::Runner(const Case& c, Features features, double dropout, bool engine, int threads, cpu::Precision precision)
+    : model_(make_model(c, features, dropout)), optimizer_(*model_, [](const std::string&) { return false; }, 0.01) {
+  if (engine) engine_ = std::make_unique<CpuBackend>(*model_, threads, precision);
+}
+
+double Runner::train(const TrainBatch& batch) {
+  model_->train();
+  const torch::Tensor shift = torch::zeros({1}), scale = torch::ones({1});
+  const auto start = Clock::now();
+  const ForwardMode mode{true, 0, step_++};
+  optimizer_.zero_grad();
+  const double share = 1.0 / static_cast<double>(batch.targets.numel());
+  if (engine_) {
+    engine_->weights_changed();
+    engine_->train(batch.graph, mode, loss_slope(Loss::l1, batch.targets, shift, scale, share));
+  } else {
+    (masked_loss(Loss::l1, model_->run(batch.graph, mode).scaled, batch.targets, shift, scale).sum * share).backward();
+  }
+  optimizer_.step(1e-4, 5.0);
+  return seconds_since(start);
+}
+
+double Runner::predict(const TrainBatch& batch) {
+  torch::InferenceMode inference;
+  model_->eval();
+  const auto start = Clock::now();
+  if (engine_) engine_->predict(batch.graph);
+  else model_->run(batch.graph, {});
+  return seconds_since(start);
+}
+
+}  // namespace molgraph::bench

@@ -1,0 +1,44 @@
+// The models that are measured, and one of them on one backend.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "apps/batches.hpp"
+#include "apps/optimizer.hpp"
+#include "graphormer/attention/cpu_backend.hpp"
+#include "graphormer/attention/graph_model.hpp"
+
+namespace molgraph::bench {
+
+struct Case {
+  std::string name;
+  bool grpe = false, gate = false;
+  int layers = 12, width = 80, heads = 8;
+};
+/// ZINC's small models, and the papers' wide ones.
+std::vector<Case> cases();
+
+std::unique_ptr<GraphModel> make_model(const Case& c, Features features, double dropout);
+
+/// FLOPs of one molecule's forward pass (products, attention, GRPE's tables), as docs/results.md counts the floors.
+double forward_flops(const Case& c, const GraphBatch& batch);
+
+/// One model on one backend; both calls return seconds.
+class Runner {
+ public:
+  /// On the engine, or without `engine` on LibTorch's operations.
+  Runner(const Case& c, Features features, double dropout, bool engine, int threads, cpu::Precision precision = cpu::Precision::fp32);
+
+  double train(const TrainBatch& batch);   ///< a whole update
+  double predict(const TrainBatch& batch);
+
+ private:
+  std::unique_ptr<GraphModel> model_;
+  Optimizer optimizer_;
+  std::unique_ptr<CpuBackend> engine_;
+  std::uint32_t step_ = 0;
+};
+
+}  // namespace molgraph::bench

@@ -1,0 +1,172 @@
+#include "tests/bench/programs.hpp"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#ifdef MOLGRAPH_BENCH_RDKIT
+#include <GraphMol/ROMol.h>
+#include <GraphMol/SmilesParse/SmilesParse.h>
+#endif
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <stdexcept>
+#include <thread>
+
+#include "apps/model_factory.hpp"
+#include "apps/predictor.hpp"
+#include "featurize/smiles.hpp"
+#include "graphormer/attention/cpu/gemm_bf16.hpp"
+#include "tests/bench/models.hpp"
+
+extern char** environ;
+
+namespace molgraph::bench {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t kMolecules = 2048;      // per round inside this process
+constexpr std::size_t kFileRows = 20000;
+
+/// A scratch folder that goes with the object.
+struct Scratch {
+  fs::path path = fs::temp_directory_path() / ("molgraph_bench_" + std::to_string(::getpid()));
+  Scratch() { fs::create_directories(path); }
+  ~Scratch() { fs::remove_all(path); }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+};
+
+double median_seconds(int rounds, const std::function<void()>& work) {
+  std::vector<double> seconds;
+  work();   // warms up
+  for (int r = 0; r < rounds; ++r) {
+    const auto start = Clock::now();
+    work();
+    seconds.push_back(std::chrono::duration<double>(Clock::now() - start).count());
+  }
+  std::sort(seconds.begin(), seconds.end());
+  return seconds[seconds.size() / 2];
+}
+
+struct Cost {
+  double seconds = 0, megabytes = 0;   ///< wall time; largest resident size
+};
+
+/// The largest resident size so far, in MB. (What wait4() reports also counts this process before exec.)
+double peak_megabytes(pid_t process) {
+  std::ifstream status("/proc/" + std::to_string(process) + "/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with("VmHWM:")) return std::stod(line.substr(6)) / 1024;
+  return 0;
+}
+
+/// Runs a program to its end; throws if it fails.
+Cost run_program(const std::vector<std::string>& arguments) {
+  std::vector<char*> argv;
+  for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
+  argv.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  for (const int out : {1, 2}) posix_spawn_file_actions_addopen(&actions, out, "/dev/null", O_WRONLY, 0);
+  const auto start = Clock::now();
+  pid_t child = 0;
+  if (::posix_spawn(&child, argv[0], &actions, nullptr, argv.data(), environ) != 0) throw std::runtime_error("cannot start " + arguments[0]);
+  posix_spawn_file_actions_destroy(&actions);
+  Cost cost;
+  std::atomic<bool> running = true;
+  std::thread watch([&] {
+    for (; running; std::this_thread::sleep_for(std::chrono::milliseconds(2))) cost.megabytes = std::max(cost.megabytes, peak_megabytes(child));
+  });
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  cost.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  running = false;
+  watch.join();
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) throw std::runtime_error(arguments[0] + " failed");
+  return cost;
+}
+
+Cost median_run(int rounds, const std::vector<std::string>& arguments) {
+  std::vector<Cost> costs;
+  for (int r = 0; r < rounds; ++r) costs.push_back(run_program(arguments));
+  std::sort(costs.begin(), costs.end(), [](const Cost& a, const Cost& b) { return a.seconds < b.seconds; });
+  return costs[costs.size() / 2];
+}
+
+}  // namespace
+
+std::vector<Figure> measure_programs(const LoadedData& loaded, const std::string& data, const std::string& programs,
+                                     int threads, int rounds) {
+#ifdef MOLGRAPH_BENCH_RDKIT
+  std::vector<Figure> figures;
+  const Scratch scratch;
+  const std::string model_file = scratch.path / "model.safetensors", one = scratch.path / "one.csv", many = scratch.path / "many.csv";
+  ModelConfig config;
+  config.featurizer = loaded.set.featurizer;
+  config.graphormer.features = config.featurizer.features;
+  config.encoder().gate.enabled = true;
+  config.task.names = {"y"};
+  config.task.units = {""};
+  save_model(model_file, *molgraph::make_model(config, 0), config);
+
+  const std::size_t count = std::min(kMolecules, loaded.set.smiles.size());
+  const std::span<const std::string> smiles(loaded.set.smiles.data(), count);
+  const auto per_molecule = [&](double seconds) { return 1e6 * seconds / static_cast<double>(count); };
+  const auto rate = [&](double seconds) { return static_cast<double>(count) / seconds; };
+
+  const Featurizer featurizer(config.featurizer);
+  figures.push_back({"RDKit parse, one core", "us/molecule", per_molecule(median_seconds(rounds, [&] {
+                       for (const std::string& text : smiles) delete RDKit::SmilesToMol(text);
+                     }))});
+  figures.push_back({"featurise, one core", "us/molecule", per_molecule(median_seconds(rounds, [&] {
+                       for (const std::string& text : smiles) (void)featurizer.smiles(text);
+                     }))});
+  std::vector<std::int64_t> indices(count);
+  for (std::size_t i = 0; i < count; ++i) indices[i] = static_cast<std::int64_t>(i);
+  const PackOptions pack = molgraph::make_model(config, 0)->pack_options();
+  figures.push_back({"pair relations + pack, one core", "us/molecule", per_molecule(median_seconds(rounds, [&] {
+                       for (std::size_t i = 0; i + 64 <= count; i += 64) make_batch(loaded.set, std::span(indices).subspan(i, 64), pack);
+                     }))});
+  for (const ScorePrecision precision : {ScorePrecision::fp32, ScorePrecision::bf16}) {
+    if (precision == ScorePrecision::bf16 && !cpu::has_bf16()) continue;
+    const std::string name = precision == ScorePrecision::fp32 ? "fp32" : "bf16";
+    Predictor predictor({model_file}, {.threads = threads, .precision = precision});
+    figures.push_back({"SMILES to score, " + name, "molecules/s", rate(median_seconds(rounds, [&] { predictor.predict(smiles); }))});
+    figures.push_back({"one SMILES, model loaded, " + name, "us", 1e6 * median_seconds(20 * rounds, [&] { predictor.predict(smiles.first(1)); })});
+  }
+
+  std::ofstream(one) << "smiles\n" << smiles[0] << "\n";
+  {
+    std::ofstream out(many);
+    out << "smiles\n";
+    for (std::size_t i = 0; i < kFileRows; ++i) out << loaded.set.smiles[i % loaded.set.smiles.size()] << "\n";
+  }
+  const std::string score = programs + "/molgraph-score", train = programs + "/molgraph-train", out = scratch.path / "out.csv";
+  const auto score_file = [&](const std::string& file) {
+    return std::vector<std::string>{score, "-m", model_file, "-i", file, "-o", out, "--threads", std::to_string(threads)};
+  };
+  const Cost start = median_run(rounds, score_file(one)), whole = run_program(score_file(many));
+  figures.push_back({"molgraph-score, one SMILES, cold", "ms", 1e3 * start.seconds});
+  figures.push_back({"molgraph-score, one SMILES, peak memory", "MB", start.megabytes});
+  figures.push_back({"molgraph-score, 20,000 rows, whole program", "rows/s", static_cast<double>(kFileRows) / whole.seconds});
+  figures.push_back({"molgraph-score, 20,000 rows, peak memory", "MB", whole.megabytes});
+  const Cost training = run_program({train, data, "--model", "graphormer", "--urpe", "--batch-size", "256", "--steps", "40", "--threads",
+                                     std::to_string(threads), "-o", scratch.path / "run"});
+  figures.push_back({"molgraph-train, 40 steps of 256, peak memory", "MB", training.megabytes});
+  return figures;
+#else
+  (void)loaded, (void)data, (void)programs, (void)threads, (void)rounds;
+  return {};
+#endif
+}
+
+}  // namespace molgraph::bench
