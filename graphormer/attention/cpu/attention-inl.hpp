@@ -157,6 +157,46 @@ HWY_INLINE RowPair row_pair(std::size_t first, std::size_t count) {
   return {first, two ? first + 1 : first, two};
 }
 
+// Numbers [n*n, H] of the pairs (row, j) of the rows at hand; null = there are none. Copied out of Attention, because stores
+// of vectors would make the compiler read its members again for every pair.
+template <class P>
+struct PairLine {
+  float *first = nullptr, *second = nullptr;
+  std::size_t heads;
+  bool two;
+  HWY_INLINE PairLine(const float* pairs, const Attention& g, const RowPair& r, std::size_t lane) : heads(g.heads), two(r.two) {
+    if (pairs == nullptr) return;
+    first = const_cast<float*>(pairs) + r.first * g.tokens * heads + lane;   // store() and add() are for what is written
+    second = const_cast<float*>(pairs) + r.second * g.tokens * heads + lane;
+  }
+  HWY_INLINE explicit operator bool() const { return first != nullptr; }
+  HWY_INLINE Vec load(std::size_t j) const { return P::load(first + j * heads, second + j * heads); }
+  HWY_INLINE void store(Vec v, std::size_t j) const { P::store(v, first + j * heads, second + j * heads, two); }
+  HWY_INLINE void add(Vec v, std::size_t j) const { P::add(v, first + j * heads, second + j * heads, two); }
+};
+
+// Dropout's bits of those pairs.
+template <class P>
+struct KeepLine {
+  Keep keep;
+  const std::uint8_t *first = nullptr, *second = nullptr;
+  std::size_t bytes, lane;
+  HWY_INLINE KeepLine(const Attention& g, const RowPair& r, std::size_t first_lane) : keep(g.keep), bytes(g.heads / 8), lane(first_lane) {
+    if (keep.bits == nullptr) return;
+    first = keep.bits + r.first * g.tokens * bytes;
+    second = keep.bits + r.second * g.tokens * bytes;
+  }
+  HWY_INLINE explicit operator bool() const { return first != nullptr; }
+  HWY_INLINE Vec kept(Vec x, std::size_t j) const { return P::kept(x, keep, first + j * bytes, second + j * bytes, lane); }
+};
+
+// Relations of those pairs.
+struct RelationLine {
+  const std::uint16_t *first, *second;
+  HWY_INLINE RelationLine(const std::uint16_t* relation, std::size_t tokens, const RowPair& r)
+      : first(relation + r.first * tokens), second(relation + r.second * tokens) {}
+};
+
 HWY_INLINE void zero(float* x, std::size_t count) { std::memset(x, 0, count * sizeof(float)); }
 
 // Scratch of one pass over a group of kLanes lanes of heads; [n] and [M] vectors, and per token and relation [n, M, H].
@@ -208,15 +248,19 @@ HWY_INLINE void scores_of_row(const Attention& g, const RowPair& r, std::size_t 
       in_parts(g.head_width, Products<P>{g.k + r.first * g.stride + lane, g.k + r.second * g.stride + lane,
                                          g.key_rows + lane, row_width, g.relations, g.heads, g.scale, s.by_query});
   }
-  const std::size_t p0 = r.first * n, p1 = r.second * n;
+  const PairLine<P> bias(g.bias, g, r, lane);
+  const RelationLine relation(g.relation, n, r), key_relation(g.key_relation, n, r);
+  const float *by_query = s.by_query, *by_key = s.by_key + lane;
+  float* scores = s.scores;
+  const std::size_t heads = g.heads, relations = g.relations;
   for (std::size_t j = 0; j < n; ++j) {
-    Vec score = g.bias != nullptr ? P::load(g.bias + (p0 + j) * g.heads + lane, g.bias + (p1 + j) * g.heads + lane) : hn::Zero(tag);
-    if (by_row) score = hn::Add(score, at_relations<P>(s.by_query, g.relation[p0 + j], g.relation[p1 + j]));
+    Vec score = bias ? bias.load(j) : hn::Zero(tag);
+    if (by_row) score = hn::Add(score, at_relations<P>(by_query, relation.first[j], relation.second[j]));
     if (by_column) {
-      const float* of_key = s.by_key + j * g.relations * g.heads + lane;
-      score = hn::Add(score, P::load(of_key + g.key_relation[p0 + j] * g.heads, of_key + g.key_relation[p1 + j] * g.heads));
+      const float* of_key = by_key + j * relations * heads;
+      score = hn::Add(score, P::load(of_key + key_relation.first[j] * heads, of_key + key_relation.second[j] * heads));
     }
-    hn::StoreU(score, tag, s.scores + j * kLanes);
+    hn::StoreU(score, tag, scores + j * kLanes);
   }
   in_parts(g.head_width, Products<P>{q0, q1, g.k + lane, g.stride, n, g.heads, g.scale, s.scores});
 }
@@ -242,22 +286,25 @@ template <class P>
 void attention_lanes(const Attention& g, std::size_t lane) {
   const Tag tag;
   const Scratch s(g, false);
-  const std::size_t n = g.tokens, bytes = g.heads / 8;
+  const std::size_t n = g.tokens;
   if (g.key_rows != nullptr && !g.key_by_row) products_with_keys<P>(g, lane, s);
   for (std::size_t i = 0; i < g.queries; i += P::kRows) {
     const RowPair r = row_pair<P>(i, g.queries);
     scores_of_row<P>(g, r, lane, s);
     softmax(s.scores, n);
-    if (g.value_rows != nullptr) zero(s.weight_of, g.relations * kLanes);
+    float *scores = s.scores, *weight_of = g.value_rows != nullptr ? s.weight_of : nullptr;
+    if (weight_of != nullptr) zero(weight_of, g.relations * kLanes);
+    const PairLine<P> kept_softmax(g.softmax, g, r, lane), gate(g.gate, g, r, lane);
+    const KeepLine<P> keep(g, r, lane);
+    const RelationLine relation(g.relation, n, r);
     for (std::size_t j = 0; j < n; ++j) {
-      const std::size_t p0 = r.first * n + j, p1 = r.second * n + j;
-      Vec weight = hn::LoadU(tag, s.scores + j * kLanes);
-      if (g.softmax != nullptr) P::store(weight, g.softmax + p0 * g.heads + lane, g.softmax + p1 * g.heads + lane, r.two);
-      if (g.gate != nullptr) weight = hn::Mul(weight, P::load(g.gate + p0 * g.heads + lane, g.gate + p1 * g.heads + lane));
-      if (g.keep.bits != nullptr) weight = P::kept(weight, g.keep, g.keep.bits + p0 * bytes, g.keep.bits + p1 * bytes, lane);
-      hn::StoreU(weight, tag, s.scores + j * kLanes);
-      if (g.value_rows != nullptr)
-        P::add(weight, s.weight_of + g.relation[p0] * kLanes, s.weight_of + g.relation[p1] * kLanes + kLanes / 2, true);
+      Vec weight = hn::LoadU(tag, scores + j * kLanes);
+      if (kept_softmax) kept_softmax.store(weight, j);
+      if (gate) weight = hn::Mul(weight, gate.load(j));
+      if (keep) weight = keep.kept(weight, j);
+      hn::StoreU(weight, tag, scores + j * kLanes);
+      if (weight_of != nullptr)
+        P::add(weight, weight_of + relation.first[j] * kLanes, weight_of + relation.second[j] * kLanes + kLanes / 2, true);
     }
     float *z0 = g.z + r.first * g.z_stride + lane, *z1 = g.z + r.second * g.z_stride + lane;
     const std::size_t second = P::kRows == 2 ? kLanes / 2 : 0;

@@ -18,16 +18,20 @@ template <class P>
 HWY_INLINE void slopes_of_row(const Attention& g, const AttentionGradient& d, const RowPair& r, std::size_t lane,
                               const Scratch& s) {
   const Tag tag;
-  const std::size_t n = g.tokens, bytes = g.heads / 8;
+  const std::size_t n = g.tokens, heads = g.heads;
   const float *dz0 = d.dz + r.first * d.dz_stride + lane, *dz1 = d.dz + r.second * d.dz_stride + lane;
-  const std::size_t p0 = r.first * n, p1 = r.second * n;
+  const PairLine<P> softmax(g.softmax, g, r, lane), gate(g.gate, g, r, lane), dgate(d.dgate, g, r, lane), dbias(d.dbias, g, r, lane);
+  const PairLine<P> weights(s.weights, g, r, lane), slopes(s.slopes, g, r, lane);
+  const KeepLine<P> keep(g, r, lane);
+  const RelationLine relation(g.relation, n, r), key_relation(g.key_relation, n, r);
+  float* scores = s.scores;
   const auto per_row = [&](float* table, std::size_t row) { return table + row * g.relations * g.heads + lane; };
   if (g.value_rows != nullptr) {
     zero(s.by_query, g.relations * kLanes);
     in_parts(g.head_width, Products<P>{dz0, dz1, g.value_rows + lane, g.head_width * g.heads, g.relations, g.heads,
                                        1.0f, s.by_query});
     for (std::size_t j = 0; j < n; ++j)
-      hn::StoreU(at_relations<P>(s.by_query, g.relation[p0 + j], g.relation[p1 + j]), tag, s.scores + j * kLanes);
+      hn::StoreU(at_relations<P>(s.by_query, relation.first[j], relation.second[j]), tag, scores + j * kLanes);
   } else {
     zero(s.scores, n * kLanes);
   }
@@ -37,40 +41,37 @@ HWY_INLINE void slopes_of_row(const Attention& g, const AttentionGradient& d, co
   if (g.value_rows != nullptr) sum0 = per_row(s.weight_by_row, r.first), sum1 = per_row(s.weight_by_row, r.second);
   Vec expectation = hn::Zero(tag);
   for (std::size_t j = 0; j < n; ++j) {
-    const std::size_t at0 = (p0 + j) * g.heads + lane, at1 = (p1 + j) * g.heads + lane;
-    const Vec a = P::load(g.softmax + at0, g.softmax + at1);
-    Vec slope = hn::LoadU(tag, s.scores + j * kLanes), weight = a;
-    if (g.gate != nullptr) weight = hn::Mul(weight, P::load(g.gate + at0, g.gate + at1));
-    if (g.keep.bits != nullptr) {
-      const std::uint8_t *bits0 = g.keep.bits + (p0 + j) * bytes, *bits1 = g.keep.bits + (p1 + j) * bytes;
-      slope = P::kept(slope, g.keep, bits0, bits1, lane);
-      weight = P::kept(weight, g.keep, bits0, bits1, lane);
+    const Vec a = softmax.load(j);
+    Vec slope = hn::LoadU(tag, scores + j * kLanes), weight = a;
+    const Vec gated = gate ? gate.load(j) : hn::Set(tag, 1.0f);
+    if (gate) weight = hn::Mul(weight, gated);
+    if (keep) {
+      slope = keep.kept(slope, j);
+      weight = keep.kept(weight, j);
     }
-    P::store(weight, s.weights + at0, s.weights + at1, r.two);
-    if (g.gate != nullptr) {
-      if (d.dgate != nullptr) P::add(hn::Mul(slope, a), d.dgate + at0, d.dgate + at1, r.two);
-      slope = hn::Mul(slope, P::load(g.gate + at0, g.gate + at1));
-    }
-    if (sum0 != nullptr)
-      P::add(weight, sum0 + g.relation[p0 + j] * g.heads, sum1 + g.relation[p1 + j] * g.heads, r.two);
+    weights.store(weight, j);
+    if (dgate) dgate.add(hn::Mul(slope, a), j);
+    if (gate) slope = hn::Mul(slope, gated);
+    if (sum0 != nullptr) P::add(weight, sum0 + relation.first[j] * heads, sum1 + relation.second[j] * heads, r.two);
     expectation = hn::MulAdd(slope, a, expectation);
-    hn::StoreU(slope, tag, s.scores + j * kLanes);
+    hn::StoreU(slope, tag, scores + j * kLanes);
   }
   const bool by_row = g.query_rows != nullptr || (g.key_rows != nullptr && g.key_by_row);
   const bool by_column = g.key_rows != nullptr && !g.key_by_row;
   float *dq0 = per_row(s.dby_query, r.first), *dq1 = per_row(s.dby_query, r.second);
+  float* dby_key = s.dby_key + lane;
+  const std::size_t row = g.relations * heads;
+  const Vec scale = hn::Set(tag, g.scale);
   for (std::size_t j = 0; j < n; ++j) {
-    const std::size_t at0 = (p0 + j) * g.heads + lane, at1 = (p1 + j) * g.heads + lane;
-    const Vec a = P::load(g.softmax + at0, g.softmax + at1);
-    const Vec ds = hn::Mul(a, hn::Sub(hn::LoadU(tag, s.scores + j * kLanes), expectation));
-    if (d.dbias != nullptr) P::add(ds, d.dbias + at0, d.dbias + at1, r.two);
-    const Vec scaled = hn::Mul(ds, hn::Set(tag, g.scale));
-    hn::StoreU(scaled, tag, s.scores + j * kLanes);
-    P::store(scaled, s.slopes + at0, s.slopes + at1, r.two);
-    if (by_row) P::add(scaled, dq0 + g.relation[p0 + j] * g.heads, dq1 + g.relation[p1 + j] * g.heads, r.two);
+    const Vec ds = hn::Mul(softmax.load(j), hn::Sub(hn::LoadU(tag, scores + j * kLanes), expectation));
+    if (dbias) dbias.add(ds, j);
+    const Vec scaled = hn::Mul(ds, scale);
+    hn::StoreU(scaled, tag, scores + j * kLanes);
+    slopes.store(scaled, j);
+    if (by_row) P::add(scaled, dq0 + relation.first[j] * heads, dq1 + relation.second[j] * heads, r.two);
     if (by_column) {
-      float* of_key = per_row(s.dby_key, j);
-      P::add(scaled, of_key + g.key_relation[p0 + j] * g.heads, of_key + g.key_relation[p1 + j] * g.heads, r.two);
+      float* of_key = dby_key + j * row;
+      P::add(scaled, of_key + key_relation.first[j] * heads, of_key + key_relation.second[j] * heads, r.two);
     }
   }
 }

@@ -8,6 +8,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <type_traits>
 
 #include "graphormer/attention/cpu/gemm-inl.hpp"
 #include "graphormer/attention/options.hpp"
@@ -52,28 +53,56 @@ HWY_INLINE Vec real_lanes(Vec x, std::size_t lane, std::size_t width) {
   return hn::IfThenElseZero(hn::FirstN(tag, lane < width ? width - lane : 0), x);
 }
 
-void residual_norm(const ResidualNorm& g) {
-  const Tag tag;
-  const float per_channel = 1.0f / static_cast<float>(g.width);
-  for (std::size_t t = 0; t < g.rows; ++t) {
-    const float* x = g.x + t * g.stride;
-    float* sum = g.sum + t * g.stride;
+// Calls Row::run<V>(t) for all rows t, V vectors each: known when compiled for rows that fit into registers, else 0.
+template <class Row>
+HWY_INLINE void for_each_row(std::size_t rows, std::size_t stride, const Row& row) {
+  const auto all = [&](auto vectors) {
+    for (std::size_t t = 0; t < rows; ++t) row.template run<decltype(vectors)::value>(t);
+  };
+  switch (stride / kLanes) {
+    case 1: return all(std::integral_constant<std::size_t, 1>());
+    case 2: return all(std::integral_constant<std::size_t, 2>());
+    case 4: return all(std::integral_constant<std::size_t, 4>());
+    case 5: return all(std::integral_constant<std::size_t, 5>());
+    case 8: return all(std::integral_constant<std::size_t, 8>());
+    case 10: return all(std::integral_constant<std::size_t, 10>());
+    default: return all(std::integral_constant<std::size_t, 0>());
+  }
+}
+
+struct ResidualNormRow {
+  const ResidualNorm g;
+  template <std::size_t V>
+  HWY_INLINE void run(std::size_t t) const {
+    const Tag tag;
+    const std::size_t stride = V > 0 ? V * kLanes : g.stride;
+    const float per_channel = 1.0f / static_cast<float>(g.width);
+    const float *x = g.x + t * stride, *y = g.y == nullptr ? nullptr : g.y + t * stride;
+    float* sum = g.sum + t * stride;
+    Vec kept[V > 0 ? V : 1];   // the sums, where they fit into registers
     Vec total = hn::Zero(tag);
-    for (std::size_t c = 0; c < g.stride; c += kLanes) {
+#pragma GCC unroll 10
+    for (std::size_t c = 0; c < stride; c += kLanes) {
       Vec value = hn::LoadU(tag, x + c);
-      if (g.y != nullptr) {
-        Vec y = hn::LoadU(tag, g.y + t * g.stride + c);
-        if (g.keep.bits != nullptr) y = keep_lanes(y, g.keep, g.keep.bits + t * g.stride / 8, c);
-        value = hn::Add(value, y);
+      if (y != nullptr) {
+        Vec branch = hn::LoadU(tag, y + c);
+        if (g.keep.bits != nullptr) branch = keep_lanes(branch, g.keep, g.keep.bits + t * stride / 8, c);
+        value = hn::Add(value, branch);
       }
       hn::StoreU(value, tag, sum + c);
+      if constexpr (V > 0) kept[c / kLanes] = value;
       total = hn::Add(total, value);
     }
-    if (g.normed == nullptr) continue;
+    if (g.normed == nullptr) return;
+    const auto value_at = [&](std::size_t c) {
+      if constexpr (V > 0) return kept[c / kLanes];
+      else return hn::LoadU(tag, sum + c);
+    };
     const float mean = hn::GetLane(hn::SumOfLanes(tag, total)) * per_channel;
     Vec squares = hn::Zero(tag);
-    for (std::size_t c = 0; c < g.stride; c += kLanes) {
-      const Vec delta = real_lanes(hn::Sub(hn::LoadU(tag, sum + c), hn::Set(tag, mean)), c, g.width);
+#pragma GCC unroll 10
+    for (std::size_t c = 0; c < stride; c += kLanes) {
+      const Vec delta = real_lanes(hn::Sub(value_at(c), hn::Set(tag, mean)), c, g.width);
       squares = hn::MulAdd(delta, delta, squares);
     }
     const float scale = 1.0f / std::sqrt(hn::GetLane(hn::SumOfLanes(tag, squares)) * per_channel + static_cast<float>(kLayerNormEpsilon));
@@ -81,43 +110,63 @@ void residual_norm(const ResidualNorm& g) {
       g.statistics[2 * t] = mean;
       g.statistics[2 * t + 1] = scale;
     }
-    for (std::size_t c = 0; c < g.stride; c += kLanes) {   // weight and bias are zero beyond the width
-      const Vec unit = hn::Mul(hn::Sub(hn::LoadU(tag, sum + c), hn::Set(tag, mean)), hn::Set(tag, scale));
-      hn::StoreU(hn::MulAdd(unit, hn::LoadU(tag, g.weight + c), hn::LoadU(tag, g.bias + c)), tag,
-                 g.normed + t * g.stride + c);
+#pragma GCC unroll 10
+    for (std::size_t c = 0; c < stride; c += kLanes) {   // weight and bias are zero beyond the width
+      const Vec unit = hn::Mul(hn::Sub(value_at(c), hn::Set(tag, mean)), hn::Set(tag, scale));
+      hn::StoreU(hn::MulAdd(unit, hn::LoadU(tag, g.weight + c), hn::LoadU(tag, g.bias + c)), tag, g.normed + t * stride + c);
     }
   }
-}
+};
 
-void norm_gradient(const NormGradient& g) {
-  const Tag tag;
-  const float per_channel = 1.0f / static_cast<float>(g.width);
-  for (std::size_t t = 0; t < g.rows; ++t) {
-    const float *sum = g.sum + t * g.stride, *dy = g.dy + t * g.stride;
-    float* dx = g.dx + t * g.stride;
+void residual_norm(const ResidualNorm& g) { for_each_row(g.rows, g.stride, ResidualNormRow{g}); }
+
+struct NormGradientRow {
+  const NormGradient g;
+  template <std::size_t V>
+  HWY_INLINE void run(std::size_t t) const {
+    const Tag tag;
+    const std::size_t stride = V > 0 ? V * kLanes : g.stride;
+    const float per_channel = 1.0f / static_cast<float>(g.width);
+    const float *sum = g.sum + t * stride, *dy = g.dy + t * stride;
+    float* dx = g.dx + t * stride;
     const Vec mean = hn::Set(tag, g.statistics[2 * t]), scale = hn::Set(tag, g.statistics[2 * t + 1]);
+    Vec units[V > 0 ? V : 1], slopes[V > 0 ? V : 1];
     Vec total = hn::Zero(tag), product = hn::Zero(tag);
-    for (std::size_t c = 0; c < g.stride; c += kLanes) {
+#pragma GCC unroll 10
+    for (std::size_t c = 0; c < stride; c += kLanes) {
       const Vec unit = hn::Mul(hn::Sub(hn::LoadU(tag, sum + c), mean), scale);
       const Vec slope = hn::LoadU(tag, dy + c);
       hn::StoreU(hn::MulAdd(slope, unit, hn::LoadU(tag, g.dweight + c)), tag, g.dweight + c);
       hn::StoreU(hn::Add(slope, hn::LoadU(tag, g.dbias + c)), tag, g.dbias + c);
       const Vec weighted = hn::Mul(slope, hn::LoadU(tag, g.weight + c));
+      if constexpr (V > 0) {
+        units[c / kLanes] = unit;
+        slopes[c / kLanes] = weighted;
+      }
       total = hn::Add(total, weighted);
       product = hn::MulAdd(weighted, unit, product);
     }
     const Vec mean_slope = hn::Set(tag, hn::GetLane(hn::SumOfLanes(tag, total)) * per_channel);
     const Vec mean_product = hn::Set(tag, hn::GetLane(hn::SumOfLanes(tag, product)) * per_channel);
-    for (std::size_t c = 0; c < g.stride; c += kLanes) {
-      const Vec unit = hn::Mul(hn::Sub(hn::LoadU(tag, sum + c), mean), scale);
-      const Vec weighted = hn::Mul(hn::LoadU(tag, dy + c), hn::LoadU(tag, g.weight + c));
+#pragma GCC unroll 10
+    for (std::size_t c = 0; c < stride; c += kLanes) {
+      Vec unit, weighted;
+      if constexpr (V > 0) {
+        unit = units[c / kLanes];
+        weighted = slopes[c / kLanes];
+      } else {
+        unit = hn::Mul(hn::Sub(hn::LoadU(tag, sum + c), mean), scale);
+        weighted = hn::Mul(hn::LoadU(tag, dy + c), hn::LoadU(tag, g.weight + c));
+      }
       Vec out = hn::Mul(scale, hn::NegMulAdd(unit, mean_product, hn::Sub(weighted, mean_slope)));
       out = real_lanes(out, c, g.width);
       if (g.accumulate) out = hn::Add(out, hn::LoadU(tag, dx + c));
       hn::StoreU(out, tag, dx + c);
     }
   }
-}
+};
+
+void norm_gradient(const NormGradient& g) { for_each_row(g.rows, g.stride, NormGradientRow{g}); }
 
 // GELU(x) = x Phi(x) and its derivative Phi(x) + x phi(x). Phi by the rational approximation 7.1.26 of Abramowitz & Stegun:
 // its error of 1.5e-7 is that of float32 itself.
