@@ -1,7 +1,9 @@
 """A PyTorch model of the same size on the same batches, as good as PyTorch users write it; prints molecules/s.
 
     molgraph-bench --write-batches batches.safetensors
-    python peer.py batches.safetensors [--threads 2] [--rounds 7]
+    python peer.py batches.safetensors --threads 2 [--compile] [--only grpe]
+    molgraph-bench --batch-size 64 --write-batches wide.safetensors
+    python peer.py wide.safetensors --threads 2 --width 768 --heads 32
 
 Written from the papers (Graphormer: Ying et al. 2021; GRPE: Park et al. 2022). Batches are padded; `grouped` splits a
 batch by size first, which wastes less; the edge-path bias uses prefix sums instead of the published O(n^2 hops H^2) tensor.
@@ -17,7 +19,8 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-LAYERS, WIDTH, HEADS, FAR_G, FAR_R, HOPS = 12, 80, 8, 20, 5, 20
+LAYERS, FAR_G, FAR_R, HOPS = 12, 20, 5, 20
+WIDTH, HEADS = 80, 8   # set by the command line
 
 
 def read_safetensors(path):
@@ -180,20 +183,30 @@ def measure(batches, grpe, gate, groups, compiled, rounds):
 
 
 def main():
+    global WIDTH, HEADS
     parser = argparse.ArgumentParser()
     parser.add_argument("batches")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--compile", action="store_true", help="also torch.compile (takes minutes)")
+    parser.add_argument("--width", type=int, default=WIDTH)
+    parser.add_argument("--heads", type=int, default=HEADS)
+    parser.add_argument("--only", help="one model: graphormer, graphormer+urpe, grpe or grpe+urpe")
+    parser.add_argument("--bf16", action="store_true", help="under autocast to bfloat16")
     arguments = parser.parse_args()
+    WIDTH, HEADS = arguments.width, arguments.heads
     torch.set_num_threads(arguments.threads)
     batches = read_safetensors(arguments.batches)
-    print(f"PyTorch {torch.__version__}, {arguments.threads} threads, 12 x 80, dropout 0.1 in training; molecules/s")
+    print(f"PyTorch {torch.__version__}, {arguments.threads} threads, {LAYERS} x {WIDTH}, dropout 0.1 in training, "
+          f"{'bf16 by autocast' if arguments.bf16 else 'fp32'}; molecules/s")
     for name, grpe, gate in [("graphormer", False, False), ("graphormer+urpe", False, True), ("grpe", True, False),
                              ("grpe+urpe", True, True)]:
+        if arguments.only not in (None, name):
+            continue
         for compiled in ([False, True] if arguments.compile else [False]):
             for groups in (1, 4):
-                train, infer = measure(batches, grpe, gate, groups, compiled, arguments.rounds)
+                with torch.autocast("cpu", torch.bfloat16, enabled=arguments.bf16):
+                    train, infer = measure(batches, grpe, gate, groups, compiled, arguments.rounds)
                 print(f"{name:16} {'compiled' if compiled else 'eager':9} {groups} group(s): train {train:6.0f}  infer {infer:6.0f}", flush=True)
 
 
