@@ -8,6 +8,8 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <span>
+#include <stdexcept>
 
 #include "datasets/load.hpp"
 #include "datasets/safetensors.hpp"
@@ -19,6 +21,8 @@
 
 namespace molgraph::bench {
 namespace {
+
+constexpr const char* kPrograms = "programs";
 
 /// The median, or the fastest.
 double typical(std::vector<double> x, bool best) {
@@ -57,102 +61,138 @@ void write_batches(const std::string& path, const std::vector<TrainBatch>& batch
   write_safetensors(path, {}, views);
 }
 
-int run(int argc, char** argv) {
-  std::string data = "zinc", only, programs = std::filesystem::path(argv[0]).parent_path().string(), json_file, batches_file, instruction_set;
+struct Options {
+  std::string data = "zinc", only, programs, json_file, batches_file, instruction_set;
   int rounds = 7, threads = 0, batch_size = 256;
   double dropout = 0.1;
   bool reference = true, training = true, whole = true, best = false;
-  CLI::App app{"Measures the engine beside the reference"};
-  app.add_option("--data", data, "data set name, table or store")->capture_default_str();
-  app.add_option("--only", only, "the case with this name, or 'programs'");
-  app.add_option("--rounds", rounds, "repetitions")->capture_default_str();
-  app.add_option("--threads", threads, "CPU threads; 0 = all");
-  app.add_option("--batch-size", batch_size)->capture_default_str();
-  app.add_option("--dropout", dropout, "in training")->capture_default_str();
-  app.add_flag("!--no-reference", reference, "leave the reference out");
-  app.add_flag("!--no-train", training, "inference only");
-  app.add_flag("!--no-programs", whole, "the models alone, not what stands before them and whole programs");
-  app.add_option("--programs", programs, "folder of molgraph-score and molgraph-train")->capture_default_str();
-  app.add_flag("--best", best, "the fastest round instead of the median: for tuning on a noisy machine");
-  std::vector<std::string> names;
-  for (const cpu::Kernels* kernels : cpu::all_kernels()) names.emplace_back(kernels->name);
-  app.add_option("--instruction-set", instruction_set, "of the kernels, instead of the best one")->check(CLI::IsMember(names));
-  app.add_option("--write-batches", batches_file, "write the batches of the first case for peer.py and stop");
-  app.add_option("--json", json_file, "write the figures to this file");
-  CLI11_PARSE(app, argc, argv);
+};
+
+/// Molecules per second, 0 = not measured; and the fp32 engine's share of the floor.
+struct Rates {
+  double reference_train = 0, train = 0, train_bf16 = 0, reference_infer = 0, infer = 0, infer_bf16 = 0;
+  double train_floor = 0, infer_floor = 0;
+};
+
+std::size_t batch_size_of(const Case& c, const Options& o) {
+  return static_cast<std::size_t>(c.width > 128 ? std::max(1, o.batch_size / 4) : o.batch_size);
+}
+
+std::vector<TrainBatch> batches_of(const Case& c, const LoadedData& loaded, const Options& o) {
+  const PackOptions pack = make_model(c, loaded.set.featurizer.features, o.dropout)->pack_options();
+  const std::size_t size = batch_size_of(c, o);
+  const std::span<const std::int64_t> train(loaded.split.train);
+  std::vector<TrainBatch> batches;
+  for (std::size_t first = 0; first + size <= train.size() && batches.size() < 4; first += size)
+    batches.push_back(make_batch(loaded.set, train.subspan(first, size), pack));
+  if (batches.empty())
+    throw std::runtime_error(o.data + " has " + std::to_string(train.size()) + " training molecules, a batch has " + std::to_string(size));
+  return batches;
+}
+
+Rates measure(const Case& c, const LoadedData& loaded, const Machine& machine, const Options& o) {
+  const std::vector<TrainBatch> batches = batches_of(c, loaded, o);
+  const Features features = loaded.set.featurizer.features;
+  const bool bf16 = cpu::has_bf16();
+  Runner peer(c, features, o.dropout, false, machine.threads), engine(c, features, o.dropout, true, machine.threads);
+  Runner rounded(c, features, o.dropout, true, machine.threads, bf16 ? cpu::Precision::bf16 : cpu::Precision::fp32);
+  std::array<std::vector<double>, 6> times;
+  for (int round = -1; round < o.rounds; ++round) {   // the first warms up
+    const TrainBatch& batch = batches[static_cast<std::size_t>(round + 1) % batches.size()];
+    const std::array<double, 6> one{o.reference && o.training ? peer.train(batch) : 0, o.training ? engine.train(batch) : 0,
+                                    o.training && bf16 ? rounded.train(batch) : 0,     o.reference ? peer.predict(batch) : 0,
+                                    engine.predict(batch),                             bf16 ? rounded.predict(batch) : 0};
+    for (std::size_t k = 0; k < one.size() && round >= 0; ++k) times[k].push_back(one[k]);
+  }
+  const auto rate = [&](std::size_t k) {
+    const double seconds = typical(times[k], o.best);
+    return seconds > 0 ? static_cast<double>(batch_size_of(c, o)) / seconds : 0.0;
+  };
+  const double flops = forward_flops(c, batches[0].graph) / (1e9 * (c.width > 128 ? machine.wide_gemm_gflops : machine.gemm_gflops));
+  return {rate(0), rate(1), rate(2), rate(3), rate(4), rate(5), rate(1) * 3 * flops, rate(4) * flops};
+}
+
+void print(const Case& c, const Rates& r) {
+  std::printf("%-18s %8.0f %8.0f %8.0f %9.0f %8.0f %8.0f %6.1f%% %6.1f%%", c.name.c_str(), r.reference_train, r.train, r.train_bf16,
+              r.reference_infer, r.infer, r.infer_bf16, 100 * r.train_floor, 100 * r.infer_floor);
+  if (r.reference_train > 0) std::printf("   x%.1f train", r.train / r.reference_train);
+  if (r.reference_infer > 0) std::printf("   x%.1f infer", r.infer / r.reference_infer);
+  std::printf("\n");
+  std::fflush(stdout);
+}
+
+nlohmann::json to_json(const Rates& r) {
+  return {{"reference_train", r.reference_train}, {"train", r.train},   {"train_bf16", r.train_bf16},   {"train_floor", r.train_floor},
+          {"reference_infer", r.reference_infer}, {"infer", r.infer},   {"infer_bf16", r.infer_bf16},   {"infer_floor", r.infer_floor}};
+}
+
+void run(const Options& o) {
   for (const cpu::Kernels* kernels : cpu::all_kernels())
-    if (kernels->name == instruction_set) cpu::choose_kernels(*kernels);
-  threads = thread_count(threads);
+    if (kernels->name == o.instruction_set) cpu::choose_kernels(*kernels);
+  const int threads = thread_count(o.threads);
   torch::set_num_threads(threads);
+  LoadOptions load;
+  load.paths = {o.data};
+  load.limit = 8 * o.batch_size;
+  load.threads = threads;
+  const LoadedData loaded = load_data(load, {});
+  if (!o.batches_file.empty()) return write_batches(o.batches_file, batches_of(cases().front(), loaded, o));
 
   const Machine machine = measure_machine(threads);
   std::printf("%s, %s, %d threads: product 80 wide %.0f GFLOP/s, 768 wide %.0f GFLOP/s, copy %.1f GB/s\n", machine.processor.c_str(),
               machine.instruction_set.c_str(), threads, machine.gemm_gflops, machine.wide_gemm_gflops, machine.copy_gbps);
   nlohmann::json report{{"processor", machine.processor}, {"instruction_set", machine.instruction_set}, {"threads", threads},
                         {"gemm_gflops", machine.gemm_gflops}, {"wide_gemm_gflops", machine.wide_gemm_gflops},
-                        {"copy_gbps", machine.copy_gbps}, {"batch_size", batch_size}, {"dropout", dropout},
-                        {"precision", "fp32"}, {"torch", TORCH_VERSION}};
-  LoadOptions load;
-  load.paths = {data};
-  load.limit = 8 * batch_size;
-  load.threads = threads;
-  const LoadedData loaded = load_data(load, {});
-  std::printf("%-18s %8s %8s %8s %8s %8s %8s %7s %7s   molecules/s; share of the fp32 floor; ratio to the reference\n", "training:",
+                        {"copy_gbps", machine.copy_gbps}, {"batch_size", o.batch_size}, {"dropout", o.dropout}, {"torch", TORCH_VERSION}};
+  std::printf("%-18s %8s %8s %8s %9s %8s %8s %7s %7s   molecules/s; share of the fp32 floor; fp32's ratio to the reference\n", "training:",
               "ref", "fp32", "bf16", "infer:ref", "fp32", "bf16", "train", "infer");
   for (const Case& c : cases()) {
-    if (!only.empty() ? c.name != only : false) continue;
-    const auto of_case = static_cast<std::size_t>(c.width > 128 ? batch_size / 4 : batch_size);
-    std::vector<TrainBatch> batches;
-    const std::unique_ptr<GraphModel> shape = make_model(c, loaded.set.featurizer.features, dropout);
-    for (std::size_t first = 0; first + of_case <= loaded.split.train.size() && batches.size() < 4; first += of_case)
-      batches.push_back(make_batch(loaded.set, std::span(loaded.split.train).subspan(first, of_case), shape->pack_options()));
-    if (!batches_file.empty()) {
-      write_batches(batches_file, batches);
-      return 0;
-    }
-    Runner engine(c, loaded.set.featurizer.features, dropout, true, threads), peer(c, loaded.set.featurizer.features, dropout, false, threads);
-    Runner rounded(c, loaded.set.featurizer.features, dropout, true, threads,
-                   cpu::has_bf16() ? cpu::Precision::bf16 : cpu::Precision::fp32);
-    std::array<std::vector<double>, 6> times;
-    for (int round = -1; round < rounds; ++round) {   // the first warms up
-      const TrainBatch& batch = batches[static_cast<std::size_t>(round + 1) % batches.size()];
-      const std::array<double, 6> one{reference && training ? peer.train(batch) : 0, training ? engine.train(batch) : 0,
-                                      training && cpu::has_bf16() ? rounded.train(batch) : 0, reference ? peer.predict(batch) : 0,
-                                      engine.predict(batch), cpu::has_bf16() ? rounded.predict(batch) : 0};
-      for (std::size_t k = 0; k < one.size() && round >= 0; ++k) times[k].push_back(one[k]);
-    }
-    std::array<double, 6> rates{};
-    for (std::size_t k = 0; k < rates.size(); ++k) {
-      const double seconds = typical(times[k], best);
-      rates[k] = seconds > 0 ? static_cast<double>(of_case) / seconds : 0;
-    }
-    const double peak = 1e9 * (c.width > 128 ? machine.wide_gemm_gflops : machine.gemm_gflops);
-    const double flops = forward_flops(c, batches[0].graph);
-    const double train_floor = rates[1] * 3 * flops / peak, infer_floor = rates[4] * flops / peak;
-    std::printf("%-18s %8.0f %8.0f %8.0f %9.0f %8.0f %8.0f %6.1f%% %6.1f%%   x%.1f train, x%.1f infer\n", c.name.c_str(), rates[0], rates[1],
-                rates[2], rates[3], rates[4], rates[5], 100 * train_floor, 100 * infer_floor, rates[0] > 0 ? rates[1] / rates[0] : 0.0,
-                rates[3] > 0 ? rates[4] / rates[3] : 0.0);
-    std::fflush(stdout);
-    report["cases"][c.name] = {{"reference_train", rates[0]}, {"train", rates[1]}, {"train_bf16", rates[2]},
-                               {"reference_infer", rates[3]}, {"infer", rates[4]}, {"infer_bf16", rates[5]},
-                               {"floor_train", train_floor}, {"floor_infer", infer_floor}};
+    if (!o.only.empty() && c.name != o.only) continue;
+    const Rates rates = measure(c, loaded, machine, o);
+    print(c, rates);
+    report["cases"][c.name] = to_json(rates);
   }
-  if (whole && (only.empty() || only == "programs")) {
-    for (const Figure& figure : measure_programs(loaded, data, programs, threads, rounds)) {
+  if (o.whole && (o.only.empty() || o.only == kPrograms)) {
+    for (const Figure& figure : measure_programs(loaded, o.data, o.programs, threads, o.rounds)) {
       std::printf("%-46s %10.1f %s\n", figure.name.c_str(), figure.value, figure.unit.c_str());
       report["programs"][figure.name] = {{"value", figure.value}, {"unit", figure.unit}};
     }
   }
-  if (!json_file.empty()) std::ofstream(json_file) << report.dump(2) << "\n";
-  return 0;
+  if (!o.json_file.empty()) std::ofstream(o.json_file) << report.dump(2) << "\n";
+}
+
+void add_options(CLI::App& app, Options& o) {
+  std::vector<std::string> parts{kPrograms}, names;
+  for (const Case& c : cases()) parts.push_back(c.name);
+  for (const cpu::Kernels* kernels : cpu::all_kernels()) names.emplace_back(kernels->name);
+  app.add_option("--data", o.data, "data set name, table or store")->capture_default_str();
+  app.add_option("--only", o.only, "this part alone")->check(CLI::IsMember(parts));
+  app.add_option("--rounds", o.rounds, "repetitions")->capture_default_str()->check(CLI::PositiveNumber);
+  app.add_option("--threads", o.threads, "CPU threads; 0 = all")->check(CLI::NonNegativeNumber);
+  app.add_option("--batch-size", o.batch_size, "molecules; the wide models take a quarter")->capture_default_str()->check(CLI::PositiveNumber);
+  app.add_option("--dropout", o.dropout, "in training")->capture_default_str()->check(CLI::Range(0.0, 0.9));
+  app.add_flag("!--no-reference", o.reference, "leave the reference out");
+  app.add_flag("!--no-train", o.training, "inference only");
+  app.add_flag("!--no-programs", o.whole, "the models alone, not what stands before them and whole programs");
+  app.add_option("--programs", o.programs, "folder of molgraph-score and molgraph-train")->capture_default_str();
+  app.add_flag("--best", o.best, "the fastest round instead of the median: for tuning on a noisy machine");
+  app.add_option("--instruction-set", o.instruction_set, "of the kernels, instead of the best one")->check(CLI::IsMember(names));
+  app.add_option("--write-batches", o.batches_file, "write batches for peer.py and stop");
+  app.add_option("--json", o.json_file, "write the figures to this file");
 }
 
 }  // namespace
 }  // namespace molgraph::bench
 
 int main(int argc, char** argv) {
+  molgraph::bench::Options options;
+  options.programs = std::filesystem::path(argv[0]).parent_path().string();
+  CLI::App app{"Measures the engine beside the reference"};
+  molgraph::bench::add_options(app, options);
+  CLI11_PARSE(app, argc, argv);
   try {
-    return molgraph::bench::run(argc, argv);
+    molgraph::bench::run(options);
+    return 0;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "molgraph-bench: %s\n", error.what());
     return 1;
