@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "graphormer/attention/cpu/gemm_bf16.hpp"
+#include "graphormer/attention/cpu/pack.hpp"
 #include "graphormer/attention/cpu_backend.hpp"
 #include "tests/graphormer/model_checks.hpp"
 #include "tests/models/every_model.hpp"
@@ -215,6 +216,27 @@ TEST(Engine, LargeMolecules) {
   const std::vector<MolecularGraph> graphs{chain_of(300), random_graph(200, 4), graph_of(1, {})};
   expect_same_values(pair, graphs);
   expect_same_gradients(pair, graphs);
+}
+
+TEST(Engine, PacksAreEvenAndHoldEveryMoleculeOnce) {
+  GraphBatch batch;
+  batch.token_offset = {0, 300};   // one large molecule, then many small ones
+  for (int k = 0; k < 100; ++k) batch.token_offset.push_back(batch.token_offset.back() + 10 + k % 30);
+  batch.row.resize(101);
+  batch.atom_offset.resize(102);
+  constexpr std::size_t kTokens = 56, kParts = 8;
+  const std::vector<std::size_t> packs = cpu::split_into_packs(batch, kTokens, kParts);
+  EXPECT_EQ(packs.front(), 0u);
+  EXPECT_EQ(packs[1], 1u) << "the large molecule alone";
+  EXPECT_EQ(packs.back(), 101u);
+  for (std::size_t p = 1; p + 1 < packs.size(); ++p) {
+    ASSERT_LT(packs[p], packs[p + 1]);
+    EXPECT_LT(batch.token_offset[packs[p + 1]] - batch.token_offset[packs[p]], 56 + 39);
+  }
+  batch.token_offset.assign(102, 0);   // equal molecules: the shares can be equal
+  for (std::size_t k = 0; k <= 101; ++k) batch.token_offset[k] = static_cast<std::int64_t>(20 * k);
+  EXPECT_EQ((cpu::split_into_packs(batch, kTokens, kParts).size() - 1) % kParts, 0u);
+  EXPECT_EQ(cpu::split_into_packs(GraphBatch(), kTokens, kParts).size(), 1u);
 }
 
 // --- the same bits, whoever computes and in whatever company ---

@@ -228,7 +228,7 @@ void Model::assign(const TensorLookup& tensors, bool training, int threads, Prec
 
 void Model::predict(const GraphBatch& batch, int threads, float* scaled, const std::vector<KeptStates>& kept) const {
   const State& s = *state_;
-  const std::vector<std::size_t> packs = split_into_packs(batch, s.pack_tokens(), static_cast<std::size_t>(threads));
+  const std::vector<std::size_t> packs = split_into_packs(batch, s.pack_tokens(), static_cast<std::size_t>(std::max(threads, 1)));
   s.with_workers(threads, packs.size() - 1, [&](Worker& w, std::size_t p) {
     s.forward(batch, packs[p], packs[p + 1], {}, nullptr, kept, false, w);
     for (std::size_t b = packs[p]; b < packs[p + 1]; ++b)
