@@ -4,22 +4,16 @@
 #include <CLI/CLI.hpp>
 
 #include "apps/embed_output.hpp"
-#include "apps/predictor.hpp"
-#include "apps/program.hpp"
-#include "apps/row_windows.hpp"
 #include "featurize/error.hpp"
 
 namespace molgraph {
 namespace {
 
 struct EmbedOptions {
-  CommonOptions common;
-  TableFlags table;
-  std::string model, input, output, pooling = "token", dtype = "float32";
+  BatchOptions batch;
+  std::string model, pooling = "token", dtype = "float32";
   std::vector<int> layers{-1};
-  bool l2 = false, strict = false;
-  int batch_size = 2048;
-  std::string precision = "fp32";
+  bool l2 = false;
 };
 
 EmbedOptions parse(const std::vector<std::string>& arguments) {
@@ -33,15 +27,6 @@ EmbedOptions parse(const std::vector<std::string>& arguments) {
   app.add_option("-m,--model", options.model, "Run directory or model.safetensors; one run, no ensemble")
       ->required()
       ->type_name("RUN");
-  app.add_option("-i,--input", options.input, "CSV, TSV, SMI or SDF, also .gz; - is standard input")
-      ->required()
-      ->type_name("IN");
-  app.add_option(
-         "-o,--output", options.output,
-         "By suffix: .npz (arrays embeddings, ids, smiles, status), .npy (with the ids in OUT.rows.csv), .csv, .tsv or "
-         ".jsonl, these three also .gz; - is CSV on standard output")
-      ->required()
-      ->type_name("OUT");
   app.add_option("--pooling", options.pooling, "token (the virtual node), or mean, sum or max over the atoms")
       ->capture_default_str()
       ->type_name("NAME");
@@ -54,17 +39,9 @@ EmbedOptions parse(const std::vector<std::string>& arguments) {
   app.add_option("--dtype", options.dtype, "float32, or float16 for .npy and .npz")
       ->capture_default_str()
       ->type_name("NAME");
-  app.add_flag("--strict", options.strict, "End with code 3 at the first row without an embedding, without output");
-  app.add_option("--batch-size", options.batch_size, "Molecules that are read, embedded and written at a time")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 1'000'000))
-      ->type_name("N");
-  app.add_option("--precision", options.precision, "Of the matrix products: bf16 is faster, to about three digits")
-      ->capture_default_str()
-      ->check(CLI::IsMember(std::vector<std::string>{"fp32", "bf16"}))
-      ->type_name("TEXT");
-  line.add_table(options.table);
-  line.add_common(options.common, kThreads | kDevice | kMaxAtoms);
+  add_batch_options(line, options.batch,
+                    "By suffix: .npz (arrays embeddings, ids, smiles, status), .npy (with the ids in OUT.rows.csv), "
+                    ".csv, .tsv or .jsonl, these three also .gz; - is CSV on standard output");
   line.parse(arguments);
   return options;
 }
@@ -75,34 +52,43 @@ FloatKind float_kind(const std::string& dtype) {
   throw UsageError("--dtype " + dtype + ": use float32 or float16");
 }
 
+std::string text_of(const std::vector<int>& numbers) {
+  std::string text;
+  for (const int number : numbers) text += (text.empty() ? "" : ",") + std::to_string(number);
+  return text;
+}
+
 int embed(const EmbedOptions& options) {
   const EmbeddingOptions embedding{pooling_from_string(options.pooling), options.layers, options.l2};
   const FloatKind kind = float_kind(options.dtype);
-  Predictor predictor({options.model}, {options.common.threads, {.max_atoms = options.common.max_atoms},
-                                       precision_from_string(options.precision)});
+  const auto format = embedding_lines_format(options.batch.output);
+  if (format && kind == FloatKind::float16) throw UsageError("--dtype float16 is for .npy and .npz only");
+  if (!format && options.batch.resume) throw UsageError("--resume is for .csv, .tsv and .jsonl only");
+  const Predictor predictor({options.model}, options.batch.predictor());
   const int width = predictor.embedding_width(embedding);
   spdlog::debug("{} numbers per molecule, {}", width, predictor.featurizer().canonical_text());
-  RowWindows windows(options.input, options.table.options(), static_cast<std::size_t>(options.batch_size));
-  const auto writer = make_embedding_writer(options.output, width, kind);
-  StatusCounts counts;
-  Progress progress("Embedding", "molecules", 0);
-  for (RowWindow window; windows.next(window);) {
-    std::vector<Embedding> rows = window.mol_blocks ? predictor.embed_mol_blocks(window.molecules, embedding)
-                                                    : predictor.embed(window.molecules, embedding);
-    mark_malformed_rows(window, rows);
-    windows.complete_smiles(window, options.common.threads);
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      const TableRow& row = window.rows[i];
-      if (options.strict && rows[i].status != RowStatus::ok) {
-        refuse_row(options.input, row, rows[i].status, rows[i].reason, windows.smiles(row));
-      }
-      counts.add(rows[i].status);
-      writer->add(windows.id(row), windows.smiles(row), rows[i]);
-    }
-    progress.update(counts.rows());
+  InputRange range = open_input(options.batch);
+  const auto compute = [&](const RowWindow& window) {
+    return window.mol_blocks ? predictor.embed_mol_blocks(window.molecules, embedding)
+                             : predictor.embed(window.molecules, embedding);
+  };
+  if (!format) {
+    const auto arrays = make_embedding_arrays(options.batch.output, width, kind);
+    return run_batch<Embedding>(options.batch, "Embedding", std::move(range), {}, compute, *arrays);
   }
-  writer->finish();
-  return finish_rows(counts, progress.seconds());
+  const EmbeddingTable table(width, *format);
+  TextOutput output(options.batch, range, table.header(), predictor.files(),
+                    {{"embedding", options.pooling + ", layers " + text_of(options.layers) + (options.l2 ? ", l2" : "")}});
+  if (output.done()) return kExitDone;
+  TextSink<Embedding> sink(output, [&](const RowWindows& windows, const RowWindow& window,
+                                       const std::vector<Embedding>& rows) {
+    std::string text;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      table.append(windows.id(window, i), windows.smiles(window.rows[i]), rows[i], text);
+    }
+    return text;
+  });
+  return run_batch<Embedding>(options.batch, "Embedding", std::move(range), output.counts(), compute, sink);
 }
 
 }  // namespace

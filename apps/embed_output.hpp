@@ -1,27 +1,36 @@
-// Where molgraph-embed writes to: npy, npz, CSV, TSV or JSON lines, by the suffix.
+// What molgraph-embed writes: lines of text, or the arrays of npy and npz files, by the suffix.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
-#include "apps/predictor.hpp"
+#include "apps/batch_run.hpp"
+#include "apps/score_output.hpp"
 #include "datasets/npy.hpp"
 
 namespace molgraph {
 
-/// One row per molecule, in order. Destroyed without finish(), a writer leaves nothing.
-class EmbeddingWriter {
+/// Columns id, smiles, status, reason, e0 .. e<width-1>; in JSON lines `embedding` is a list, null for a molecule without
+/// one.
+class EmbeddingTable {
  public:
-  virtual ~EmbeddingWriter() = default;
-  virtual void add(const std::string& id, const std::string& smiles, const Embedding& embedding) = 0;
-  virtual void finish() = 0;
+  EmbeddingTable(std::int64_t width, RowFormat format) : width_(width), format_(format) {}
+  std::string header() const;
+  void append(const std::string& id, const std::string& smiles, const Embedding& embedding, std::string& out) const;
+
+ private:
+  std::int64_t width_;
+  RowFormat format_;
 };
 
-/// `path` OUT.npy (with OUT.rows.csv beside it: id, smiles, status, reason), OUT.npz, or OUT.csv, .tsv, .jsonl, each
-/// also .gz; "-" = CSV to standard output. Text columns: id, smiles, status, reason, e0 .. e<width-1>; in JSON lines
-/// `embedding` is a list, null for a failed molecule. Throws UsageError on another suffix and on float16 text;
-/// FileError.
-std::unique_ptr<EmbeddingWriter> make_embedding_writer(const std::string& path, std::int64_t width, FloatKind kind);
+/// The format of lines that `path` asks for: OUT.csv, .tsv, .jsonl, each also .gz; "-" = CSV. Nothing for a file of arrays:
+/// OUT.npy or OUT.npz. Throws UsageError on another suffix.
+std::optional<RowFormat> embedding_lines_format(const std::string& path);
+
+/// A sink for OUT.npy (with OUT.rows.csv beside it: id, smiles, status, reason) or OUT.npz. Destroyed without finish(), it
+/// leaves nothing. Throws FileError.
+std::unique_ptr<RowSink<Embedding>> make_embedding_arrays(const std::string& path, std::int64_t width, FloatKind kind);
 
 }  // namespace molgraph

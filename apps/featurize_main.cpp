@@ -96,29 +96,11 @@ FeaturizeOptions parse(const std::vector<std::string>& arguments) {
   return options;
 }
 
-/// The table of --rejected.
-class RejectedTable {
- public:
-  explicit RejectedTable(const std::string& path) : file_(path), text_("row,status,reason,smiles\n") {}
-  void add(const RejectedRow& row) {
-    text_ += std::to_string(row.row) + "," + row.status + "," + quote_cell(row.reason, ',') + "," +
-             quote_cell(row.text, ',') + "\n";
-    constexpr std::size_t kBlock = 1 << 16;
-    if (text_.size() >= kBlock) flush();
-  }
-  void finish() {
-    flush();
-    file_.finish();
-  }
-
- private:
-  void flush() {
-    file_.write(text_);
-    text_.clear();
-  }
-  OutputFile file_;
-  std::string text_;
-};
+/// A line of the table of --rejected.
+std::string line_of(const RejectedRow& row) {
+  return std::to_string(row.row) + "," + row.status + "," + quote_cell(row.reason, ',') + "," +
+         quote_cell(row.text, ',') + "\n";
+}
 
 void report(const StoreReport& report, const std::string& store, double seconds) {
   for (const std::string& warning : report.warnings) spdlog::warn("{}", warning);
@@ -141,8 +123,11 @@ void report(const StoreReport& report, const std::string& store, double seconds)
 }
 
 int featurize(const FeaturizeOptions& options) {
-  std::unique_ptr<RejectedTable> rejected;
-  if (!options.rejected.empty()) rejected = std::make_unique<RejectedTable>(options.rejected);
+  std::unique_ptr<LineFile> rejected;
+  if (!options.rejected.empty()) {
+    rejected = std::make_unique<LineFile>(options.rejected);
+    rejected->add("row,status,reason,smiles\n");
+  }
   Progress progress("Featurising", "molecules", 0);
   catch_stop_signals();
   const StoreReport written = load_to_store(
@@ -153,7 +138,7 @@ int featurize(const FeaturizeOptions& options) {
         progress.update(done);
       },
       [&](const RejectedRow& row) {
-        if (rejected) rejected->add(row);
+        if (rejected) rejected->add(line_of(row));
       });
   if (rejected) rejected->finish();
   if (written.molecules == 0) {

@@ -1,6 +1,8 @@
 #include "apps/output_file.hpp"
 
 #include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -51,20 +53,39 @@ std::string without_gz(const std::string& path) {
   return name;
 }
 
-OutputFile::OutputFile(const std::string& path) : path_(path), gzip_(without_gz(path).size() != path.size()) {
+bool is_output_stream(const std::string& path) {
+  if (path == "-") return true;
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  return std::filesystem::exists(status) && !std::filesystem::is_regular_file(status);
+}
+
+OutputFile::OutputFile(const std::string& path, std::uint64_t kept)
+    : path_(path), gzip_(without_gz(path).size() != path.size()) {
   if (path == "-") {
     path_ = "standard output";
     descriptor_ = STDOUT_FILENO;
     return;
   }
   std::error_code error;
-  const auto status = std::filesystem::status(path, error);
-  if (std::filesystem::is_directory(status)) throw FileError(path + ": is a folder");
-  const bool stream = std::filesystem::exists(status) && !std::filesystem::is_regular_file(status);
-  if (!stream) part_ = path + ".part";
-  const std::string& opened = stream ? path_ : part_;
-  descriptor_ = open(opened.c_str(), stream ? O_WRONLY : O_WRONLY | O_CREAT | O_TRUNC, 0666);
+  if (std::filesystem::is_directory(path, error)) throw FileError(path + ": is a folder");
+  const bool stream = is_output_stream(path);
+  const std::string opened = stream ? path : path + ".part";
+  descriptor_ = open(opened.c_str(), (stream ? O_WRONLY : O_WRONLY | O_CREAT) | O_CLOEXEC, 0666);
   if (descriptor_ < 0) throw FileError(path + ": cannot write: " + std::strerror(errno));
+  if (stream) return;
+  if (flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    close(descriptor_);
+    throw FileError(opened + ": another process is writing it");
+  }
+  struct stat info {};
+  if (fstat(descriptor_, &info) != 0 || static_cast<std::uint64_t>(info.st_size) < kept ||
+      ftruncate(descriptor_, static_cast<off_t>(kept)) != 0 || lseek(descriptor_, 0, SEEK_END) < 0) {
+    close(descriptor_);
+    throw FileError(opened + ": cannot be continued behind byte " + std::to_string(kept));
+  }
+  part_ = opened;
+  bytes_ = kept;
 }
 
 OutputFile::~OutputFile() {
@@ -74,10 +95,15 @@ OutputFile::~OutputFile() {
 
 void OutputFile::write(std::string_view bytes) {
   if (bytes.empty()) return;
-  if (gzip_) {
-    write_all(descriptor_, gzip_member(bytes), path_);
-  } else {
-    write_all(descriptor_, bytes, path_);
+  const std::string packed = gzip_ ? gzip_member(bytes) : std::string();
+  const std::string_view written = gzip_ ? packed : bytes;
+  write_all(descriptor_, written, path_);
+  bytes_ += written.size();
+}
+
+void OutputFile::flush_to_disk() {
+  if (!part_.empty() && fdatasync(descriptor_) != 0) {
+    throw FileError(part_ + ": cannot flush to disk: " + std::strerror(errno));
   }
 }
 
@@ -96,6 +122,19 @@ void OutputFile::finish() {
 std::string OutputFile::keep_part() {
   whole_ = true;
   return part_;
+}
+
+void LineFile::add(std::string_view line) {
+  constexpr std::size_t kBlock = 1 << 20;
+  text_ += line;
+  if (text_.size() < kBlock) return;
+  file_.write(text_);
+  text_.clear();
+}
+
+void LineFile::finish() {
+  file_.write(text_);
+  file_.finish();
 }
 
 }  // namespace molgraph

@@ -6,6 +6,8 @@
 #include <functional>
 #include <limits>
 #include <numeric>
+#include <string_view>
+#include <unordered_map>
 #include <variant>
 
 #include "apps/model_file.hpp"
@@ -90,6 +92,32 @@ Batches make_batches(const std::vector<FeaturizeResult>& molecules) {
   return batches;
 }
 
+/// Texts without their repetitions.
+struct DistinctTexts {
+  std::vector<std::string> texts;
+  std::vector<std::size_t> place;   ///< of each text given: where it is in `texts`
+
+  explicit DistinctTexts(std::span<const std::string> all) {
+    std::unordered_map<std::string_view, std::size_t> seen;
+    seen.reserve(all.size());
+    for (const std::string& text : all) {
+      const auto [found, fresh] = seen.try_emplace(text, texts.size());
+      place.push_back(found->second);
+      if (fresh) texts.push_back(text);
+    }
+  }
+
+  /// One result per text given, from one per distinct text.
+  template <class Result>
+  std::vector<Result> spread(std::vector<Result> results) const {
+    if (results.size() == place.size()) return results;
+    std::vector<Result> all;
+    all.reserve(place.size());
+    for (const std::size_t p : place) all.push_back(results[p]);
+    return all;
+  }
+};
+
 /// Pools the token rows [tokens, width] of one molecule into `out` [width]; row 0 is the virtual node.
 void pool(Pooling pooling, const float* rows, std::int64_t tokens, std::int64_t width, float* out) {
   if (pooling == Pooling::token) {
@@ -156,11 +184,12 @@ Pooling pooling_from_string(const std::string& text) {
 }
 
 struct Predictor::State {
-  State(const PredictorOptions& given, std::vector<ScoringModel> loaded)
-      : options(given), runs(std::move(loaded)), featurizer(runs[0].config.featurizer, options.limits) {}
+  State(const PredictorOptions& given, std::vector<ScoringModel> loaded, std::vector<std::string> names)
+      : options(given), runs(std::move(loaded)), files(std::move(names)), featurizer(runs[0].config.featurizer, options.limits) {}
 
   PredictorOptions options;
   std::vector<ScoringModel> runs;
+  std::vector<std::string> files;   // of `runs`
   Featurizer featurizer;
 
   /// An imported model may lack rows for what a molecule holds; all runs must be able to take it.
@@ -190,7 +219,8 @@ struct Predictor::State {
   /// Calls work(run, window indices of the batch, packed batch) for every batch and run. Each batch is computed by one
   /// thread, so that the numbers do not depend on the number of threads.
   void for_each_batch(const std::vector<FeaturizeResult>& molecules,
-                      const std::function<void(std::size_t, std::span<const std::size_t>, const GraphBatch&)>& work) {
+                      const std::function<void(std::size_t, std::span<const std::size_t>, const GraphBatch&)>& work)
+      const {
     const Batches batches = make_batches(molecules);
     parallel_for(batches.size(), 1, options.threads, [&](std::int64_t begin, std::int64_t) {
       const auto b = static_cast<std::size_t>(begin);
@@ -208,7 +238,7 @@ struct Predictor::State {
     });
   }
 
-  std::vector<Prediction> predict(std::span<const std::string> texts, Parse parse) {
+  std::vector<Prediction> predict(std::span<const std::string> texts, Parse parse) const {
     const std::vector<FeaturizeResult> molecules = featurize(texts, parse);
     const Task& task = runs[0].config.task;
     const auto outputs = static_cast<std::size_t>(task.num_outputs());
@@ -234,7 +264,7 @@ struct Predictor::State {
   }
 
   std::vector<Embedding> embed(std::span<const std::string> texts, Parse parse, const EmbeddingOptions& embedding,
-                               std::size_t width) {
+                               std::size_t width) const {
     const std::vector<FeaturizeResult> molecules = featurize(texts, parse);
     std::vector<Embedding> results(texts.size());
     for (std::size_t i = 0; i < texts.size(); ++i) {
@@ -283,7 +313,7 @@ Predictor::Predictor(const std::vector<std::string>& runs, const PredictorOption
       throw FileError(file + ": cannot be combined with " + files[0] + ": it has " + text);
     }
   }
-  state_ = std::make_unique<State>(options, std::move(loaded));
+  state_ = std::make_unique<State>(options, std::move(loaded), std::move(files));
 }
 
 Predictor::~Predictor() = default;
@@ -293,6 +323,7 @@ Predictor& Predictor::operator=(Predictor&&) noexcept = default;
 const Task& Predictor::task() const { return state_->runs[0].config.task; }
 const FeaturizerOptions& Predictor::featurizer() const { return state_->runs[0].config.featurizer; }
 std::size_t Predictor::num_runs() const { return state_->runs.size(); }
+const std::vector<std::string>& Predictor::files() const { return state_->files; }
 
 int Predictor::embedding_width(const EmbeddingOptions& options) const {
   if (num_runs() > 1) {
@@ -309,21 +340,27 @@ int Predictor::embedding_width(const EmbeddingOptions& options) const {
   return static_cast<int>(options.layers.size()) * encoder.width;
 }
 
-std::vector<Prediction> Predictor::predict(std::span<const std::string> smiles) {
-  return state_->predict(smiles, &Featurizer::smiles);
+std::vector<Prediction> Predictor::predict(std::span<const std::string> smiles) const {
+  const DistinctTexts distinct(smiles);
+  return distinct.spread(state_->predict(distinct.texts, &Featurizer::smiles));
 }
 
-std::vector<Prediction> Predictor::predict_mol_blocks(std::span<const std::string> blocks) {
-  return state_->predict(blocks, &Featurizer::mol_block);
+std::vector<Prediction> Predictor::predict_mol_blocks(std::span<const std::string> blocks) const {
+  const DistinctTexts distinct(blocks);
+  return distinct.spread(state_->predict(distinct.texts, &Featurizer::mol_block));
 }
 
-std::vector<Embedding> Predictor::embed(std::span<const std::string> smiles, const EmbeddingOptions& options) {
-  return state_->embed(smiles, &Featurizer::smiles, options, static_cast<std::size_t>(embedding_width(options)));
+std::vector<Embedding> Predictor::embed(std::span<const std::string> smiles, const EmbeddingOptions& options) const {
+  const DistinctTexts distinct(smiles);
+  const auto width = static_cast<std::size_t>(embedding_width(options));
+  return distinct.spread(state_->embed(distinct.texts, &Featurizer::smiles, options, width));
 }
 
 std::vector<Embedding> Predictor::embed_mol_blocks(std::span<const std::string> blocks,
-                                                   const EmbeddingOptions& options) {
-  return state_->embed(blocks, &Featurizer::mol_block, options, static_cast<std::size_t>(embedding_width(options)));
+                                                   const EmbeddingOptions& options) const {
+  const DistinctTexts distinct(blocks);
+  const auto width = static_cast<std::size_t>(embedding_width(options));
+  return distinct.spread(state_->embed(distinct.texts, &Featurizer::mol_block, options, width));
 }
 
 }  // namespace molgraph

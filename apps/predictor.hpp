@@ -49,7 +49,8 @@ struct Embedding {
   std::vector<float> values;  ///< [layers * C]
 };
 
-/// Thread-compatible: use one object from one thread at a time; it uses PredictorOptions::threads inside.
+/// Thread-safe: several threads may use one object; each call uses PredictorOptions::threads inside. What a text gives
+/// depends on nothing that stands beside it; texts that occur more than once in a call are computed once.
 class Predictor {
  public:
   /// `runs`: run directories, folders of runs (model_0, model_1, ...) or model.safetensors files. All must have the
@@ -63,15 +64,18 @@ class Predictor {
   const Task& task() const;
   const FeaturizerOptions& featurizer() const;
   std::size_t num_runs() const;
+  /// The weight files, in the order of Prediction::members.
+  const std::vector<std::string>& files() const;
   /// Numbers per molecule that embed() yields.
   int embedding_width(const EmbeddingOptions& options) const;
 
   /// One result per text, in order. Bad text gives a status, never an exception.
-  std::vector<Prediction> predict(std::span<const std::string> smiles);
-  std::vector<Embedding> embed(std::span<const std::string> smiles, const EmbeddingOptions& options = {});
+  std::vector<Prediction> predict(std::span<const std::string> smiles) const;
+  std::vector<Embedding> embed(std::span<const std::string> smiles, const EmbeddingOptions& options = {}) const;
   /// The same for SDF records.
-  std::vector<Prediction> predict_mol_blocks(std::span<const std::string> blocks);
-  std::vector<Embedding> embed_mol_blocks(std::span<const std::string> blocks, const EmbeddingOptions& options = {});
+  std::vector<Prediction> predict_mol_blocks(std::span<const std::string> blocks) const;
+  std::vector<Embedding> embed_mol_blocks(std::span<const std::string> blocks,
+                                          const EmbeddingOptions& options = {}) const;
 
  private:
   struct State;

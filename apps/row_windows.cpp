@@ -2,6 +2,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
@@ -9,9 +10,9 @@
 #include <mutex>
 #include <numeric>
 #include <thread>
+#include <utility>
 
 #include "apps/program.hpp"
-#include "datasets/threads.hpp"
 #include "featurize/chemistry.hpp"
 #include "featurize/error.hpp"
 
@@ -19,6 +20,8 @@ namespace molgraph {
 namespace {
 
 constexpr std::size_t kWindowsAhead = 2;
+constexpr std::size_t kFirstRows = 32;   // of the first windows
+constexpr int kWindowsOfSize = 16;       // then windows are twice as long
 constexpr std::size_t kBytesPerWindow = 64u << 20;  // long rows fill a window earlier, so that memory stays bounded
 constexpr std::chrono::milliseconds kLookAtSignals{100};
 constexpr std::chrono::milliseconds kWaitForReader{200};
@@ -32,16 +35,17 @@ std::size_t bytes_of(const TableRow& row) {
 }  // namespace
 
 struct RowWindows::State {
-  State(const std::string& path, const TableOptions& options, std::size_t rows)
-      : reader(path, options),
-        rows_per_window(rows),
-        columns(reader.columns()),
-        smiles_column(reader.smiles_column()),
-        id_column(reader.id_column()) {}
+  State(InputTables tables_, const WindowOptions& options_)
+      : tables(std::move(tables_)),
+        options(options_),
+        window_rows(std::min(kFirstRows, options_.rows)),
+        smiles_column(tables.smiles_column()),
+        id_column(tables.id_column()) {}
 
-  TableReader reader;  // used by the reading thread alone once it runs
-  const std::size_t rows_per_window;
-  const std::vector<std::string> columns;
+  InputTables tables;  // used by the reading thread alone once it runs
+  const WindowOptions options;
+  std::size_t window_rows;   // grows to options.rows
+  int windows_of_size = 0;
   const int smiles_column, id_column;
   std::mutex mutex;
   std::condition_variable changed;
@@ -49,27 +53,52 @@ struct RowWindows::State {
   std::exception_ptr error;
   bool done = false, unwanted = false;
   std::thread thread;
+  TableRow row;          // read, but of the next table
+  bool row_held = false;
+
+  /// False where the window must end before the row that would come next.
+  bool may_go_on(const RowWindow& window, std::size_t bytes) const {
+    if (window.rows.size() >= window_rows || bytes >= kBytesPerWindow) return false;
+    const std::int64_t next = window.first + static_cast<std::int64_t>(window.rows.size());
+    if (options.end >= 0 && next >= options.end) return false;
+    if (window.rows.empty()) return true;
+    return (options.block == 0 || next % options.block != 0) && !tables.would_wait();
+  }
+
+  /// The next row into `row`; false at the end and at an error.
+  bool read_row() {
+    try {
+      return tables.next(row);
+    } catch (...) {
+      error = std::current_exception();
+      return false;
+    }
+  }
 
   RowWindow read_window() {
     RowWindow window;
+    window.end = tables.position();
+    window.first = window.end.number - (row_held ? 1 : 0);
     std::size_t bytes = 0;
-    TableRow row;
-    while (window.rows.size() < rows_per_window && bytes < kBytesPerWindow) {
-      try {
-        if (!reader.next(row)) break;
-      } catch (...) {
-        error = std::current_exception();
-        break;
-      }
+    while (may_go_on(window, bytes)) {
+      if (!row_held && !read_row()) break;
+      row_held = !window.rows.empty() && tables.table() != window.table;
+      if (row_held) break;
+      window.table = tables.table();
       bytes += bytes_of(row);
       window.mol_blocks = window.mol_blocks || !row.mol_block.empty();
       window.rows.push_back(std::move(row));
       row = {};
+      window.end = tables.position();
     }
     for (const TableRow& one : window.rows) {
       const bool malformed = !one.problem.empty();
       const std::string& text = window.mol_blocks ? one.mol_block : one.cells[static_cast<std::size_t>(smiles_column)];
       window.molecules.push_back(malformed ? std::string() : text);
+    }
+    if (++windows_of_size == kWindowsOfSize && window_rows < options.rows) {
+      window_rows = std::min(options.rows, 2 * window_rows);
+      windows_of_size = 0;
     }
     return window;
   }
@@ -88,8 +117,8 @@ struct RowWindows::State {
   }
 };
 
-RowWindows::RowWindows(const std::string& path, const TableOptions& options, std::size_t rows_per_window)
-    : state_(std::make_shared<State>(path, options, rows_per_window)) {
+RowWindows::RowWindows(InputTables tables, const WindowOptions& options)
+    : state_(std::make_shared<State>(std::move(tables), options)) {
   catch_stop_signals();
   state_->thread = std::thread([state = state_] { state->read_all(); });
 }
@@ -108,36 +137,34 @@ RowWindows::~RowWindows() {
   }
 }
 
-const std::vector<std::string>& RowWindows::columns() const { return state_->columns; }
-int RowWindows::smiles_column() const { return state_->smiles_column; }
-TableFormat RowWindows::format() const { return state_->reader.format(); }
+void RowWindows::cancel() {
+  const std::lock_guard lock(state_->mutex);
+  state_->unwanted = true;
+  state_->changed.notify_all();
+}
 
-std::string RowWindows::id(const TableRow& row) const {
-  const int column = state_->id_column;
-  return column >= 0 ? row.cells[static_cast<std::size_t>(column)] : std::to_string(row.row + 1);  // as messages and the trainer count
+std::string RowWindows::id(const RowWindow& window, std::size_t row) const {
+  if (const int column = state_->id_column; column >= 0) return window.rows[row].cells[static_cast<std::size_t>(column)];
+  return std::to_string(window.first + static_cast<std::int64_t>(row) + 1);  // as messages and the trainer count
 }
 
 const std::string& RowWindows::smiles(const TableRow& row) const {
   return row.cells[static_cast<std::size_t>(state_->smiles_column)];
 }
 
-void RowWindows::complete_smiles(RowWindow& window, int threads) const {
+void RowWindows::complete_smiles(RowWindow& window) const {
   if (!window.mol_blocks) return;
-  constexpr std::int64_t kPiece = 16;
-  parallel_for(static_cast<std::int64_t>(window.rows.size()), kPiece, threads,
-               [&](std::int64_t begin, std::int64_t end) {
-                 for (std::int64_t i = begin; i < end; ++i) {
-                   TableRow& row = window.rows[static_cast<std::size_t>(i)];
-                   std::string& cell = row.cells[static_cast<std::size_t>(state_->smiles_column)];
-                   if (cell.empty()) cell = smiles_of_mol_block(row.mol_block);
-                 }
-               });
+  for (TableRow& row : window.rows) {
+    std::string& cell = row.cells[static_cast<std::size_t>(state_->smiles_column)];
+    if (cell.empty()) cell = smiles_of_mol_block(row.mol_block);
+  }
 }
 
 bool RowWindows::next(RowWindow& window) {
   State& state = *state_;
   std::unique_lock lock(state.mutex);
   while (true) {
+    if (state.unwanted) return false;
     if (const int signal = stop_requested()) throw Stopped{signal};
     if (!state.ready.empty()) {
       window = std::move(state.ready.front());
@@ -146,7 +173,7 @@ bool RowWindows::next(RowWindow& window) {
       return true;
     }
     if (state.done) {
-      if (state.error) std::rethrow_exception(state.error);
+      if (state.error) std::rethrow_exception(std::exchange(state.error, nullptr));
       return false;
     }
     state.changed.wait_for(lock, kLookAtSignals);
@@ -163,12 +190,6 @@ std::string StatusCounts::text() const {
             std::string(to_string(static_cast<RowStatus>(s)));
   }
   return text;
-}
-
-void refuse_row(const std::string& input, const TableRow& row, RowStatus status, const std::string& reason,
-                const std::string& text) {
-  throw DataError(input == "-" ? "standard input" : input, row.row + 1, std::string(to_string(status)) + ": " + reason,
-                  text);
 }
 
 int finish_rows(const StatusCounts& counts, double seconds) {

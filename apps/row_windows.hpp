@@ -7,40 +7,50 @@
 #include <string>
 #include <vector>
 
-#include "datasets/table_reader.hpp"
+#include "datasets/input_tables.hpp"
 #include "featurize/smiles.hpp"
 
 namespace molgraph {
 
-/// Consecutive rows and the molecules in them.
+/// Consecutive rows of one table and the molecules in them.
 struct RowWindow {
   std::vector<TableRow> rows;
   std::vector<std::string> molecules;  ///< [rows] SMILES or mol blocks; "" for a malformed row
   bool mol_blocks = false;             ///< what `molecules` are
+  std::size_t table = 0;               ///< index of the table
+  std::int64_t first = 0;              ///< number of the first row, counted through all tables
+  InputPosition end;                   ///< where the next window begins
 };
 
-/// Memory is bounded by a few windows, whatever the length of the table.
+struct WindowOptions {
+  std::size_t rows = 256;    ///< per window at most; the first ones are smaller, so that results come early
+  std::int64_t block = 0;    ///< no window goes past a row whose number is a multiple of this; 0 = no such limit
+  std::int64_t end = -1;     ///< number of the row to stop before; -1 = read all
+};
+
+/// Reads tables ahead. Memory is bounded by a few windows, whatever their length; a pipe that gives no more for the moment
+/// ends a window, so that nobody waits for rows to come.
 class RowWindows {
  public:
-  /// Opens the table and begins to read. Throws as TableReader does. From here on SIGINT and SIGTERM are caught: a read
-  /// that waits for input does not hinder next() from throwing Stopped.
-  RowWindows(const std::string& path, const TableOptions& options, std::size_t rows_per_window);
+  /// Begins to read at the place where `tables` stand. From here on SIGINT and SIGTERM are caught: a read that waits for
+  /// input does not hinder next() from throwing Stopped.
+  RowWindows(InputTables tables, const WindowOptions& options);
   ~RowWindows();
   RowWindows(const RowWindows&) = delete;
   RowWindows& operator=(const RowWindows&) = delete;
 
-  const std::vector<std::string>& columns() const;
-  int smiles_column() const;
-  TableFormat format() const;
-  /// The cell of the id column, else the row's 0-based number.
-  std::string id(const TableRow& row) const;
+  /// The cell of the id column, else the number of the row through all tables, from 1.
+  std::string id(const RowWindow& window, std::size_t row) const;
   /// The molecule as the table states it; of an SDF record the canonical SMILES that complete_smiles() found.
   const std::string& smiles(const TableRow& row) const;
-  /// Fills the empty SMILES cells of SDF records, on `threads` threads.
-  void complete_smiles(RowWindow& window, int threads) const;
+  /// Fills the empty SMILES cells of SDF records.
+  void complete_smiles(RowWindow& window) const;
 
-  /// False at the end. Throws what reading threw, after the rows before it; and Stopped.
+  /// False at the end, and after cancel(). Throws what reading threw, after the rows before it; and Stopped. May be
+  /// called by several threads, which then get different windows.
   bool next(RowWindow& window);
+  /// Lets next() return false at once, also where it waits in another thread.
+  void cancel();
 
  private:
   struct State;
@@ -61,19 +71,22 @@ void mark_malformed_rows(const RowWindow& window, std::vector<Result>& results) 
 /// How many rows ended how.
 class StatusCounts {
  public:
+  static constexpr std::size_t kStatuses = 6;
+
   void add(RowStatus status) { ++counts_[static_cast<std::size_t>(status)]; }
+  void add(const StatusCounts& others) {
+    for (std::size_t s = 0; s < kStatuses; ++s) counts_[s] += others.counts_[s];
+  }
   std::int64_t rows() const;
   std::int64_t ok() const { return counts_[0]; }
+  const std::array<std::int64_t, kStatuses>& by_status() const { return counts_; }
+  void set(const std::array<std::int64_t, kStatuses>& counts) { counts_ = counts; }
   /// "12 ok, 1 empty, 2 invalid_smiles"; statuses that did not occur are left out, but for ok.
   std::string text() const;
 
  private:
-  std::array<std::int64_t, 6> counts_{};  // by RowStatus, ok first
+  std::array<std::int64_t, kStatuses> counts_{};  // by RowStatus, ok first
 };
-
-/// What --strict says to a bad row. Throws DataError naming input, row, reason and text.
-[[noreturn]] void refuse_row(const std::string& input, const TableRow& row, RowStatus status, const std::string& reason,
-                             const std::string& text);
 
 /// The last lines of a program that went over a table: the counts on the log; 3 without any usable row, else 0.
 int finish_rows(const StatusCounts& counts, double seconds);

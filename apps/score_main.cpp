@@ -3,24 +3,16 @@
 
 #include <CLI/CLI.hpp>
 
-#include "apps/output_file.hpp"
-#include "apps/predictor.hpp"
-#include "apps/program.hpp"
-#include "apps/row_windows.hpp"
+#include "apps/batch_run.hpp"
 #include "apps/score_output.hpp"
-#include "featurize/error.hpp"
 
 namespace molgraph {
 namespace {
 
 struct ScoreOptions {
-  CommonOptions common;
-  TableFlags table;
+  BatchOptions batch;
   std::vector<std::string> models;
-  std::string input, output;
-  bool individual = false, strict = false;
-  int batch_size = 2048;
-  std::string precision = "fp32";
+  bool individual = false;
 };
 
 ScoreOptions parse(const std::vector<std::string>& arguments) {
@@ -37,75 +29,40 @@ ScoreOptions parse(const std::vector<std::string>& arguments) {
                  "the mean, and its deviation in <target>_std")
       ->required()
       ->type_name("RUN");
-  app.add_option("-i,--input", options.input, "CSV, TSV, SMI or SDF, also .gz; - is standard input")
-      ->required()
-      ->type_name("IN");
-  app.add_option("-o,--output", options.output,
-                 "CSV, or TSV if it ends with .tsv, also .gz; - is standard output (TSV for TSV input, else CSV). It "
-                 "grows as OUT.part and always has a header")
-      ->required()
-      ->type_name("OUT");
   app.add_flag("--individual", options.individual, "Also a column per run: <target>_pred_0, <target>_pred_1, ...");
-  app.add_flag("--strict", options.strict, "End with code 3 at the first row that cannot be scored, without output");
-  app.add_option("--batch-size", options.batch_size, "Molecules that are read, scored and written at a time")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 1'000'000))
-      ->type_name("N");
-  app.add_option("--precision", options.precision, "Of the matrix products: bf16 is faster, to about three digits")
-      ->capture_default_str()
-      ->check(CLI::IsMember(std::vector<std::string>{"fp32", "bf16"}))
-      ->type_name("TEXT");
-  line.add_table(options.table);
-  line.add_common(options.common, kThreads | kDevice | kMaxAtoms);
+  add_batch_options(line, options.batch,
+                    "CSV, or by suffix .tsv or .jsonl (JSON lines), also .gz; - is standard output (TSV for TSV input, "
+                    "else CSV). It grows as OUT.part and always has a header");
   line.parse(arguments);
   return options;
 }
 
-char delimiter_for(const std::string& output, TableFormat input) {
-  if (output == "-") return input == TableFormat::tsv ? '\t' : ',';
+RowFormat format_for(const std::string& output, TableFormat input) {
+  if (output == "-") return input == TableFormat::tsv ? RowFormat::tsv : RowFormat::csv;
   const std::string name = without_gz(output);
-  return name.size() > 4 && name.compare(name.size() - 4, 4, ".tsv") == 0 ? '\t' : ',';
+  return name.ends_with(".tsv") ? RowFormat::tsv : name.ends_with(".jsonl") ? RowFormat::json : RowFormat::csv;
 }
 
 int score(const ScoreOptions& options) {
-  Predictor predictor(options.models, {options.common.threads, {.max_atoms = options.common.max_atoms},
-                                       precision_from_string(options.precision)});
+  const Predictor predictor(options.models, options.batch.predictor());
   spdlog::debug("{} model(s), {}", predictor.num_runs(), predictor.featurizer().canonical_text());
-  RowWindows windows(options.input, options.table.options(), static_cast<std::size_t>(options.batch_size));
-  const ScoreTable table(windows.columns(), predictor.task(), predictor.num_runs(), options.individual,
-                         delimiter_for(options.output, windows.format()));
-  OutputFile output(options.output);
-  std::string text = table.header();
-  StatusCounts counts;
-  Progress progress("Scoring", "molecules", 0);
-  try {
-    for (RowWindow window; windows.next(window);) {
-      std::vector<Prediction> predictions =
-          window.mol_blocks ? predictor.predict_mol_blocks(window.molecules) : predictor.predict(window.molecules);
-      mark_malformed_rows(window, predictions);
-      windows.complete_smiles(window, options.common.threads);
-      for (std::size_t i = 0; i < predictions.size(); ++i) {
-        const Prediction& prediction = predictions[i];
-        if (options.strict && prediction.status != RowStatus::ok) {
-          refuse_row(options.input, window.rows[i], prediction.status, prediction.reason,
-                     windows.smiles(window.rows[i]));
-        }
-        counts.add(prediction.status);
-        table.append(window.rows[i], prediction, text);
-      }
-      output.write(text);
-      text.clear();
-      progress.update(counts.rows());
-    }
-  } catch (const Stopped&) {
-    output.write(text);
-    const std::string part = output.keep_part();
-    spdlog::warn("stopped after {} rows{}", with_thousands(counts.rows()), part.empty() ? "" : "; they are in " + part);
-    throw;
-  }
-  output.write(text);
-  output.finish();
-  return finish_rows(counts, progress.seconds());
+  InputRange range = open_input(options.batch);
+  const ScoreTable table(range.tables.columns(), predictor.task(), predictor.num_runs(), options.individual,
+                         format_for(options.batch.output, range.tables.format()));
+  TextOutput output(options.batch, range, table.header(), predictor.files(),
+                    {{"individual", options.individual ? "yes" : "no"}});
+  if (output.done()) return kExitDone;
+  TextSink<Prediction> sink(output, [&](const RowWindows&, const RowWindow& window, const std::vector<Prediction>& rows) {
+    std::string text;
+    for (std::size_t i = 0; i < rows.size(); ++i) table.append(window.rows[i], rows[i], text);
+    return text;
+  });
+  return run_batch<Prediction>(
+      options.batch, "Scoring", std::move(range), output.counts(),
+      [&](const RowWindow& window) {
+        return window.mol_blocks ? predictor.predict_mol_blocks(window.molecules) : predictor.predict(window.molecules);
+      },
+      sink);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <set>
 
 namespace molgraph {
@@ -38,6 +39,8 @@ std::vector<std::string> wanted_columns(const Task& task, std::size_t runs, bool
   return names;
 }
 
+}  // namespace
+
 std::string line_of(const std::vector<std::string>& cells, char delimiter) {
   std::string line;
   for (std::size_t c = 0; c < cells.size(); ++c) {
@@ -47,7 +50,9 @@ std::string line_of(const std::vector<std::string>& cells, char delimiter) {
   return line + "\n";
 }
 
-}  // namespace
+std::string json_text(const std::string& text) {
+  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
 
 std::string number_text(float value) {
   if (std::isnan(value)) return "nan";
@@ -57,8 +62,8 @@ std::string number_text(float value) {
 }
 
 ScoreTable::ScoreTable(const std::vector<std::string>& input_columns, const Task& task, std::size_t runs,
-                       bool individual, char delimiter)
-    : task_(task), runs_(runs), individual_(individual), delimiter_(delimiter), columns_(input_columns) {
+                       bool individual, RowFormat format)
+    : task_(task), runs_(runs), individual_(individual), format_(format), columns_(input_columns) {
   std::set<std::string> taken(input_columns.begin(), input_columns.end());
   for (std::string name : wanted_columns(task, runs, individual)) {
     while (!taken.insert(name).second) name.insert(0, "molgraph_");
@@ -67,9 +72,10 @@ ScoreTable::ScoreTable(const std::vector<std::string>& input_columns, const Task
 }
 
 std::string ScoreTable::header() const {
+  if (format_ == RowFormat::json) return {};
   std::vector<std::string> all = columns_;
   all.insert(all.end(), added_.begin(), added_.end());
-  return line_of(all, delimiter_);
+  return line_of(all, delimiter_of(format_));
 }
 
 void ScoreTable::append_target(std::size_t target, const Prediction& prediction,
@@ -100,7 +106,25 @@ void ScoreTable::append(const TableRow& row, const Prediction& prediction, std::
   cells.resize(columns_.size() + added_.size() - 2);
   cells.emplace_back(to_string(prediction.status));
   cells.push_back(prediction.reason);
-  out += line_of(cells, delimiter_);
+  if (format_ == RowFormat::json) {
+    append_json(cells, out);
+  } else {
+    out += line_of(cells, delimiter_of(format_));
+  }
+}
+
+void ScoreTable::append_json(const std::vector<std::string>& cells, std::string& out) const {
+  const std::size_t input = columns_.size(), numbers_end = cells.size() - 2;
+  const std::size_t per_target = task_.names.empty() ? 1 : (numbers_end - input) / task_.names.size();
+  for (std::size_t c = 0; c < cells.size(); ++c) {
+    out += (c == 0 ? "{" : ",") + json_text(c < input ? columns_[c] : added_[c - input]) + ":";
+    const bool is_number = c >= input && c < numbers_end &&
+                           !(task_.kind == TaskKind::multiclass && (c - input) % per_target == 0);
+    if (c >= input && c < numbers_end && cells[c].empty()) out += "null";
+    else if (!is_number) out += json_text(cells[c]);
+    else out += cells[c] == "nan" || cells[c].ends_with("inf") ? "null" : cells[c];   // JSON knows neither
+  }
+  out += "}\n";
 }
 
 }  // namespace molgraph

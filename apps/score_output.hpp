@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -11,29 +12,39 @@
 
 namespace molgraph {
 
+/// What one line per row looks like.
+enum class RowFormat : std::uint8_t { csv, tsv, json };
+inline char delimiter_of(RowFormat format) { return format == RowFormat::tsv ? '\t' : ','; }
+
 /// The shortest decimal that reads back as the same float.
 std::string number_text(float value);
+/// The text as JSON writes it, in quotation marks; bytes that are no UTF-8 are replaced.
+std::string json_text(const std::string& text);
+/// The cells and a line end, quoted where they have to be.
+std::string line_of(const std::vector<std::string>& cells, char delimiter);
 
 /// New columns, in this order, for every target T: T_pred (multiclass: the class), T_prob_CLASS (multiclass only), with
 /// several runs T_std (multiclass: T_std_CLASS), with `individual` T_pred_RUN (multiclass: T_prob_CLASS_RUN); then
-/// status and reason. A name that the input or an earlier new column has gets the prefix molgraph_.
+/// status and reason. A name that the input or an earlier new column has gets the prefix molgraph_. In JSON lines the
+/// input's cells and the classes are texts, the model's numbers are numbers.
 class ScoreTable {
  public:
   ScoreTable(const std::vector<std::string>& input_columns, const Task& task, std::size_t runs, bool individual,
-             char delimiter);
+             RowFormat format);
 
-  /// The first line, with its line end.
+  /// The first line, with its line end; JSON lines have none.
   std::string header() const;
-  /// Appends one line. Values of a row that is not ok are empty cells.
+  /// Appends one line. Values of a row that is not ok are empty cells, in JSON null.
   void append(const TableRow& row, const Prediction& prediction, std::string& out) const;
 
  private:
   void append_target(std::size_t target, const Prediction& prediction, std::vector<std::string>& cells) const;
+  void append_json(const std::vector<std::string>& cells, std::string& out) const;
 
   Task task_;
   std::size_t runs_;
   bool individual_;
-  char delimiter_;
+  RowFormat format_;
   std::vector<std::string> columns_, added_;
 };
 

@@ -1,6 +1,7 @@
 #include "datasets/table_lines.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -28,6 +29,7 @@ struct ByteStream::State {
   bool file_ended = false;
   std::vector<unsigned char> raw = std::vector<unsigned char>(kRawBytes);
   std::size_t raw_begin = 0, raw_end = 0;
+  std::uint64_t given = 0;   ///< bytes of text handed out
   z_stream inflater{};
 
   ~State() {
@@ -111,12 +113,37 @@ ByteStream::ByteStream(const std::string& path, const std::string& shown) : stat
 ByteStream::~ByteStream() = default;
 
 std::size_t ByteStream::read(char* buffer, std::size_t size) {
-  if (state_->gzip) return state_->read_gzip(buffer, size);
-  if (state_->raw_begin == state_->raw_end && !state_->fill()) return 0;
-  const std::size_t count = std::min(size, state_->raw_end - state_->raw_begin);
-  std::memcpy(buffer, state_->raw.data() + state_->raw_begin, count);
-  state_->raw_begin += count;
+  State& state = *state_;
+  std::size_t count = 0;
+  if (state.gzip) {
+    count = state.read_gzip(buffer, size);
+  } else if (state.raw_begin != state.raw_end || state.fill()) {
+    count = std::min(size, state.raw_end - state.raw_begin);
+    std::memcpy(buffer, state.raw.data() + state.raw_begin, count);
+    state.raw_begin += count;
+  }
+  state.given += count;
   return count;
+}
+
+void ByteStream::seek(std::uint64_t offset) {
+  State& state = *state_;
+  if (!state.gzip && ::lseek(state.file, static_cast<off_t>(offset), SEEK_SET) >= 0) {
+    state.raw_begin = state.raw_end = 0;
+    state.file_ended = false;
+    state.given = offset;
+    return;
+  }
+  std::vector<char> passed(kRawBytes);
+  while (state.given < offset && read(passed.data(), std::min<std::uint64_t>(passed.size(), offset - state.given)) > 0) {
+  }
+  if (state.given != offset) throw FileError(state.name + ": has no byte " + std::to_string(offset) + " to go on at");
+}
+
+bool ByteStream::would_wait() const {
+  if (state_->raw_begin != state_->raw_end || state_->file_ended) return false;
+  pollfd one{state_->file, POLLIN, 0};
+  return ::poll(&one, 1, 0) == 0;   // a regular file is always ready
 }
 
 const std::string& ByteStream::name() const { return state_->name; }
@@ -143,7 +170,19 @@ bool LineReader::fill() {
   const std::size_t got = stream_.read(buffer_.data() + end_, buffer_.size() - end_);
   at_end_ = got == 0;
   end_ += got;
+  read_ += got;
   return got > 0;
+}
+
+void LineReader::seek(std::uint64_t offset) {
+  if (offset >= this->offset() && offset <= read_) {
+    begin_ += static_cast<std::size_t>(offset - this->offset());
+    return;
+  }
+  stream_.seek(offset);
+  begin_ = end_ = 0;
+  read_ = offset;
+  at_end_ = false;
 }
 
 std::string_view LineReader::peek() {

@@ -22,6 +22,10 @@ class ByteStream {
 
   /// 0 at the end. Throws FileError on read errors and on damaged or truncated gzip data.
   std::size_t read(char* buffer, std::size_t size);
+  /// Goes on at this byte of the text; one before the current place only in a plain file. Throws FileError.
+  void seek(std::uint64_t offset);
+  /// True if a read would wait for whoever writes into the pipe.
+  bool would_wait() const;
   const std::string& name() const;
 
  private:
@@ -40,6 +44,11 @@ class LineReader {
   bool next(std::string& line, std::int64_t row);
   /// Up to 64 KiB from the current position, without consuming them.
   std::string_view peek();
+  /// Byte of the (unpacked) text where the next line begins; and going on there, as ByteStream::seek().
+  std::uint64_t offset() const { return read_ - (end_ - begin_); }
+  void seek(std::uint64_t offset);
+  /// True if nothing is left to read until the other side of the pipe writes.
+  bool would_wait() const { return begin_ == end_ && !at_end_ && stream_.would_wait(); }
   char line_end() const { return line_end_; }
   const std::string& name() const { return stream_.name(); }
 
@@ -49,6 +58,7 @@ class LineReader {
   ByteStream stream_;
   std::vector<char> buffer_;
   std::size_t begin_ = 0, end_ = 0;
+  std::uint64_t read_ = 0;   ///< bytes taken from the stream
   bool at_end_ = false;
   char line_end_ = '\n';
 };

@@ -249,6 +249,34 @@ int TableReader::smiles_column() const { return state_->smiles_column; }
 int TableReader::id_column() const { return state_->id_column; }
 TableFormat TableReader::format() const { return state_->format; }
 
+TablePosition TableReader::position() const {
+  const State& state = *state_;
+  const bool read_ahead = state.held || state.blank_lines > 0 || !state.records.empty();
+  return {state.row, read_ahead ? -1 : static_cast<std::int64_t>(state.lines.offset())};
+}
+
+void TableReader::seek(const TablePosition& position) {
+  State& state = *state_;
+  if (position.offset >= 0) {
+    state.lines.seek(static_cast<std::uint64_t>(position.offset));
+    state.row = position.row;
+    state.held = false;
+    state.blank_lines = 0;
+    state.records.clear();
+    return;
+  }
+  TableRow passed;
+  while (state.row < position.row) {
+    if (!next(passed))
+      throw FileError(state.lines.name() + ": has only " + std::to_string(state.row) + " rows, not " +
+                      std::to_string(position.row));
+  }
+}
+
+bool TableReader::would_wait() const {
+  return !state_->held && state_->records.empty() && state_->lines.would_wait();
+}
+
 bool TableReader::next(TableRow& row) {
   return state_->format == TableFormat::sdf ? state_->next_sdf(row) : state_->next_line_row(row);
 }

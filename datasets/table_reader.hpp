@@ -27,6 +27,12 @@ struct TableRow {
   std::string problem;              ///< not empty: the row is malformed (too many cells ...); cells hold what could be read
 };
 
+/// Where a table is to be read on.
+struct TablePosition {
+  std::int64_t row = 0;       ///< 0-based number of the next row
+  std::int64_t offset = -1;   ///< byte of the unpacked text where it begins; -1 = not known
+};
+
 /// Reads one table. RFC 4180 quotes, embedded newlines, CRLF, UTF-8 BOM, a missing last newline, blank trailing lines.
 /// SMI: SMILES, blank or tab, name; columns smiles and name. SDF columns: smiles, name (if any title line is not empty
 /// within the first 1,000 records), then the properties seen in the first 1,000 records; a later unknown property is a `problem`.
@@ -49,6 +55,12 @@ class TableReader {
   TableFormat format() const;      ///< the one in use
   /// False at the end.
   bool next(TableRow& row);
+  TablePosition position() const;
+  /// Goes on at a later position of the same table (of a plain file: at any), by reading the rows before it where its
+  /// offset is not known. Throws FileError if the table is shorter.
+  void seek(const TablePosition& position);
+  /// True if next() would wait for whoever writes into the pipe.
+  bool would_wait() const;
 
  private:
   struct State;

@@ -1,0 +1,197 @@
+// What molgraph-score and molgraph-embed have in common: tables in, rows out in the same order, in constant memory, on all
+// cores; shards; and going on after an interruption.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apps/ordered_pipeline.hpp"
+#include "apps/output_file.hpp"
+#include "apps/predictor.hpp"
+#include "apps/program.hpp"
+#include "apps/resume_record.hpp"
+#include "apps/row_windows.hpp"
+#include "datasets/threads.hpp"
+
+namespace molgraph {
+
+struct BatchOptions {
+  CommonOptions common;
+  TableFlags table;
+  std::vector<std::string> inputs;
+  std::string output;
+  std::string shard;   ///< "i/n"
+  bool strict = false, resume = false;
+  int batch_size = 256;
+  std::string precision = "fp32";
+
+  PredictorOptions predictor() const;
+};
+
+/// Adds everything but the model. `output_help` says which suffixes there are.
+void add_batch_options(CommandLine& line, BatchOptions& options, const std::string& output_help);
+
+/// Rows of one gzip member, and of one step of a shard's bounds where the output is gzipped.
+inline constexpr std::int64_t kRowsPerMember = 8192;
+
+/// The rows of the inputs that this process is to work on.
+struct InputRange {
+  InputTables tables;        ///< stands at the first row
+  std::int64_t first = 0;    ///< its number
+  std::int64_t end = -1;     ///< number of the row to stop before; -1 = there is no shard
+  bool leads = true;         ///< the output begins with the header: no shard, or shard 0
+};
+/// Counts the rows first where there is a shard. Throws as InputTables does; UsageError for a shard that is none.
+InputRange open_input(const BatchOptions& options);
+
+/// What a worker made of a window.
+template <class Result>
+struct DoneWindow {
+  RowWindow window;
+  std::vector<Result> results;   ///< [rows]
+  std::string text;              ///< of RowSink::text()
+  StatusCounts counts;
+};
+
+/// Where the results go to.
+template <class Result>
+class RowSink {
+ public:
+  virtual ~RowSink() = default;
+  /// Lines of a window; called by several threads.
+  virtual std::string text(const RowWindows&, const RowWindow&, const std::vector<Result>&) const { return {}; }
+  /// In order, by one thread.
+  virtual void write(const RowWindows& windows, const DoneWindow<Result>& done) = 0;
+  virtual void finish() = 0;
+  /// Instead of finish(), after a signal or an error: keeps the rows so far if they are of use and says where, for
+  /// people; "" if they are lost.
+  virtual std::string keep(bool /*stopped_by_signal*/) { return {}; }
+};
+
+/// Lines of text into a file or stream; a file can be gone on with.
+class TextOutput {
+ public:
+  /// `weights`: the model's files; `made_from`: options that no other program has and that the output depends on. Looks at --resume: is done() afterwards
+  /// if there is nothing left to do, else the range stands where the next row is. Throws UsageError where --resume
+  /// cannot work or would be needed, FileError where the unfinished output is made from something else.
+  TextOutput(const BatchOptions& options, InputRange& range, std::string header,
+             const std::vector<std::string>& weights, std::map<std::string, std::string> made_from);
+  /// Leaves nothing, unless finish() or keep() was called.
+  ~TextOutput();
+  bool done() const { return done_; }
+  /// Of the rows that were there before.
+  const StatusCounts& counts() const { return record_.counts; }
+
+  void write(std::string_view text, const InputPosition& end, const StatusCounts& counts);
+  void finish();
+  std::string keep(bool stopped_by_signal);
+
+ private:
+  void write_block();
+  void save_record();
+
+  std::string path_;
+  bool gzip_ = false, resumable_ = false, done_ = false;
+  std::unique_ptr<OutputFile> file_;
+  std::string text_;          // of a gzip member that is not full
+  ResumeRecord record_;       // what the file holds
+  InputPosition given_;       // what write() was given, perhaps still in text_
+  StatusCounts given_counts_;
+  std::int64_t given_rows_ = 0;
+  bool recorded_ = false;     // there is an OUT.part.json
+  std::chrono::steady_clock::time_point next_save_;
+};
+
+/// The whole run. `compute`: one result per molecule of the window, called by several threads; `before`: of rows that an
+/// interrupted run wrote. Returns the exit code.
+template <class Result>
+int run_batch(const BatchOptions& options, const std::string& what, InputRange range, StatusCounts before,
+              const std::function<std::vector<Result>(const RowWindow&)>& compute, RowSink<Result>& sink);
+
+/// The sink of results that are lines.
+template <class Result>
+class TextSink : public RowSink<Result> {
+ public:
+  using Format = std::function<std::string(const RowWindows&, const RowWindow&, const std::vector<Result>&)>;
+  TextSink(TextOutput& output, Format format) : output_(output), format_(std::move(format)) {}
+  std::string text(const RowWindows& windows, const RowWindow& window,
+                   const std::vector<Result>& results) const override {
+    return format_(windows, window, results);
+  }
+  void write(const RowWindows&, const DoneWindow<Result>& done) override {
+    output_.write(done.text, done.window.end, done.counts);
+  }
+  void finish() override { output_.finish(); }
+  std::string keep(bool stopped_by_signal) override { return output_.keep(stopped_by_signal); }
+
+ private:
+  TextOutput& output_;
+  Format format_;
+};
+
+// --- templates ---
+
+/// Ends a --strict run at its first bad row. Throws DataError naming input, row, reason and text.
+[[noreturn]] void refuse_row(const std::string& input, const TableRow& row, RowStatus status, const std::string& reason,
+                             const std::string& text);
+WindowOptions window_options(const BatchOptions& options, const InputRange& range);
+void say_interrupted(std::int64_t rows, const std::string& where);
+int finish_batch(const BatchOptions& options, const StatusCounts& counts, double seconds);
+
+template <class Result>
+int run_batch(const BatchOptions& options, const std::string& what, InputRange range, StatusCounts before,
+              const std::function<std::vector<Result>(const RowWindow&)>& compute, RowSink<Result>& sink) {
+  std::vector<std::string> names;
+  for (std::size_t t = 0; t < range.tables.tables(); ++t) names.push_back(range.tables.path(t));
+  const WindowOptions chosen = window_options(options, range);
+  RowWindows windows(std::move(range.tables), chosen);
+  StatusCounts counts = before;
+  Progress progress(what, "molecules", range.end < 0 ? 0 : range.end - range.first);
+  OrderedPipeline<RowWindow, DoneWindow<Result>> pipeline;
+  pipeline.threads = thread_count(options.common.threads);
+  pipeline.next = [&](RowWindow& window) { return windows.next(window); };
+  pipeline.cancel = [&] { windows.cancel(); };
+  pipeline.work = [&](RowWindow&& window) {
+    DoneWindow<Result> done{std::move(window), {}, {}, {}};
+    done.results = compute(done.window);
+    mark_malformed_rows(done.window, done.results);
+    windows.complete_smiles(done.window);
+    for (const Result& result : done.results) done.counts.add(result.status);
+    done.text = sink.text(windows, done.window, done.results);
+    return done;
+  };
+  pipeline.consume = [&](DoneWindow<Result>&& done) {
+    for (std::size_t i = 0; options.strict && i < done.results.size(); ++i) {
+      const Result& result = done.results[i];
+      const TableRow& row = done.window.rows[i];
+      if (result.status != RowStatus::ok) {
+        refuse_row(names[done.window.table], row, result.status, result.reason, windows.smiles(row));
+      }
+    }
+    sink.write(windows, done);
+    counts.add(done.counts);
+    progress.update(counts.rows() - before.rows());
+  };
+  try {
+    pipeline.run();
+    sink.finish();
+  } catch (const Stopped&) {
+    say_interrupted(counts.rows(), sink.keep(true));
+    throw;
+  } catch (const ClosedPipe&) {
+    throw;
+  } catch (...) {
+    if (!options.strict) say_interrupted(counts.rows(), sink.keep(false));
+    throw;
+  }
+  return finish_batch(options, counts, progress.seconds());
+}
+
+}  // namespace molgraph

@@ -1,0 +1,116 @@
+// Items one after the other, work on them by several threads at once, results taken in the items' order.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace molgraph {
+
+template <class Item, class Result>
+struct OrderedPipeline {
+  std::function<bool(Item&)> next;         ///< the next item; false at the end. Called by one thread at a time.
+  std::function<Result(Item&&)> work;      ///< called by `threads` threads
+  std::function<void(Result&&)> consume;   ///< called by the caller of run(), in order
+  std::function<void()> cancel;            ///< makes a next() that waits return false
+  int threads = 1;
+
+  /// What `next` or `work` threw is thrown again after the results of the items before it were consumed. Whatever is
+  /// thrown, all threads have ended when run() does. At most 2 threads + 2 items are under way: bounded memory.
+  void run();
+};
+
+template <class Item, class Result>
+void OrderedPipeline<Item, Result>::run() {
+  struct Outcome {
+    std::optional<Result> result;
+    std::exception_ptr error;
+  };
+  std::mutex source, mutex;
+  std::condition_variable changed;
+  std::map<std::int64_t, Outcome> finished;   // by the item's number
+  std::int64_t started = 0, consumed = 0;     // items
+  bool ended = false;                         // no more items are to be started
+  const std::int64_t most_under_way = 2 * std::int64_t{threads} + 2;
+
+  const auto loop = [&] {
+    while (true) {
+      Item item{};
+      Outcome outcome;
+      std::int64_t number = 0;
+      bool whole = false;
+      {
+        const std::lock_guard one_at_a_time(source);
+        {
+          std::unique_lock lock(mutex);
+          changed.wait(lock, [&] { return ended || started - consumed < most_under_way; });
+          if (ended) return;
+        }
+        try {
+          whole = next(item);
+        } catch (...) {
+          outcome.error = std::current_exception();
+        }
+        const std::lock_guard lock(mutex);
+        if (!whole) {
+          ended = true;
+          changed.notify_all();
+          if (!outcome.error) return;
+        }
+        number = started++;
+      }
+      if (whole) {
+        try {
+          outcome.result = work(std::move(item));
+        } catch (...) {
+          outcome.error = std::current_exception();
+        }
+      }
+      const std::lock_guard lock(mutex);
+      if (outcome.error) ended = true;
+      finished.emplace(number, std::move(outcome));
+      changed.notify_all();
+    }
+  };
+
+  std::vector<std::thread> workers;
+  const auto stop_and_join = [&] {
+    {
+      const std::lock_guard lock(mutex);
+      ended = true;
+      changed.notify_all();
+    }
+    if (cancel) cancel();
+    for (std::thread& worker : workers) worker.join();
+  };
+  try {
+    for (int t = 0; t < threads; ++t) workers.emplace_back(loop);
+    while (true) {
+      std::unique_lock lock(mutex);
+      changed.wait(lock, [&] { return finished.contains(consumed) || (ended && consumed == started); });
+      const auto found = finished.find(consumed);
+      if (found == finished.end()) break;
+      Outcome outcome = std::move(found->second);
+      finished.erase(found);
+      lock.unlock();
+      if (outcome.error) std::rethrow_exception(outcome.error);
+      consume(std::move(*outcome.result));
+      lock.lock();
+      ++consumed;
+      changed.notify_all();
+    }
+  } catch (...) {
+    stop_and_join();
+    throw;
+  }
+  stop_and_join();
+}
+
+}  // namespace molgraph
