@@ -113,7 +113,10 @@ InputRange open_input(const BatchOptions& options) {
   std::vector<InputPosition> marks;
   const std::int64_t rows = count_rows(range.tables, marks);
   const std::int64_t step = is_gzipped(options.output) ? kRowsPerMember : 1, steps = (rows + step - 1) / step;
-  const auto bound = [&](std::int64_t part) { return std::min(rows, steps * part / shard.count * step); };
+  // Rounded up, so that shard 0 has rows: the header belongs to the member of the first row.
+  const auto bound = [&](std::int64_t part) {
+    return std::min(rows, (steps * part + shard.count - 1) / shard.count * step);
+  };
   range.first = bound(shard.index);
   range.end = bound(shard.index + 1);
   range.leads = shard.index == 0;

@@ -29,7 +29,7 @@ struct BatchOptions {
   std::string output;
   std::string shard;   ///< "i/n"
   bool strict = false, resume = false;
-  int batch_size = 256;
+  int batch_size = 512;
   std::string precision = "fp32";
 
   PredictorOptions predictor() const;

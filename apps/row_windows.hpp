@@ -23,7 +23,7 @@ struct RowWindow {
 };
 
 struct WindowOptions {
-  std::size_t rows = 256;    ///< per window at most; the first ones are smaller, so that results come early
+  std::size_t rows = 512;    ///< per window at most; the first ones are smaller, so that results come early
   std::int64_t block = 0;    ///< no window goes past a row whose number is a multiple of this; 0 = no such limit
   std::int64_t end = -1;     ///< number of the row to stop before; -1 = read all
 };

@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::size_t kRawBytes = std::size_t{1} << 18;
 constexpr std::size_t kPeekBytes = std::size_t{1} << 16;
+constexpr int kPause = 500;   // milliseconds
 constexpr std::size_t kMaxLine = std::size_t{256} << 20;
 
 }  // namespace
@@ -140,10 +141,10 @@ void ByteStream::seek(std::uint64_t offset) {
   if (state.given != offset) throw FileError(state.name + ": has no byte " + std::to_string(offset) + " to go on at");
 }
 
-bool ByteStream::would_wait() const {
+bool ByteStream::would_wait(int milliseconds) const {
   if (state_->raw_begin != state_->raw_end || state_->file_ended) return false;
   pollfd one{state_->file, POLLIN, 0};
-  return ::poll(&one, 1, 0) == 0;   // a regular file is always ready
+  return ::poll(&one, 1, milliseconds) == 0;   // a regular file is always ready
 }
 
 const std::string& ByteStream::name() const { return state_->name; }
@@ -186,9 +187,11 @@ void LineReader::seek(std::uint64_t offset) {
 }
 
 std::string_view LineReader::peek() {
-  while (end_ - begin_ < kPeekBytes && fill()) {
+  const auto seen = [this] { return std::string_view{buffer_.data() + begin_, std::min(kPeekBytes, end_ - begin_)}; };
+  const auto paused = [&] { return seen().find('\n') != std::string_view::npos && stream_.would_wait(kPause); };
+  while (end_ - begin_ < kPeekBytes && !paused() && fill()) {
   }
-  return {buffer_.data() + begin_, std::min(kPeekBytes, end_ - begin_)};
+  return seen();
 }
 
 bool LineReader::next(std::string& line, std::int64_t row) {

@@ -24,8 +24,8 @@ class ByteStream {
   std::size_t read(char* buffer, std::size_t size);
   /// Goes on at this byte of the text; one before the current place only in a plain file. Throws FileError.
   void seek(std::uint64_t offset);
-  /// True if a read would wait for whoever writes into the pipe.
-  bool would_wait() const;
+  /// True if a read would wait, for longer than this, for whoever writes into the pipe.
+  bool would_wait(int milliseconds = 0) const;
   const std::string& name() const;
 
  private:
@@ -42,7 +42,7 @@ class LineReader {
   /// The next line without its end; a carriage return before the line feed is left in place, because inside quotation
   /// marks it belongs to the cell. False at the end. A line above 256 MiB is a DataError naming `row` (0-based).
   bool next(std::string& line, std::int64_t row);
-  /// Up to 64 KiB from the current position, without consuming them.
+  /// Up to 64 KiB from the current position, without consuming them; fewer if a pipe has given a line and then pauses.
   std::string_view peek();
   /// Byte of the (unpacked) text where the next line begins; and going on there, as ByteStream::seek().
   std::uint64_t offset() const { return read_ - (end_ - begin_); }

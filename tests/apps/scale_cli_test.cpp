@@ -1,0 +1,203 @@
+// Large libraries as their users score them: several files, shards, and runs that are killed and go on.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/apps/shell.hpp"
+#include "tests/apps/tiny_model.hpp"
+
+namespace molgraph::test {
+namespace {
+
+class ScaleTest : public testing::Test {
+ protected:
+  void SetUp() override { save_tiny_run(scratch.path("run"), tiny_config(ModelKind::graphormer, {"y"}), 1); }
+
+  ShellResult run(const std::string& command, int seconds = 120) { return scratch.run(MOLGRAPH_BIN, command, seconds); }
+  ShellResult score(const std::string& arguments) { return run("molgraph-score " + arguments); }
+
+  /// Different molecules, some rows broken.
+  void write_library(const std::string& name, int rows, int longest_chain = 5) {
+    std::string text = "id,smiles\n";
+    for (int i = 0; i < rows; ++i) {
+      std::string smiles(static_cast<std::size_t>(1 + i % longest_chain), 'C');
+      smiles += i % 100 == 7 ? "(" : "c1ccc(N)cc1" + std::string(static_cast<std::size_t>(i % 7), 'O');
+      text += "m" + std::to_string(i) + (i % 50 == 3 ? ",\"" + smiles + "\n\"\n" : "," + smiles + "\n");
+    }
+    scratch.write(name, text);
+  }
+
+  Scratch scratch;
+};
+
+TEST_F(ScaleTest, AKilledRunGoesOnToTheSameBytes) {
+  write_library("in.csv", 15000, 60);
+  ASSERT_EQ(run("gzip -k in.csv").code, 0);
+  const struct {
+    const char *input, *output;
+  } cases[] = {{"in.csv", "out.csv"}, {"in.csv.gz", "out.csv.gz"}, {"in.csv", "out.jsonl"}};
+  for (const auto& one : cases) {
+    const std::string output = one.output, whole = "whole_" + output;
+    ASSERT_EQ(score(std::string("-m run -i ") + one.input + " -o " + whole).code, 0);
+    const auto killed = run(std::string("molgraph-score -m run -i ") + one.input + " -o " + output +
+                            " --threads 1 & pid=$!\nfor i in $(seq 3000); do [ -e " + output +
+                            ".part.json ] && break; sleep 0.01; done\nkill -9 $pid; wait $pid; echo garbage >> " +
+                            output + ".part");
+    ASSERT_TRUE(scratch.exists(output + ".part.json")) << "the run was too short to be killed: " << killed.err;
+    const auto refused = score(std::string("-m run -i ") + one.input + " -o " + output);
+    EXPECT_EQ(refused.code, 2) << refused.err;
+    EXPECT_NE(refused.err.find("--resume goes on with it"), std::string::npos) << refused.err;
+    const auto resumed = score(std::string("-m run --resume -i ") + one.input + " -o " + output);
+    ASSERT_EQ(resumed.code, 0) << resumed.err;
+    EXPECT_NE(resumed.err.find("going on behind "), std::string::npos) << resumed.err;
+    EXPECT_EQ(resumed.err.find("going on behind 0 rows"), std::string::npos) << resumed.err;
+    EXPECT_NE(resumed.err.find("15,000 rows in"), std::string::npos) << "all rows are counted: " << resumed.err;
+    EXPECT_TRUE(scratch.read(output) == scratch.read(whole)) << output;
+    EXPECT_FALSE(scratch.exists(output + ".part"));
+    EXPECT_FALSE(scratch.exists(output + ".part.json"));
+    const auto again = score(std::string("-m run --resume -i ") + one.input + " -o " + output);
+    EXPECT_EQ(again.code, 0);
+    EXPECT_NE(again.err.find("nothing to resume"), std::string::npos) << again.err;
+  }
+}
+
+TEST_F(ScaleTest, AStoppedRunGoesOnAndEmbeddingsToo) {
+  write_library("in.csv", 15000, 60);
+  for (const std::string program : {"molgraph-score", "molgraph-embed"}) {
+    const std::string start = program + " -m run -i in.csv -o out.csv";
+    ASSERT_EQ(run(program + " -m run -i in.csv -o whole.csv").code, 0);
+    const auto stopped = run(start + " --threads 1 & pid=$!\nfor i in $(seq 3000); do [ $(cat out.csv.part 2>/dev/null | wc -l) -gt 900 ] && break; "
+                             "sleep 0.01; done\nkill -TERM $pid; wait $pid; echo $?");
+    ASSERT_EQ(lines_of(stopped.out).back(), "143") << stopped.err;
+    EXPECT_NE(stopped.err.find("--resume goes on with it"), std::string::npos) << stopped.err;
+    const auto resumed = run(start + " --resume --batch-size 100");
+    ASSERT_EQ(resumed.code, 0) << resumed.err;
+    EXPECT_TRUE(scratch.read("out.csv") == scratch.read("whole.csv"));
+    ASSERT_EQ(run("rm out.csv whole.csv").code, 0);
+  }
+}
+
+TEST_F(ScaleTest, WhatIsMadeFromSomethingElseIsNotGoneOnWith) {
+  write_library("other.csv", 300);
+  save_tiny_run(scratch.path("other"), tiny_config(ModelKind::graphormer, {"y"}), 2);
+  const std::string start = "molgraph-score -m run -i in.csv -o out.csv";
+  // A signal before the first row is scored leaves a record too.
+  const auto leave = [&] {
+    return run("rm -f out.csv*; " + start + " & pid=$!; while [ ! -e out.csv.part ]; do sleep 0.002; done; "
+               "kill -TERM $pid; wait $pid").code;
+  };
+  write_library("in.csv", 15000, 60);
+  ASSERT_EQ(leave(), 143);
+  const struct {
+    std::string arguments, message;
+  } cases[] = {
+      {"-m other -i in.csv -o out.csv", "other weights"},
+      {"-m run -i other.csv -o out.csv", "other inputs: other.csv"},
+      {"-m run -i in.csv -o out.csv --precision bf16", "precision: bf16 instead of fp32"},
+      {"-m run -i in.csv -o out.csv --shard 0/2", "shard: 0/2 instead of none"},
+      {"-m run -i in.csv -o out.csv --max-atoms 50", "max_atoms: 50 instead of 1024"},
+      {"-m run -m other -i in.csv -o out.csv", "other header"},
+  };
+  for (const auto& one : cases) {
+    const auto result = score(one.arguments + " --resume");
+    if (result.err.find("AVX512_BF16") != std::string::npos) continue;
+    EXPECT_EQ(result.code, 4) << one.arguments << result.err;
+    EXPECT_NE(result.err.find(one.message), std::string::npos) << one.arguments << result.err;
+    EXPECT_TRUE(scratch.exists("out.csv.part")) << "nothing is lost by a refusal";
+  }
+  EXPECT_EQ(run(start + " --resume && molgraph-score -m run -i in.csv -o whole.csv && cmp out.csv whole.csv").code, 0);
+  scratch.write("out.csv.part", "id,smiles,y_pred,status,reason\n");
+  scratch.write("out.csv.part.json", "{\"version\": 1, \"made_from\": {}}");
+  const auto damaged = score("-m run -i in.csv -o out.csv --resume");
+  EXPECT_EQ(damaged.code, 4);
+  EXPECT_NE(damaged.err.find("out.csv.part.json: is damaged"), std::string::npos) << damaged.err;
+}
+
+TEST_F(ScaleTest, ShardsOneAfterTheOtherAreTheWhole) {
+  write_library("a.csv", 9000);
+  write_library("b.csv", 8000);
+  for (const std::string suffix : {"csv", "csv.gz", "jsonl"}) {
+    const std::string inputs = "-m run -i a.csv b.csv ";
+    ASSERT_EQ(score(inputs + "-o whole." + suffix).code, 0);
+    for (const int shards : {2, 5}) {
+      std::string parts;
+      for (int s = 0; s < shards; ++s) {
+        const std::string part = "part" + std::to_string(s) + "." + suffix;
+        const auto result = score(inputs + "-o " + part + " --shard " + std::to_string(s) + "/" + std::to_string(shards));
+        ASSERT_EQ(result.code, 0) << result.err;
+        parts += scratch.read(part);
+      }
+      EXPECT_TRUE(parts == scratch.read("whole." + suffix)) << suffix << " in " << shards;
+    }
+  }
+  scratch.write("few.csv", "smiles\nC\nCC\n");
+  ASSERT_EQ(score("-m run -i few.csv -o few_whole.csv").code, 0);
+  ASSERT_EQ(run("for s in 0 1 2 3 4; do molgraph-score -m run -i few.csv --shard $s/5 -o - || exit 1; done > few.out").code, 0);
+  EXPECT_EQ(scratch.read("few.out"), scratch.read("few_whole.csv"));
+}
+
+TEST_F(ScaleTest, SeveralFilesAreOneTable) {
+  scratch.write("lib/b.csv", "name,smiles\nx,N\n");
+  scratch.write("lib/a.csv", "smiles,name\nC,u\nbad(,v\n");
+  const auto result = score("-m run -i 'lib/*.csv' -o out.csv");
+  ASSERT_EQ(result.code, 0) << result.err;
+  const auto lines = lines_of(scratch.read("out.csv"));
+  ASSERT_EQ(lines.size(), 4u);
+  EXPECT_EQ(lines[0], "smiles,name,y_pred,status,reason");
+  EXPECT_EQ(lines[3].substr(0, 4), "N,x,");
+  const auto strict = score("-m run -i lib/b.csv lib/a.csv -o strict.csv --strict");
+  EXPECT_EQ(strict.code, 3);
+  EXPECT_NE(strict.err.find("lib/a.csv, row 2: invalid_smiles"), std::string::npos) << strict.err;
+  EXPECT_FALSE(scratch.exists("strict.csv.part"));
+  ASSERT_EQ(run("molgraph-embed -m run -i lib/a.csv lib/b.csv --id-column smiles -o e.csv && "
+                "cut -d, -f1 e.csv | tr '\\n' ' '").out, "id C bad( N ");
+}
+
+TEST_F(ScaleTest, JsonLinesHaveNumbersAndNulls) {
+  scratch.write("in.csv", "smiles,note\nC,\"a \"\"b\"\"\"\nbad(,\n");
+  ASSERT_EQ(score("-m run -i in.csv -o out.jsonl && molgraph-score -m run -i in.csv -o out.csv").code, 0);
+  const auto lines = lines_of(scratch.read("out.jsonl"));
+  ASSERT_EQ(lines.size(), 2u);
+  const auto good = nlohmann::json::parse(lines[0]), bad = nlohmann::json::parse(lines[1]);
+  EXPECT_EQ(good["note"], "a \"b\"");
+  EXPECT_FLOAT_EQ(good["y_pred"].get<float>(), std::stof(cells_of(lines_of(scratch.read("out.csv"))[1])[2]));
+  EXPECT_EQ(good["status"], "ok");
+  EXPECT_TRUE(bad["y_pred"].is_null());
+  EXPECT_NE(bad["reason"], "");
+}
+
+TEST_F(ScaleTest, RefusalsThatSayWhatToDo) {
+  scratch.write("in.csv", "smiles\nC\n");
+  const struct {
+    std::string command;
+    int code;
+    std::string message;
+  } cases[] = {
+      {"molgraph-score -m run -i - -o out.csv --resume < in.csv", 2, "--resume needs an input that can be read again"},
+      {"molgraph-score -m run -i in.csv -o - --resume", 2, "and an output file"},
+      {"molgraph-score -m run -i - -o out.csv --shard 0/2 < in.csv", 2, "--shard needs files"},
+      {"molgraph-score -m run -i in.csv -o out.csv --shard x", 2, "use I/N with 0 <= I < N"},
+      {"molgraph-score -m run -i in.csv - -o out.csv", 2, "standard input"},
+      {"molgraph-score -m run -i 'no*.csv' -o out.csv", 4, "no*.csv: no file has such a name"},
+      {"molgraph-embed -m run -i in.csv -o out.npz --resume", 2, "--resume is for .csv, .tsv and .jsonl only"},
+  };
+  for (const auto& one : cases) {
+    const auto result = run(one.command);
+    EXPECT_EQ(result.code, one.code) << one.command << result.err;
+    EXPECT_NE(result.err.find(one.message), std::string::npos) << one.command << result.err;
+    EXPECT_FALSE(scratch.exists("out.csv.part"));
+  }
+}
+
+TEST_F(ScaleTest, TwoProcessesDoNotWriteOneFile) {
+  scratch.write("in.csv", "smiles\nC\n");
+  const auto result = run("mkfifo pipe; (echo smiles; sleep 100) > pipe & writer=$!\n"
+                          "molgraph-score -m run -i pipe --format csv -o out.csv & first=$!\n"
+                          "for i in $(seq 500); do [ -e out.csv.part ] && break; sleep 0.01; done\n"
+                          "molgraph-score -m run -i in.csv -o out.csv; echo $?; kill $first $writer");
+  EXPECT_EQ(lines_of(result.out).at(0), "4") << result.err;
+  EXPECT_NE(result.err.find("another process is writing it"), std::string::npos) << result.err;
+}
+
+}  // namespace
+}  // namespace molgraph::test
