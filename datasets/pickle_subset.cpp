@@ -17,14 +17,17 @@ constexpr std::size_t kMostValues = 1'000'000;
 constexpr std::size_t kMostDimensions = 64;
 constexpr std::uint32_t kMark = 0xFFFFFFFF;   ///< on the stack only
 
-constexpr std::array<std::string_view, 34> kGlobals{
+constexpr std::array<std::string_view, 40> kGlobals{
     "collections.OrderedDict", "torch._utils._rebuild_tensor_v2", "torch._utils._rebuild_parameter", "torch.Size",
     "torch.FloatStorage", "torch.DoubleStorage", "torch.HalfStorage", "torch.BFloat16Storage", "torch.LongStorage",
     "torch.IntStorage", "torch.ShortStorage", "torch.CharStorage", "torch.ByteStorage", "torch.BoolStorage",
     "torch.ComplexFloatStorage", "torch.ComplexDoubleStorage", "torch.storage.UntypedStorage", "torch.float32", "torch.float64",
     "torch.float16", "torch.bfloat16", "torch.int64", "torch.int32", "torch.int16", "torch.int8", "torch.uint8",
     "torch.bool", "torch.complex64", "torch.complex128", "torch.float", "torch.double", "torch.half", "torch.long",
-    "torch.int"};
+    "torch.int",
+    // NumPy's arrays, and how bytes are written in protocol 2
+    "numpy.core.multiarray._reconstruct", "numpy._core.multiarray._reconstruct", "numpy.ndarray", "numpy.dtype",
+    "_codecs.encode", "__builtin__.bytes"};
 
 class Machine {
  public:
@@ -183,8 +186,48 @@ class Machine {
       if (arguments.size() != 1) fail("a size without numbers");
       expect(arguments[0], PickleKind::tuple, "a size");
       stack_.push_back(arguments[0]);
+    } else if (callee.ends_with("multiarray._reconstruct")) {
+      push(PickleKind::array);   // its content comes with the next 'b'
+    } else if (callee == "numpy.dtype") {
+      if (arguments.empty()) fail("an element type without a name");
+      push({.kind = PickleKind::text, .text = expect(arguments[0], PickleKind::text, "an element type").text});
+    } else if (callee == "__builtin__.bytes" && arguments.empty()) {
+      push(PickleKind::text);
+    } else if (callee == "_codecs.encode") {
+      latin1(arguments);
     } else {
       fail("'" + callee + "' is called, which is no function of tensors");
+    }
+  }
+  /// Protocol 2 writes bytes as text of code points up to 255.
+  void latin1(const std::vector<std::uint32_t>& arguments) {
+    if (arguments.size() != 2 || value(arguments[1]).text != "latin1") fail("bytes in another encoding than latin1");
+    const std::string utf8 = expect(arguments[0], PickleKind::text, "bytes").text;
+    std::string bytes;
+    for (std::size_t i = 0; i < utf8.size(); ++i) {
+      const auto lead = static_cast<unsigned char>(utf8[i]);
+      const bool two = lead == 0xC2 || lead == 0xC3;
+      if (lead >= 0x80 && (!two || i + 1 == utf8.size())) fail("bytes that are not latin1");
+      bytes += two ? static_cast<char>((lead & 3u) << 6u | (static_cast<unsigned char>(utf8[++i]) & 63u)) : utf8[i];
+    }
+    push({.kind = PickleKind::text, .text = std::move(bytes)});
+  }
+  /// What 'b' gives to the value below it.
+  void build(std::uint32_t state) {
+    PickleValue& target = value(top());
+    if (target.kind == PickleKind::text) {   // an element type: only its byte order is of interest
+      const std::vector<std::uint32_t> items = expect(state, PickleKind::tuple, "an element type").items;
+      if (items.size() < 2 || value(items[1]).text == ">") fail("elements that are not little-endian");
+    } else if (target.kind == PickleKind::array) {   // (version, shape, type, is Fortran's order, bytes)
+      const std::vector<std::uint32_t> items = expect(state, PickleKind::tuple, "an array's content").items;
+      if (items.size() != 5 || expect(items[3], PickleKind::boolean, "an array's order").integer != 0)
+        fail("an array in Fortran's order, or without content");
+      target.sizes = numbers(items[1], "an array's shape");
+      expect(items[2], PickleKind::text, "an array's element type");
+      target.other = items[2];
+      target.text = expect(items[4], PickleKind::text, "an array's bytes").text;
+    } else {  // attributes of a dict (a state dict's _metadata) are of no use here
+      expect(top(), PickleKind::dict, "what gets attributes");
     }
   }
   void integer(std::uint64_t count) {
@@ -232,7 +275,7 @@ class Machine {
       case 'G': real(); break;
       case 'X': push_text(number(4)); break;
       case 0x8c: push_text(number(1)); break;
-      case 0x8d: push_text(number(8)); break;
+      case 0x8d: case 0x8e: push_text(number(8)); break;
       case 'T': case 'B': push_text(number(4)); break;
       case 'U': case 'C': push_text(number(1)); break;
       case ')': push(PickleKind::tuple); break;
@@ -280,11 +323,7 @@ class Machine {
       }
       case 'Q': storage(); break;
       case 'R': reduce(); break;
-      case 'b': {  // attributes of a dict (a state dict's _metadata) are of no use here
-        pop();
-        expect(top(), PickleKind::dict, "what gets attributes");
-        break;
-      }
+      case 'b': build(pop()); break;
       default: {
         constexpr std::string_view kHex = "0123456789abcdef";
         fail(std::string("opcode 0x") + kHex[opcode / 16] + kHex[opcode % 16] + " is not allowed in a state dict");

@@ -9,17 +9,17 @@
 
 namespace molgraph {
 
-/// What a value is. `opaque` values (storage types, element types) mean something only where a tensor uses them.
-enum class PickleKind : std::uint8_t { none, boolean, integer, real, text, tuple, list, dict, global, storage, tensor };
+/// What a value is. An `array` is NumPy's; until its content came it has no sizes and no text.
+enum class PickleKind : std::uint8_t { none, boolean, integer, real, text, tuple, list, dict, global, storage, tensor, array };
 
 /// A value; others are named by their index in PickleValues::all, so cycles and depth cost nothing.
 struct PickleValue {
   PickleKind kind = PickleKind::none;
   std::int64_t integer = 0;                  ///< integer, boolean; storage: number of elements; tensor: offset
   double real = 0;
-  std::string text;                          ///< text; global: "module.name"; storage: its key
+  std::string text;                          ///< text; global: "module.name"; storage: its key; array: its bytes
   std::vector<std::uint32_t> items;          ///< tuple, list; dict: key, value, key, value ...
-  std::uint32_t other = 0;                   ///< storage: its type (a global); tensor: its storage
+  std::uint32_t other = 0;                   ///< storage: its type (a global); tensor: its storage; array: its element type (a text as "i8")
   std::vector<std::int64_t> sizes, strides;  ///< tensor
 };
 
@@ -29,12 +29,15 @@ struct PickleValues {
 };
 
 /// Reads protocols 2 to 5 as torch.save uses them. Allowed names: collections.OrderedDict, torch's storage and element
-/// types, torch.Size, torch._utils._rebuild_tensor_v2, _rebuild_parameter. Throws FileError that begins with `where` and
-/// names what is refused. Time and memory are bounded by `bytes`, which must be at most kMostPickleBytes.
+/// types, torch.Size, torch._utils._rebuild_tensor_v2, _rebuild_parameter; and what NumPy's arrays of numbers are made
+/// with, as older archives of indices hold them. Throws FileError that begins with `where` and
+/// names what is refused. Time and memory are bounded by `bytes`.
 PickleValues read_pickle(std::span<const std::byte> bytes, const std::string& where);
 
 /// A state dict has about 100 bytes per tensor here.
 inline constexpr std::uint64_t kMostPickleBytes = 16u << 20;
+/// NumPy's arrays lie in the pickle itself: eight bytes per index, up to twice that in protocol 2.
+inline constexpr std::uint64_t kMostPickleBytesOfArrays = 128u << 20;
 
 /// Writes the pickle of an OrderedDict of contiguous tensors, protocol 2.
 class StateDictPickle {

@@ -63,7 +63,8 @@ constexpr ElementType kTypes[] = {
 /// One archive; every complaint names the file.
 class StateDictReader {
  public:
-  explicit StateDictReader(const std::string& path) : path_(path), archive_(path) {
+  explicit StateDictReader(const std::string& path, std::uint64_t most_pickle_bytes = kMostPickleBytes)
+      : path_(path), archive_(path) {
     for (const std::string& name : archive_.names()) {
       if (!name.ends_with("/data.pkl")) continue;
       if (!root_.empty()) fail("it has more than one data.pkl");
@@ -77,7 +78,7 @@ class StateDictReader {
       if (std::string_view(reinterpret_cast<const char*>(order.data()), order.size()) != "little")
         fail("its numbers are not little-endian");
     }
-    if (archive_.size(root_ + "data.pkl") > kMostPickleBytes) fail("its data.pkl is too large for a state dict");
+    if (archive_.size(root_ + "data.pkl") > most_pickle_bytes) fail("its data.pkl is too large for a state dict");
     values_ = read_pickle(archive_.read(root_ + "data.pkl"), path);
   }
 
@@ -92,8 +93,22 @@ class StateDictReader {
     return tensors;
   }
 
+  std::map<std::string, std::vector<std::int64_t>> read_indices() {
+    const PickleValue& root = at(values_.root);
+    if (root.kind != PickleKind::dict) fail("it holds no dict");
+    std::map<std::string, std::vector<std::int64_t>> lists;
+    for (std::size_t k = 0; k < root.items.size(); k += 2) {
+      const PickleValue &name = at(root.items[k]), &value = at(root.items[k + 1]);
+      const bool is_list = value.kind == PickleKind::tensor || value.kind == PickleKind::array;
+      if (name.kind != PickleKind::text || !is_list || value.sizes.size() != 1) fail("it holds other things than lists of integers");
+      lists[name.text] = value.kind == PickleKind::tensor ? integers(name.text, tensor(name.text, value))
+                                                          : integers(name.text, array(name.text, value));
+    }
+    return lists;
+  }
+
  private:
-  [[noreturn]] void fail(const std::string& what) const { throw FileError(path_ + ": not a state dict: " + what); }
+  [[noreturn]] void fail(const std::string& what) const { throw FileError(path_ + ": not a dict of tensors: " + what); }
   static std::string shown(const std::string& name) { return name.substr(0, 200); }
   const PickleValue& at(std::uint32_t index) const { return values_.all[index]; }
 
@@ -123,6 +138,35 @@ class StateDictReader {
     }
     fail("neither it nor its entries 'state_dict' and 'model' are dicts of named tensors; it has " +
          (keys.empty() ? "no keys" : "the keys " + keys));
+  }
+
+  StoredTensor array(const std::string& name, const PickleValue& value) const {
+    const std::string type = at(value.other).text;
+    if (type != "i8" && type != "i4") fail("'" + shown(name) + "' has elements of " + shown(type));
+    StoredTensor result{type == "i8" ? DType::i64 : DType::i32, value.sizes, {}};
+    if (value.text.size() / size_of(result.dtype) != static_cast<std::uint64_t>(value.sizes[0]) ||
+        value.text.size() % size_of(result.dtype) != 0)
+      fail("'" + shown(name) + "' has " + std::to_string(value.text.size()) + " bytes for " +
+           std::to_string(value.sizes[0]) + " elements");
+    result.bytes.resize(value.text.size());
+    if (!value.text.empty()) std::memcpy(result.bytes.data(), value.text.data(), value.text.size());
+    return result;
+  }
+
+  std::vector<std::int64_t> integers(const std::string& name, const StoredTensor& tensor) const {
+    std::vector<std::int64_t> result(static_cast<std::size_t>(tensor.count()));
+    if (tensor.dtype != DType::i64 && tensor.dtype != DType::i32) fail("'" + shown(name) + "' holds no integers");
+    for (std::size_t i = 0; i < result.size(); ++i) {
+      if (tensor.dtype == DType::i64) {
+        std::memcpy(&result[i], tensor.bytes.data() + 8 * i, 8);
+      } else {
+        std::int32_t narrow = 0;
+        std::memcpy(&narrow, tensor.bytes.data() + 4 * i, 4);
+        result[i] = narrow;
+      }
+      if (result[i] < 0) fail("'" + shown(name) + "' holds the negative number " + std::to_string(result[i]));
+    }
+    return result;
   }
 
   const std::vector<std::byte>& storage(const std::string& key) {
@@ -218,6 +262,10 @@ std::map<std::string, StoredTensor> read_state_dict(const std::string& path) {
     throw FileError(path + ": PyTorch's format before 1.6; load it in PyTorch and save it again: torch.save(state_dict, FILE)");
   if (got == sizeof head && head[8] == '{') return read_safetensors(path).tensors;
   throw FileError(path + ": neither an archive of torch.save nor a safetensors file");
+}
+
+std::map<std::string, std::vector<std::int64_t>> read_index_dict(const std::string& path) {
+  return StateDictReader(path, kMostPickleBytesOfArrays).read_indices();
 }
 
 void write_state_dict(const std::string& path, const std::vector<TensorView>& tensors) {

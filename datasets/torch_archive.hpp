@@ -1,6 +1,7 @@
 // PyTorch's archives of tensors (torch.save), read as data and never executed.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -20,6 +21,10 @@ namespace molgraph {
 /// archives, TorchScript, PyTorch's format before 1.6, big-endian archives. Memory is bounded by a small multiple of
 /// the file's size.
 std::map<std::string, StoredTensor> read_state_dict(const std::string& path);
+
+/// The lists of row numbers in an archive that holds a dict of one-dimensional tensors or NumPy arrays of integers, such as
+/// OGB-LSC's split_dict.pt. Throws FileError as above, and for negative numbers.
+std::map<std::string, std::vector<std::int64_t>> read_index_dict(const std::string& path);
 
 /// Writes an OrderedDict of tensors that torch.load(FILE, weights_only=True) reads, in the order given. Equal bytes for
 /// equal tensors; atomic.

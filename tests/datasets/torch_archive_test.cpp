@@ -286,5 +286,17 @@ TEST(HostileZip, RecordsThatAreMissingOrWrong) {
   EXPECT_REFUSED(error({{"a/data.pkl", large.data(), large.size()}, storage}), "too large");
 }
 
+using Indices = std::map<std::string, std::vector<std::int64_t>>;
+
+TEST(TorchArchive, DictsOfRowNumbersAsTensorsAndAsNumpyArrays) {
+  const Indices expected{
+      {"train", {5, 0, 300, std::int64_t{1} << 33}}, {"valid", {1}}, {"test-dev", {200, 3}}, {"test-challenge", {}}};
+  for (const char* name : {"split_tensors.pt", "split_arrays.pt"})
+    EXPECT_EQ(read_index_dict(std::string(MOLGRAPH_ARCHIVES_DIR) + "/" + name), expected) << name;
+  EXPECT_THROW(read_index_dict(std::string(MOLGRAPH_ARCHIVES_DIR) + "/plain.pt"), FileError);
+  EXPECT_THROW(read_index_dict(std::string(MOLGRAPH_ARCHIVES_DIR) + "/nested.pt"), FileError);
+  EXPECT_THROW(read_state_dict(std::string(MOLGRAPH_ARCHIVES_DIR) + "/split_arrays.pt"), FileError);
+}
+
 }  // namespace
 }  // namespace molgraph::testing

@@ -3,13 +3,60 @@
 dicts, and zip files that torch.save would not make. The tests read the results; they need no PyTorch."""
 import argparse
 import collections
+import contextlib
 import pathlib
+import struct
+import sys
+import types
 import warnings
 import zipfile
 
 import torch
 
 HERE = pathlib.Path(__file__).resolve().parent
+
+
+@contextlib.contextmanager
+def fake_numpy():
+    """Yields a maker of objects that pickle exactly as NumPy's arrays of int64 do; NumPy itself is not needed."""
+    numpy, core, multiarray = (types.ModuleType(n) for n in ("numpy", "numpy.core", "numpy.core.multiarray"))
+
+    class dtype:
+        def __init__(self, *_):
+            pass
+
+        def __reduce__(self):
+            return numpy.dtype, ("i8", False, True), (3, "<", None, None, None, -1, -1, 0)
+
+        def __setstate__(self, _):
+            pass
+
+    class ndarray:
+        def __reduce__(self):
+            return multiarray._reconstruct, (numpy.ndarray, (0,), b"b"), (
+                1, (len(self.rows),), dtype(), False, struct.pack(f"<{len(self.rows)}q", *self.rows))
+
+    def _reconstruct(*_):
+        pass
+
+    for thing, module in ((dtype, numpy), (ndarray, numpy), (_reconstruct, multiarray)):
+        thing.__module__, thing.__qualname__ = module.__name__, thing.__name__
+        setattr(module, thing.__name__, thing)
+
+    def array(rows):
+        result = ndarray()
+        result.rows = rows
+        return result
+
+    before = dict(sys.modules)
+    sys.modules.update({m.__name__: m for m in (numpy, core, multiarray)})
+    try:
+        yield array
+    finally:
+        for name in ("numpy", "numpy.core", "numpy.core.multiarray"):
+            sys.modules.pop(name)
+            if name in before:
+                sys.modules[name] = before[name]
 
 
 def main():
@@ -45,6 +92,12 @@ def main():
         torch.jit.save(torch.jit.script(layer), HERE / "script.pt")
     torch.save({"encoder": {"w": whole}, "step": 3}, HERE / "nested.pt")
     torch.save({"w": torch.zeros(1).expand(1000)}, HERE / "expanded.pt")
+
+    # OGB-LSC's split_dict.pt, with tensors and as it is handed out, with NumPy's arrays.
+    parts = {"train": [5, 0, 300, 2 ** 33], "valid": [1], "test-dev": [200, 3], "test-challenge": []}
+    torch.save({name: torch.tensor(rows, dtype=torch.int64) for name, rows in parts.items()}, HERE / "split_tensors.pt")
+    with fake_numpy() as array:
+        torch.save({name: array(rows) for name, rows in parts.items()}, HERE / "split_arrays.pt")
 
     members = zipfile.ZipFile(HERE / "plain.pt")
     with zipfile.ZipFile(HERE / "deflated.pt", "w", zipfile.ZIP_DEFLATED) as out:
