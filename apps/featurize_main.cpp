@@ -89,6 +89,7 @@ FeaturizeOptions parse(const std::vector<std::string>& arguments) {
   load.threads = options.common.threads;
   load.limits.max_atoms = options.common.max_atoms;
   load.require_targets = false;
+  load.download = downloads_shown();
   if (!options.task.empty()) load.task = task_kind_from_string(options.task);
   if (!options.features.empty()) load.features = features_from_string(options.features);
   if (!options.split.empty()) load.split = split_kind_from_string(options.split);

@@ -17,6 +17,7 @@
 #include <new>
 
 #include "apps/progress_bar.hpp"
+#include "datasets/download.hpp"
 #include "featurize/error.hpp"
 
 namespace molgraph {
@@ -92,6 +93,8 @@ int run_program(int argc, char** argv, const std::function<int(const std::vector
     return kExitDone;
   } catch (const Stopped& stopped) {
     return 128 + stopped.signal;
+  } catch (const DownloadStopped&) {
+    return 128 + stop_requested();
   } catch (const UsageError& error) {
     spdlog::error("{} (see --help)", error.what());
     return kExitUsage;

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "datasets/download.hpp"
 #include "datasets/table_reader.hpp"
 
 namespace CLI {
@@ -134,6 +135,9 @@ class Progress {
   struct State;
   std::unique_ptr<State> state_;
 };
+
+/// Downloads with a progress bar, which a signal stops; lines on the log.
+DownloadOptions downloads_shown();
 
 /// "1,234,567"
 std::string with_thousands(std::int64_t value);

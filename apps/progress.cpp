@@ -100,6 +100,17 @@ void Progress::set_total(std::int64_t total) { state_->total = total; }
 
 double Progress::seconds() const { return std::chrono::duration<double>(Clock::now() - state_->start).count(); }
 
+DownloadOptions downloads_shown() {
+  DownloadOptions options;
+  options.say = [](const std::string& line) { spdlog::info("{}", line); };
+  options.progress = [bar = std::make_shared<Progress>("Downloading", "bytes", 0)](std::uint64_t done, std::uint64_t total) {
+    bar->set_total(static_cast<std::int64_t>(total));
+    bar->update(static_cast<std::int64_t>(done));
+    return stop_requested() == 0;
+  };
+  return options;
+}
+
 std::string with_thousands(std::int64_t value) {
   const std::string digits = std::to_string(value);
   std::string text;

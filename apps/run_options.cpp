@@ -3,13 +3,14 @@
 #include <algorithm>
 
 #include "apps/recipes.hpp"
+#include "datasets/catalogue.hpp"
 #include "featurize/error.hpp"
 #include "graphormer/attention/encodings.hpp"
 
 namespace molgraph {
 namespace {
 
-bool is_zinc(const TrainOptions& options) { return options.data.size() == 1 && options.data[0] == "zinc"; }
+bool is_zinc(const TrainOptions& options) { return options.data.size() == 1 && dataset_name(options.data[0]) == "zinc"; }
 
 void override_with(int& value, int given) {
   if (given != 0) value = given;

@@ -25,7 +25,7 @@ std::vector<TrainOption> list_options(TrainOptions& o) {
   return {
       {"-i,--data-path", data, &o.data, "data set name, table (CSV, TSV, SMI, SDF, .gz) or store; 2 or 3 tables: train [valid] test", {}},
       {"--data-dir", data, &o.data_dir, "folder of the named data sets (empty: $MOLGRAPH_DATA, then the user's cache)", {}},
-      {"--subset", data, &o.subset, "part of a named data set: zinc 12k|full, pcqm4mv2 sample (empty: its default)", {}},
+      {"--subset", data, &o.subset, "part of a named data set: zinc 12k|full, pcqm4mv2 partial|sample (empty: its default)", {}},
       {"--format", data, &o.format, "table format", {"auto", "csv", "tsv", "smi", "sdf"}},
       {"--no-header", data, &o.no_header, "the table's first line is data", {}},
       {"-s,--smiles-column", data, &o.smiles_column, "column of SMILES (empty: smiles, canonical_smiles, else the first)", {}},

@@ -32,6 +32,7 @@ constexpr double kLongRun = 24 * 3600.0;  ///< seconds
 LoadedData load_with_progress(const TrainOptions& options, const ModelConfig* start, int threads) {
   Progress progress("Reading and featurising", "molecules", 0);
   LoadOptions load = to_load_options(options, threads);
+  load.download = downloads_shown();
   if (start != nullptr && !start->missing().empty()) {
     load.unsupported = [start](const GraphView& graph) {
       return missing_rows_reason(graph, start->max_distance(), start->missing());

@@ -17,6 +17,7 @@ endforeach()
 set(MOLGRAPH_PRIVATE_HEADERS
   featurize/molecule.hpp featurize/rdkit_features.hpp     # RDKit
   datasets/store_columns.hpp datasets/store_layout.hpp    # HDF5
+  datasets/catalogue_entries.hpp                          # a table, not an interface
   graphormer/attention/cpu/gemm-inl.hpp graphormer/attention/cpu/rows-inl.hpp        # Highway
   graphormer/attention/cpu/attention-inl.hpp graphormer/attention/cpu/attention_gradient-inl.hpp
   apps/info_card.hpp)                                     # JSON

@@ -35,6 +35,8 @@ struct SourcePlan {
   std::string split_name;                     ///< of the split that comes with the source; "" = there is none
   std::string part_column;                    ///< the split's column, if it is one
   std::array<std::string, 3> part_files;      ///< else files of 0-based row numbers: train, valid, test
+  std::string part_archive;                   ///< or OGB-LSC's split_dict.pt, which has all of them
+  bool scaffold = false;                      ///< the data set's split is OGB's scaffold rule, to be computed
   std::array<std::int64_t, 3> part_sizes{};   ///< what the parts must count; 0 = not checked
   std::string metric;
 };
@@ -42,6 +44,9 @@ struct SourcePlan {
 /// The plan of a named data set; empty if `name` is none. Throws FileError saying which files are missing, where they
 /// were looked for, where to get them and where to put them; UsageError for an unknown subset.
 std::optional<SourcePlan> plan_named(const std::string& name, const LoadOptions& options);
+
+/// The name of the data set that a spelling of it means ("ogbg-molhiv", "ZINC-full"), "" if none.
+std::string dataset_name(const std::string& name);
 
 /// Folders in which named data sets are looked for: --data-dir alone if given, else $MOLGRAPH_DATA and the XDG cache.
 std::vector<std::string> data_folders(const std::string& data_dir);

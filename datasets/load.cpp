@@ -89,6 +89,8 @@ void apply_split_options(SourcePlan& plan, const LoadOptions& options) {
   if (!by_column && (options.split == SplitKind::automatic || options.split == SplitKind::published)) return;
   for (SourceTable& table : plan.tables) table.part = SplitPart::none;
   plan.part_files = {};
+  plan.part_archive.clear();
+  plan.scaffold = false;
   plan.part_sizes = {};
   plan.split_name = by_column ? "column" : "";
   plan.part_column = !by_column ? "" : options.splits_column.empty() ? kAnySplitColumn : options.splits_column;
@@ -148,6 +150,12 @@ bool is_store(const LoadOptions& options) {
          looks_like_store(options.paths[0]);
 }
 
+/// The options with the data set's own way of splitting, where nothing else was asked for.
+LoadOptions split_options(LoadOptions options, const RowSource& source) {
+  if (options.split == SplitKind::automatic && source.plan().scaffold) options.split = SplitKind::scaffold;
+  return options;
+}
+
 bool needs_scaffolds(SplitKind kind) { return kind == SplitKind::scaffold || kind == SplitKind::scaffold_balanced; }
 
 }  // namespace
@@ -188,11 +196,13 @@ LoadedData load_data(const LoadOptions& options, const std::function<void(std::i
   data.set.source = source.info();
   RejectionTally tally;
   Split from_parts;
+  std::vector<Split> extra(source.extra_parts().size());
   source.stream(
       false,
       [&](FeaturisedRow&& row) {
         if (const auto* graph = std::get_if<MolecularGraph>(&row.result)) {
           add_to_part(from_parts, row.part, data.set.size());
+          if (row.extra_part > 0) extra[row.extra_part - 1].test.push_back(data.set.size());
           data.set.add(*graph, row.row, std::move(row.id), std::move(row.smiles), row.values);
         } else {
           if (options.strict) throw_strict(source, row);
@@ -208,11 +218,12 @@ LoadedData load_data(const LoadOptions& options, const std::function<void(std::i
     data.split = std::move(from_parts);
   } else {
     std::tie(data.split_name, data.split) =
-        computed_split(options, data.set.size(), [&] { return scaffolds_of(data.set, options.threads); });
+        computed_split(split_options(options, source), data.set.size(), [&] { return scaffolds_of(data.set, options.threads); });
   }
   if (options.require_targets && data.split.train.empty())
     throw DataError(data.set.source.name + ": the training part of the split is empty");
   data.set.splits[data.split_name] = data.split;
+  for (std::size_t e = 0; e < extra.size(); ++e) data.set.splits[source.extra_parts()[e]] = std::move(extra[e]);
   if (tally.total() > 0) data.warnings.push_back(tally.text(data.set.size() + tally.total()));
   add_warnings(data, options);
   return data;
@@ -228,14 +239,17 @@ StoreReport load_to_store(const LoadOptions& options, const std::string& path, c
   report.task = source.task();
   RejectionTally tally;
   Split split;
+  std::vector<Split> extra(source.extra_parts().size());
   std::vector<std::string> scaffolds;
   StoreWriter writer(path, source.featurizer(), source.task(), source.info(), writer_options);
-  const bool with_scaffolds = needs_scaffolds(options.split);
+  const LoadOptions split_by = split_options(options, source);
+  const bool with_scaffolds = needs_scaffolds(split_by.split);
   source.stream(
       with_scaffolds,
       [&](FeaturisedRow&& row) {
         if (const auto* graph = std::get_if<MolecularGraph>(&row.result)) {
           add_to_part(split, row.part, writer.size());
+          if (row.extra_part > 0) extra[row.extra_part - 1].test.push_back(writer.size());
           if (with_scaffolds) scaffolds.push_back(std::move(row.scaffold));
           writer.add(*graph, row.row, row.id, row.smiles, row.values);
           return;
@@ -254,14 +268,15 @@ StoreReport load_to_store(const LoadOptions& options, const std::string& path, c
   if (source.has_parts()) {
     if (source.plan().tables.size() == 2) draw_valid_from_train(split, options);
     report.split_name = source.plan().split_name;
-  } else if (options.split != SplitKind::automatic) {
-    std::tie(report.split_name, split) = computed_split(options, writer.size(), [&] { return std::move(scaffolds); });
+  } else if (split_by.split != SplitKind::automatic) {
+    std::tie(report.split_name, split) = computed_split(split_by, writer.size(), [&] { return std::move(scaffolds); });
   }
   if (!report.split_name.empty()) {
     writer.split(report.split_name, split);
     report.split_sizes = {static_cast<std::int64_t>(split.train.size()), static_cast<std::int64_t>(split.valid.size()),
                           static_cast<std::int64_t>(split.test.size())};
   }
+  for (std::size_t e = 0; e < extra.size(); ++e) writer.split(source.extra_parts()[e], extra[e]);
   if (tally.total() > 0) report.warnings.push_back(tally.text(report.rows));
   writer.finish();
   return report;

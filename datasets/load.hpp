@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "datasets/download.hpp"
 #include "datasets/molecule_set.hpp"
 #include "datasets/splits.hpp"
 #include "datasets/store.hpp"
@@ -26,7 +27,7 @@ SplitKind split_kind_from_string(const std::string& text);
 struct LoadOptions {
   std::vector<std::string> paths;            ///< one name, store or table; or two or three tables: train, [valid,] test
   std::string data_dir;                      ///< where named data sets lie; "" = $MOLGRAPH_DATA, else the XDG cache
-  std::string subset;                        ///< zinc: 12k (default) or full; pcqm4mv2: sample
+  std::string subset;                        ///< zinc: 12k (default) or full; pcqm4mv2: partial or sample
   TableOptions table;
   std::vector<std::string> target_columns;   ///< empty = found by programs.md's rule
   std::optional<TaskKind> task;              ///< empty = by the data set, else by the values (only 0/1 = binary)
@@ -42,6 +43,7 @@ struct LoadOptions {
   int threads = 0;
   bool strict = false;                       ///< any rejected row is a DataError
   bool require_targets = true;               ///< false: featurise only
+  std::optional<DownloadOptions> download;   ///< how to fetch a named data set that is not there; empty = not at all
 };
 
 struct LoadedData {

@@ -23,6 +23,7 @@ struct FeaturisedRow {
   std::int64_t row_in_file = 0;  ///< 0-based
   std::size_t table = 0;         ///< index of its table
   SplitPart part = SplitPart::none;
+  std::size_t extra_part = 0;    ///< 1 + index into RowSource::extra_parts(), 0 = none
   std::string id, smiles;        ///< smiles: the cell as it stands, trimmed; for SDF records RDKit's canonical one
   std::vector<float> values;     ///< [T]
   FeaturizeResult result;
@@ -40,6 +41,8 @@ class RowSource {
   const FeaturizerOptions& featurizer() const { return featurizer_; }
   std::int64_t rows() const { return rows_; }
   bool has_parts() const { return !parts_.empty(); }
+  /// Names of parts beside train, valid and test: "test-dev" (which is the test part too), "test-challenge".
+  const std::vector<std::string>& extra_parts() const { return extra_parts_; }
   /// File names, hashes, version of the toolkit.
   SourceInfo info() const;
   /// "FILE" of a row, for messages.
@@ -59,6 +62,7 @@ class RowSource {
   void choose_columns(const std::vector<ColumnStats>& stats);
   int find_part_column(const std::vector<std::string>& columns, const std::string& file) const;
   void read_part_files();
+  void read_part_archive();
   void check_part_sizes() const;
   TableOptions table_options(std::size_t table) const;
   std::vector<FeaturisedRow> featurise(Block block, bool with_scaffolds) const;
@@ -76,6 +80,8 @@ class RowSource {
   std::vector<std::vector<int>> target_columns_;  ///< [tables][candidates, then chosen targets]
   std::vector<int> smiles_column_, id_column_;    ///< [tables]
   std::vector<SplitPart> parts_;                  ///< [rows], empty if the source has no parts
+  std::vector<std::string> extra_parts_;
+  std::vector<std::uint8_t> extra_part_;          ///< [rows] as FeaturisedRow::extra_part; empty if there are none
   std::vector<std::unique_ptr<Spool>> spools_;    ///< copies of streams, and picked lines
   std::unique_ptr<TargetParser> parser_;
 };

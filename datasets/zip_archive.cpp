@@ -99,6 +99,26 @@ std::vector<std::byte> ZipArchive::read(const std::string& name) const {
   return bytes;
 }
 
+void ZipArchive::extract(const std::string& name, const std::string& path) const {
+  const std::string shown = "member '" + name.substr(0, 100) + "'";
+  const zip_stat_t stat = state_->stat(name);
+  const std::unique_ptr<zip_file_t, CloseFile> file(zip_fopen_index(state_->archive.get(), state_->index.at(name), 0));
+  if (!file) state_->fail(shown + " cannot be read: " + zip_strerror(state_->archive.get()));
+  AtomicFile out(path);
+  std::vector<char> block(std::size_t{1} << 18);
+  std::uint64_t total = 0;
+  while (true) {
+    const zip_int64_t got = zip_fread(file.get(), block.data(), block.size());   // checks the checksum at the end
+    if (got < 0) state_->fail(shown + " is damaged: " + zip_file_strerror(file.get()));
+    if (got == 0) break;
+    total += static_cast<std::uint64_t>(got);
+    if (total > stat.size) state_->fail(shown + " is longer than it declares");
+    out.file().write(block.data(), static_cast<std::size_t>(got));
+  }
+  if (total != stat.size) state_->fail(shown + " ends early");
+  out.commit();
+}
+
 void write_zip(const std::string& path, const std::vector<ZipMember>& members) {
   const auto demand = [&](bool fine, const std::string& what) {
     if (!fine) throw FileError(path + ": the archive cannot be written: " + what);

@@ -1,4 +1,4 @@
-// Zip archives whose members are stored as they are, not compressed (libzip).
+// Zip archives (libzip): members that are stored as they are, in memory, and any others into files.
 #pragma once
 
 #include <cstddef>
@@ -25,6 +25,8 @@ class ZipArchive {
   /// The member's bytes. Refuses compressed and encrypted members, wrong checksums, and sizes above the file's own: so
   /// memory is bounded by the file.
   std::vector<std::byte> read(const std::string& name) const;
+  /// Unpacks a member, compressed or not, into a file, atomically.
+  void extract(const std::string& name, const std::string& path) const;
 
  private:
   struct State;
