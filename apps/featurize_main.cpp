@@ -40,7 +40,7 @@ void add_data_options(CLI::App& app, FeaturizeOptions& options) {
   app.add_option("-t,--task-type", options.task,
                  "regression, classification or multiclass; else by the values (only 0 and 1 = classification)")
       ->type_name("NAME");
-  app.add_option("--subset", options.load.subset, "Part of a named data set: zinc 12k or full, pcqm4mv2 sample")
+  app.add_option("--subset", options.load.subset, "Part of a named data set: zinc 12k or full, pcqm4mv2 partial or sample")
       ->type_name("NAME");
   app.add_option("--limit", options.load.limit, "Keep this many molecules; 0 = all")
       ->capture_default_str()
@@ -48,7 +48,7 @@ void add_data_options(CLI::App& app, FeaturizeOptions& options) {
       ->type_name("N");
   app.add_option(
          "--split-type", options.split,
-         "Write this split: published, random, scaffold, scaffold-balanced or predefined; else the source's own, "
+         "Write this split: published, random, scaffold, scaffold-balanced, group, time or predefined; else the source's own, "
          "if it has one")
       ->type_name("NAME");
   app.add_option("--split-sizes", options.split_sizes, "Train, valid and test of a new split")
@@ -57,6 +57,13 @@ void add_data_options(CLI::App& app, FeaturizeOptions& options) {
       ->type_name("X");
   app.add_option("--splits-column", options.load.splits_column, "Column that says train, valid or test")
       ->type_name("NAME");
+  app.add_option("--group-column", options.load.group_column, "Split group: column whose equal cells stay in one part")
+      ->type_name("NAME");
+  app.add_option("--time-column", options.load.time_column, "Split time: column of numbers or dates")
+      ->type_name("NAME");
+  app.add_option("--splits-file", options.load.splits_file,
+                 "JSON list of {\"train\", \"val\", \"test\"} with row numbers from 0")
+      ->type_name("FILE");
   app.add_option("--rejected", options.rejected, "Table of the rows without a graph: row, status, reason, smiles")
       ->type_name("FILE");
   app.add_flag("--strict", options.load.strict, "End with code 3 at the first row without a graph, without a store");

@@ -174,6 +174,10 @@ LoadOptions to_load_options(const TrainOptions& o, int threads) {
   if (!o.split_type.empty()) load.split = split_kind_from_string(o.split_type);
   if (!o.splits_column.empty() && o.split_type.empty()) load.split = SplitKind::column;
   load.splits_column = o.splits_column;
+  load.group_column = o.group_column;
+  load.time_column = o.time_column;
+  load.splits_file = o.splits_file;
+  load.folds = o.folds;
   if (o.split_sizes.size() != 3) throw UsageError("--split-sizes takes three numbers: train valid test");
   for (double size : o.split_sizes) {
     if (!(size >= 0)) throw UsageError("--split-sizes must not be negative");

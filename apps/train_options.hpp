@@ -24,6 +24,10 @@ struct TrainOptions {
   std::string split_type;
   std::vector<double> split_sizes{0.8, 0.1, 0.1};
   std::string splits_column;
+  std::string group_column;
+  std::string time_column;
+  std::string splits_file;
+  int folds = 0;
   std::int64_t limit = 0;
   int max_atoms = 1024;
   bool strict = false;

@@ -62,7 +62,7 @@ std::array<const std::vector<std::int64_t>*, 3> parts_of(const Split& split) {
   return {&split.train, &split.valid, &split.test};
 }
 
-void report_results(const std::string& folder, const LoadedData& data, const TrainOptions& options, const PartPredictions& predictions) {
+std::array<double, 3> report_results(const std::string& folder, const LoadedData& data, const TrainOptions& options, const PartPredictions& predictions) {
   const Metric chosen = metric_from_string(options.metric);
   std::vector<Metric> metrics{chosen};
   if (data.set.task.kind == TaskKind::regression) {
@@ -98,6 +98,34 @@ void report_results(const std::string& folder, const LoadedData& data, const Tra
   if (!options.recipe.empty()) notes += paper_note(options, chosen, reached);
   write_file_atomically(RunDirectory{folder}.results(), csv);
   write_stdout(table + notes + "Run directory: " + folder + "\n");
+  return reached;
+}
+
+void report_folds(const std::string& folder, const std::string& metric, const std::vector<std::array<double, 3>>& folds) {
+  const char* names[] = {"train", "valid", "test"};
+  std::string table = text("\n%-9s", metric.c_str()), csv = "part,fold,metric,value\n";
+  for (const char* name : names) table += text(" %10s", name);
+  table += "\n";
+  const auto line = [&](const std::string& label, const std::array<double, 3>& values) {
+    table += text("%-9s", label.c_str());
+    for (std::size_t p = 0; p < 3; ++p) {
+      table += std::isnan(values[p]) ? text(" %10s", "-") : text(" %10.4f", values[p]);
+      csv += text("%s,%s,%s,%.9g\n", names[p], label.c_str(), metric.c_str(), values[p]);
+    }
+    table += "\n";
+  };
+  std::array<double, 3> mean{}, deviation{};
+  const auto count = static_cast<double>(folds.size());
+  for (std::size_t p = 0; p < 3; ++p) {
+    for (const auto& fold : folds) mean[p] += fold[p] / count;
+    for (const auto& fold : folds) deviation[p] += (fold[p] - mean[p]) * (fold[p] - mean[p]);
+    deviation[p] = std::sqrt(deviation[p] / (count - 1));
+  }
+  for (std::size_t k = 0; k < folds.size(); ++k) line("fold " + std::to_string(k), folds[k]);
+  line("mean", mean);
+  line("deviation", deviation);
+  write_file_atomically(RunDirectory{folder}.results(), csv);
+  write_stdout(table + "Run directory: " + folder + " (molgraph-score -m takes it as an ensemble)\n");
 }
 
 }  // namespace molgraph

@@ -17,7 +17,11 @@ std::array<const std::vector<std::int64_t>*, 3> parts_of(const Split& split);
 
 /// Writes results.csv and prints train, valid and test with n and the metrics, the mean predictor beside regressions, targets
 /// that were skipped, and for a recipe the paper's band.
-void report_results(const std::string& folder, const LoadedData& data, const TrainOptions& options,
+/// Returns the chosen metric of the three parts, NaN where there is none.
+std::array<double, 3> report_results(const std::string& folder, const LoadedData& data, const TrainOptions& options,
                     const PartPredictions& predictions);
+
+/// Cross-validation: results.csv and a table with a line per fold, their mean and their standard deviation (of the sample).
+void report_folds(const std::string& folder, const std::string& metric, const std::vector<std::array<double, 3>>& folds);
 
 }  // namespace molgraph

@@ -76,8 +76,10 @@ SourcePlan plan_tables(const LoadOptions& options) {
 void apply_split_options(SourcePlan& plan, const LoadOptions& options) {
   const bool by_column =
       options.split == SplitKind::column || (options.split == SplitKind::automatic && !options.splits_column.empty());
+  const bool several = options.folds > 0 || !options.splits_file.empty();
+  check_split_options(options);
   if (plan.split_name == "files") {
-    if (options.split != SplitKind::automatic || by_column)
+    if (options.split != SplitKind::automatic || by_column || several)
       throw UsageError("with two or three tables the tables themselves are the split");
     return;
   }
@@ -86,7 +88,7 @@ void apply_split_options(SourcePlan& plan, const LoadOptions& options) {
   if (options.split == SplitKind::published && plan.split_name.empty())
     throw UsageError("'" + plan.name +
                      "' comes without a split; choose random, scaffold, scaffold-balanced or predefined");
-  if (!by_column && (options.split == SplitKind::automatic || options.split == SplitKind::published)) return;
+  if (!by_column && !several && (options.split == SplitKind::automatic || options.split == SplitKind::published)) return;
   for (SourceTable& table : plan.tables) table.part = SplitPart::none;
   plan.part_files = {};
   plan.part_archive.clear();
@@ -156,16 +158,62 @@ LoadOptions split_options(LoadOptions options, const RowSource& source) {
   return options;
 }
 
+std::string_view split_name(SplitKind kind) {
+  switch (kind) {
+    case SplitKind::scaffold: return "scaffold";
+    case SplitKind::scaffold_balanced: return "scaffold-balanced";
+    case SplitKind::group: return "group";
+    case SplitKind::time: return "time";
+    default: return "random";
+  }
+}
+
 bool needs_scaffolds(SplitKind kind) { return kind == SplitKind::scaffold || kind == SplitKind::scaffold_balanced; }
 
 }  // namespace
 
-std::pair<std::string, Split> computed_split(const LoadOptions& options, std::int64_t count,
-                                             const std::function<std::vector<std::string>()>& scaffolds) {
-  if (options.split == SplitKind::scaffold) return {"scaffold", scaffold_split(scaffolds(), options.split_sizes)};
-  if (options.split == SplitKind::scaffold_balanced)
-    return {"scaffold-balanced", scaffold_balanced_split(scaffolds(), options.split_sizes, options.seed)};
-  return {"random", random_split(count, options.split_sizes, options.seed)};
+void check_split_options(const LoadOptions& o) {
+  const auto needs = [](bool given, bool wanted, const char* text) {
+    if (given != wanted) throw UsageError(text);
+  };
+  needs(!o.group_column.empty(), o.split == SplitKind::group, "--split-type group and --group-column go together");
+  needs(!o.time_column.empty(), o.split == SplitKind::time, "--split-type time and --time-column go together");
+  if (!o.splits_file.empty() && (o.split != SplitKind::automatic || !o.splits_column.empty() || o.folds > 0))
+    throw UsageError("--splits-file says all about the split: no --split-type, --splits-column or --folds beside it");
+  if (o.folds < 0 || o.folds == 1) throw UsageError("--folds must be at least 2");
+  if (o.folds > 0 && (o.split == SplitKind::published || o.split == SplitKind::column || o.split == SplitKind::time))
+    throw UsageError("--folds makes its own parts: --split-type random, scaffold, scaffold-balanced or group");
+}
+
+ComputedSplits computed_splits(const LoadOptions& options, const SplitBasis& basis) {
+  if (!options.splits_file.empty()) {
+    ComputedSplits result{"file", {}};
+    for (const auto& parts : splits_of_file(options.splits_file, basis.file_rows)) {
+      Split& split = result.splits.emplace_back();
+      for (std::size_t g = 0; g < basis.rows.size(); ++g)
+        add_to_part(split, parts[static_cast<std::size_t>(basis.rows[g])], static_cast<std::int64_t>(g));
+    }
+    return result;
+  }
+  const auto keys = [&]() -> std::vector<std::string> {
+    if (options.split == SplitKind::group) return apart_where_empty(basis.keys());
+    return needs_scaffolds(options.split) ? basis.keys() : std::vector<std::string>{};
+  };
+  const std::string name(split_name(options.split));
+  if (options.folds > 0) return {name + " folds", k_fold_splits(basis.count, keys(), options.folds, options.split_sizes, options.seed)};
+  switch (options.split) {
+    case SplitKind::scaffold: return {name, {scaffold_split(keys(), options.split_sizes)}};
+    case SplitKind::scaffold_balanced:
+    case SplitKind::group: return {name, {scaffold_balanced_split(keys(), options.split_sizes, options.seed)}};
+    case SplitKind::time: return {name, {time_split(basis.keys(), options.split_sizes, basis.file, basis.rows)}};
+    default: return {name, {random_split(basis.count, options.split_sizes, options.seed)}};
+  }
+}
+
+void set_splits(LoadedData& data, ComputedSplits computed) {
+  data.split_name = computed.name;
+  data.split = computed.splits.front();
+  if (computed.splits.size() > 1) data.folds = std::move(computed.splits);
 }
 
 void add_warnings(LoadedData& data, const LoadOptions& options) {
@@ -182,8 +230,10 @@ SplitKind split_kind_from_string(const std::string& text) {
   if (word == "random") return SplitKind::random;
   if (word == "scaffold") return SplitKind::scaffold;
   if (word == "scaffold-balanced" || word == "scaffold_balanced") return SplitKind::scaffold_balanced;
+  if (word == "group") return SplitKind::group;
+  if (word == "time") return SplitKind::time;
   if (word == "predefined" || word == "column") return SplitKind::column;
-  throw UsageError("unknown split type '" + text + "': random, scaffold, scaffold-balanced, predefined or published");
+  throw UsageError("unknown split type '" + text + "': random, scaffold, scaffold-balanced, group, time, predefined or published");
 }
 
 LoadedData load_data(const LoadOptions& options, const std::function<void(std::int64_t, std::int64_t)>& progress) {
@@ -196,13 +246,18 @@ LoadedData load_data(const LoadOptions& options, const std::function<void(std::i
   data.set.source = source.info();
   RejectionTally tally;
   Split from_parts;
+  std::vector<std::string> keys;
   std::vector<Split> extra(source.extra_parts().size());
   source.stream(
       false,
       [&](FeaturisedRow&& row) {
-        if (const auto* graph = std::get_if<MolecularGraph>(&row.result)) {
+        const auto* graph = std::get_if<MolecularGraph>(&row.result);
+        if (row.extra_part > 0)
+          data.hidden_parts[source.extra_parts()[row.extra_part - 1]].push_back(graph != nullptr ? data.set.size() : -1);
+        if (graph != nullptr) {
           add_to_part(from_parts, row.part, data.set.size());
           if (row.extra_part > 0) extra[row.extra_part - 1].test.push_back(data.set.size());
+          if (source.has_key()) keys.push_back(std::move(row.key));
           data.set.add(*graph, row.row, std::move(row.id), std::move(row.smiles), row.values);
         } else {
           if (options.strict) throw_strict(source, row);
@@ -217,8 +272,9 @@ LoadedData load_data(const LoadOptions& options, const std::function<void(std::i
     data.split_name = source.plan().split_name;
     data.split = std::move(from_parts);
   } else {
-    std::tie(data.split_name, data.split) =
-        computed_split(split_options(options, source), data.set.size(), [&] { return scaffolds_of(data.set, options.threads); });
+    const auto basis_keys = [&] { return source.has_key() ? std::move(keys) : scaffolds_of(data.set, options.threads); };
+    set_splits(data, computed_splits(split_options(options, source),
+                                     {data.set.size(), basis_keys, source.plan().name, data.set.row, source.rows()}));
   }
   if (options.require_targets && data.split.train.empty())
     throw DataError(data.set.source.name + ": the training part of the split is empty");
@@ -240,17 +296,21 @@ StoreReport load_to_store(const LoadOptions& options, const std::string& path, c
   RejectionTally tally;
   Split split;
   std::vector<Split> extra(source.extra_parts().size());
-  std::vector<std::string> scaffolds;
+  std::vector<std::string> keys;
+  std::vector<std::int64_t> rows;
   StoreWriter writer(path, source.featurizer(), source.task(), source.info(), writer_options);
   const LoadOptions split_by = split_options(options, source);
   const bool with_scaffolds = needs_scaffolds(split_by.split);
+  const bool with_rows = source.has_key() || !options.splits_file.empty();
   source.stream(
       with_scaffolds,
       [&](FeaturisedRow&& row) {
         if (const auto* graph = std::get_if<MolecularGraph>(&row.result)) {
           add_to_part(split, row.part, writer.size());
           if (row.extra_part > 0) extra[row.extra_part - 1].test.push_back(writer.size());
-          if (with_scaffolds) scaffolds.push_back(std::move(row.scaffold));
+          if (with_scaffolds) keys.push_back(std::move(row.scaffold));
+          else if (source.has_key()) keys.push_back(std::move(row.key));
+          if (with_rows) rows.push_back(row.row);
           writer.add(*graph, row.row, row.id, row.smiles, row.values);
           return;
         }
@@ -268,8 +328,13 @@ StoreReport load_to_store(const LoadOptions& options, const std::string& path, c
   if (source.has_parts()) {
     if (source.plan().tables.size() == 2) draw_valid_from_train(split, options);
     report.split_name = source.plan().split_name;
-  } else if (split_by.split != SplitKind::automatic) {
-    std::tie(report.split_name, split) = computed_split(split_by, writer.size(), [&] { return std::move(scaffolds); });
+  } else if (split_by.split != SplitKind::automatic || with_rows || options.folds > 0) {
+    ComputedSplits computed = computed_splits(
+        split_by, {writer.size(), [&] { return std::move(keys); }, source.plan().name, std::move(rows), source.rows()});
+    report.split_name = computed.name;
+    for (std::size_t k = 1; k < computed.splits.size(); ++k)
+      writer.split(computed.name + " " + std::to_string(k), computed.splits[k]);
+    split = std::move(computed.splits.front());
   }
   if (!report.split_name.empty()) {
     writer.split(report.split_name, split);

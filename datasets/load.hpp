@@ -18,8 +18,8 @@
 
 namespace molgraph {
 
-enum class SplitKind : std::uint8_t { automatic, published, random, scaffold, scaffold_balanced, column };
-/// "random", "scaffold", "scaffold-balanced", "predefined", "published"; throws UsageError.
+enum class SplitKind : std::uint8_t { automatic, published, random, scaffold, scaffold_balanced, group, time, column };
+/// "random", "scaffold", "scaffold-balanced", "group", "time", "predefined", "published"; throws UsageError.
 SplitKind split_kind_from_string(const std::string& text);
 
 /// What to load and how; aggregated from the command line. Two tables are train and test (valid is drawn from train,
@@ -38,6 +38,9 @@ struct LoadOptions {
   SplitKind split = SplitKind::automatic;    ///< automatic: published, else a column of the data set, else random
   SplitSizes split_sizes{0.8, 0.1, 0.1};
   std::string splits_column;
+  std::string group_column, time_column;     ///< of the table, for those kinds of split
+  std::string splits_file;                   ///< JSON as chemprop's (splits_of_file)
+  int folds = 0;                             ///< cross-validation by random, scaffold or group; 0 = one split
   std::uint64_t seed = 0;
   std::int64_t limit = 0;                    ///< > 0: keep this many molecules: the first of each split part in proportion
   int threads = 0;
@@ -50,7 +53,11 @@ struct LoadedData {
   MoleculeSet set;
   std::string split_name;                    ///< "published", "random" ... : the split that `split` is
   Split split;
+  std::vector<Split> folds;                  ///< several splits, `split` is the first; empty if there is but one
   std::string metric;                        ///< the data set's own, "" = by the task
+  /// Parts whose labels are hidden, for the benchmark's judges ("test-dev"): per row of the part, in the table's order, its
+  /// molecule, -1 where there is none.
+  std::map<std::string, std::vector<std::int64_t>> hidden_parts;
   std::vector<std::string> warnings;         ///< same molecule in two splits, constant target, rejected rows ... for people
 };
 

@@ -133,6 +133,14 @@ std::string choose_stored_split(const MoleculeSet& set, const LoadOptions& optio
   }
 }
 
+/// How many rows the table had, as far as the store knows.
+std::int64_t rows_of_source(const MoleculeSet& set) {
+  std::int64_t rows = 0;
+  for (const std::int64_t row : set.row) rows = std::max(rows, row + 1);
+  for (const RejectedRow& row : set.rejected) rows = std::max(rows, row.row + 1);
+  return rows;
+}
+
 /// Rejects the molecules that the model cannot take.
 void reject_unsupported(MoleculeSet& set, const LoadOptions& options) {
   std::vector<std::int64_t> keep;
@@ -163,16 +171,22 @@ LoadedData load_from_store(const LoadOptions& options) {
   if (options.task && set.task.num_targets() > 0) change_kind(set, *options.task, path);
   if (options.require_targets && set.task.num_targets() == 0) throw DataError(path + ": the store has no targets");
   if (set.size() == 0) throw DataError(path + ": the store has no molecules");
-  const std::string stored = choose_stored_split(set, options, path);
+  check_split_options(options);
+  if (options.split == SplitKind::group || options.split == SplitKind::time)
+    throw UsageError(path + ": a store keeps no other columns than its targets; split the table by group or time");
+  const bool several = options.folds > 0 || !options.splits_file.empty();
+  const std::string stored = several ? "" : choose_stored_split(set, options, path);
   if (options.limit > 0 && options.limit < set.size()) set = subset(set, first_molecules(set, stored, options.limit));
   if (!stored.empty()) {
     data.split_name = stored;
     data.split = set.splits.at(stored);
   } else {
-    std::tie(data.split_name, data.split) =
-        computed_split(options, set.size(), [&] { return scaffolds_of(set, options.threads); });
+    set_splits(data, computed_splits(options, {set.size(), [&] { return scaffolds_of(set, options.threads); }, path,
+                                               set.row, rows_of_source(set)}));
     set.splits[data.split_name] = data.split;
   }
+  for (const auto& [name, split] : set.splits)
+    if (name.starts_with("test") && split.train.empty() && set.rejected.empty()) data.hidden_parts[name] = split.test;
   if (options.require_targets && data.split.train.empty())
     throw DataError(path + ": the training part of the split is empty");
   if (!set.rejected.empty())

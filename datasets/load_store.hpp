@@ -14,10 +14,26 @@ namespace molgraph {
 /// a UsageError.
 LoadedData load_from_store(const LoadOptions& options);
 
-/// The split that LoadOptions asks for where the source has none of its own (random, scaffold or scaffold-balanced),
-/// with its name. `scaffolds` is called only if they are needed.
-std::pair<std::string, Split> computed_split(const LoadOptions& options, std::int64_t count,
-                                             const std::function<std::vector<std::string>()>& scaffolds);
+/// Throws UsageError for options of splits that contradict each other, or would do nothing.
+void check_split_options(const LoadOptions& options);
+
+/// What a split that is computed goes by.
+struct SplitBasis {
+  std::int64_t count = 0;                           ///< molecules
+  std::function<std::vector<std::string>()> keys;   ///< [count] scaffolds, groups or times; called only if needed
+  std::string file;                                 ///< in messages
+  std::vector<std::int64_t> rows;                   ///< [count] 0-based, for messages and for --splits-file
+  std::int64_t file_rows = 0;                       ///< rows of the table
+};
+
+/// The split or splits that LoadOptions asks for where the source has none of its own.
+struct ComputedSplits {
+  std::string name;
+  std::vector<Split> splits;   ///< one, or one per fold
+};
+ComputedSplits computed_splits(const LoadOptions& options, const SplitBasis& basis);
+/// Puts them into the data.
+void set_splits(LoadedData& data, ComputedSplits computed);
 
 /// Appends what people should know about the set, its targets and its split.
 void add_warnings(LoadedData& data, const LoadOptions& options);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "datasets/files.hpp"
+#include "datasets/zip_archive.hpp"
 #include "featurize/error.hpp"
 
 namespace molgraph {
@@ -366,6 +367,13 @@ void NpzWriter::finish() {
   directory += end_of_directory(members.size(), at, directory.size());
   s.out.file().write(directory.data(), directory.size());
   s.out.commit();
+}
+
+void write_npz_vector(const std::string& path, const std::string& name, std::span<const float> values) {
+  const auto header = npy_header(descr_of(FloatKind::float32), static_cast<std::int64_t>(values.size()), -1);
+  std::vector<char> bytes(header.begin(), header.end());
+  append_row(bytes, values, FloatKind::float32);
+  write_zip(path, {{name + ".npy", bytes.data(), bytes.size()}});
 }
 
 }  // namespace molgraph

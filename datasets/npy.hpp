@@ -40,4 +40,7 @@ class NpzWriter {
   std::unique_ptr<State> state_;
 };
 
+/// An .npz with one array [values], float32; atomic.
+void write_npz_vector(const std::string& path, const std::string& name, std::span<const float> values);
+
 }  // namespace molgraph

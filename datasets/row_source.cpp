@@ -129,6 +129,7 @@ void RowSource::scan_table(std::size_t table, std::vector<ColumnStats>& stats) {
   smiles_column_.push_back(reader.smiles_column());
   id_column_.push_back(reader.id_column());
   const int part_column = find_part_column(columns, file);
+  key_column_.push_back(find_key_column(columns, file));
   if (table == 0) {
     std::vector<int> candidates;
     for (const std::string& name : plan_.target_columns) {
@@ -139,7 +140,8 @@ void RowSource::scan_table(std::size_t table, std::vector<ColumnStats>& stats) {
         throw UsageError("the target column '" + name + "' is named twice");
     }
     if (plan_.target_columns.empty())
-      candidates = candidate_columns(columns, {reader.smiles_column(), reader.id_column(), part_column});
+      candidates =
+          candidate_columns(columns, {reader.smiles_column(), reader.id_column(), part_column, key_column_.back()});
     for (const int c : candidates) {
       stats.push_back({.name = columns[static_cast<std::size_t>(c)]});
       stats.back().keep_labels = plan_.task == TaskKind::multiclass;
@@ -177,6 +179,15 @@ int RowSource::find_part_column(const std::vector<std::string>& columns, const s
     throw UsageError(file + ": name the column of the split with --splits-column; " +
                      (found.empty() ? "no column has 'split' in its name" : "there are " + list_of(found)));
   return find_column(columns, found[0], file);
+}
+
+int RowSource::find_key_column(const std::vector<std::string>& columns, const std::string& file) const {
+  if (!has_key()) return -1;
+  const std::string& name = options_.group_column.empty() ? options_.time_column : options_.group_column;
+  const int column = find_column(columns, name, file);
+  if (column < 0)
+    throw DataError(file + ": no column '" + name + "' for the split; the columns are " + list_of(columns));
+  return column;
 }
 
 void RowSource::choose_columns(const std::vector<ColumnStats>& stats) {
@@ -226,7 +237,8 @@ void RowSource::read_part_archive() {
     if (name == "train") part = SplitPart::train;
     if (name == "valid" || name == "val") part = SplitPart::valid;
     if (name == "test" || name == "test-dev") part = SplitPart::test;
-    if (name.starts_with("test-")) {
+    const bool hidden = name.starts_with("test");   // their labels are
+    if (hidden) {
       extra_parts_.push_back(name);
       extra_part_.resize(parts_.size());
     } else if (part == SplitPart::none) {
@@ -241,7 +253,7 @@ void RowSource::read_part_archive() {
         throw FileError(plan_.part_archive + ": row " + std::to_string(row) + " of '" + name + "' is in a part twice");
       taken[index] = true;
       parts_[index] = part;
-      if (name.starts_with("test-")) extra_part_[index] = static_cast<std::uint8_t>(extra_parts_.size());
+      if (hidden) extra_part_[index] = static_cast<std::uint8_t>(extra_parts_.size());
     }
   }
 }
@@ -290,6 +302,7 @@ std::vector<FeaturisedRow> RowSource::featurise(Block block, bool with_scaffolds
     out.row_in_file = row.row;
     out.row = first_row_[block.table] + row.row;
     if (has_parts()) out.part = parts_[static_cast<std::size_t>(out.row)];
+    if (const int key = key_column_[block.table]; key >= 0) out.key = trim(row.cells[static_cast<std::size_t>(key)]);
     if (!extra_part_.empty()) out.extra_part = extra_part_[static_cast<std::size_t>(out.row)];
     out.smiles = trim(row.cells[static_cast<std::size_t>(smiles_column_[block.table])]);
     if (const int id = id_column_[block.table]; id >= 0) out.id = trim(row.cells[static_cast<std::size_t>(id)]);

@@ -28,6 +28,7 @@ struct FeaturisedRow {
   std::vector<float> values;     ///< [T]
   FeaturizeResult result;
   std::string scaffold;          ///< only where asked for
+  std::string key;               ///< the cell of the group or time column, where the split goes by one
 };
 
 class RowSource {
@@ -41,7 +42,8 @@ class RowSource {
   const FeaturizerOptions& featurizer() const { return featurizer_; }
   std::int64_t rows() const { return rows_; }
   bool has_parts() const { return !parts_.empty(); }
-  /// Names of parts beside train, valid and test: "test-dev" (which is the test part too), "test-challenge".
+  bool has_key() const { return !options_.group_column.empty() || !options_.time_column.empty(); }
+  /// Names of the parts whose labels are hidden: "test" or "test-dev" (which are the test part too), "test-challenge".
   const std::vector<std::string>& extra_parts() const { return extra_parts_; }
   /// File names, hashes, version of the toolkit.
   SourceInfo info() const;
@@ -61,6 +63,7 @@ class RowSource {
   void scan_table(std::size_t table, std::vector<ColumnStats>& stats);
   void choose_columns(const std::vector<ColumnStats>& stats);
   int find_part_column(const std::vector<std::string>& columns, const std::string& file) const;
+  int find_key_column(const std::vector<std::string>& columns, const std::string& file) const;
   void read_part_files();
   void read_part_archive();
   void check_part_sizes() const;
@@ -78,7 +81,7 @@ class RowSource {
   std::vector<std::string> shown_;                ///< [tables] names in messages
   std::vector<std::int64_t> first_row_;           ///< [tables]
   std::vector<std::vector<int>> target_columns_;  ///< [tables][candidates, then chosen targets]
-  std::vector<int> smiles_column_, id_column_;    ///< [tables]
+  std::vector<int> smiles_column_, id_column_, key_column_;   ///< [tables]; id and key -1 = none
   std::vector<SplitPart> parts_;                  ///< [rows], empty if the source has no parts
   std::vector<std::string> extra_parts_;
   std::vector<std::uint8_t> extra_part_;          ///< [rows] as FeaturisedRow::extra_part; empty if there are none

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <unordered_map>
 
+#include "datasets/targets.hpp"
 #include "datasets/text.hpp"
 #include "datasets/threads.hpp"
 #include "featurize/chemistry.hpp"
@@ -73,6 +74,17 @@ std::vector<std::vector<std::int64_t>> groups_of(const std::vector<std::string>&
     groups[entry->second].push_back(static_cast<std::int64_t>(g));
   }
   return groups;
+}
+
+/// "2024-03-01", perhaps with more behind a T or a blank.
+bool is_date(std::string_view cell) {
+  constexpr std::string_view kPattern = "dddd-dd-dd";
+  if (cell.size() < kPattern.size()) return false;
+  for (std::size_t i = 0; i < kPattern.size(); ++i) {
+    const bool digit = cell[i] >= '0' && cell[i] <= '9';
+    if (kPattern[i] == 'd' ? !digit : cell[i] != '-') return false;
+  }
+  return cell.size() == kPattern.size() || cell[kPattern.size()] == 'T' || cell[kPattern.size()] == ' ';
 }
 
 void append(std::vector<std::int64_t>& part, const std::vector<std::int64_t>& group) {
@@ -157,6 +169,78 @@ Split scaffold_balanced_split(const std::vector<std::string>& scaffolds, const S
     else append(fraction[2] > 0 ? split.test : split.train, group);
   }
   return sorted(std::move(split));
+}
+
+std::vector<std::string> apart_where_empty(std::vector<std::string> groups) {
+  std::size_t next = 0;
+  for (std::string& group : groups)
+    if (group.empty()) group = std::string(1, '\0') + std::to_string(next++);   // no cell begins so
+  return groups;
+}
+
+Split time_split(const std::vector<std::string>& times, const SplitSizes& sizes, const std::string& file,
+                 const std::vector<std::int64_t>& rows) {
+  assert(times.size() == rows.size());
+  const SplitSizes fraction = normalised(sizes);
+  const bool dates = !times.empty() && is_date(trim(times[0]));
+  std::vector<double> number(times.size());
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    const std::string_view cell = trim(times[i]);
+    const auto value = dates ? std::optional<double>(0) : number_of_cell(cell);
+    if (!value || !std::isfinite(*value) || (dates && !is_date(cell)))
+      throw DataError(file, rows[i] + 1,
+                      dates ? "not a date such as 2024-03-01, as the first row of the time column has"
+                            : "neither a number nor a date such as 2024-03-01 in the time column",
+                      times[i]);
+    number[i] = *value;
+  }
+  std::vector<std::int64_t> order(times.size());
+  std::iota(order.begin(), order.end(), std::int64_t{0});
+  std::ranges::stable_sort(order, [&](std::int64_t a, std::int64_t b) {
+    const auto i = static_cast<std::size_t>(a), j = static_cast<std::size_t>(b);
+    return dates ? trim(times[i]) < trim(times[j]) : number[i] < number[j];   // ISO dates sort as text
+  });
+  const auto n = static_cast<double>(times.size());
+  const auto train = static_cast<std::ptrdiff_t>(fraction[0] * n + kRounding),
+             valid = static_cast<std::ptrdiff_t>((fraction[0] + fraction[1]) * n + kRounding);
+  return sorted({{order.begin(), order.begin() + train},
+                 {order.begin() + train, order.begin() + valid},
+                 {order.begin() + valid, order.end()}});
+}
+
+std::vector<Split> k_fold_splits(std::int64_t count, const std::vector<std::string>& groups, int folds,
+                                 const SplitSizes& sizes, std::uint64_t seed) {
+  normalised(sizes);
+  if (folds < 2 || folds > count)
+    throw UsageError("--folds " + std::to_string(folds) + ": from 2 to the number of molecules, " + std::to_string(count));
+  std::vector<std::vector<std::int64_t>> members(static_cast<std::size_t>(folds));
+  const auto smallest = [&] { return std::ranges::min_element(members, {}, [](const auto& m) { return m.size(); }); };
+  if (groups.empty()) {
+    std::vector<std::int64_t> order(static_cast<std::size_t>(count));
+    std::iota(order.begin(), order.end(), std::int64_t{0});
+    shuffle(order, seed, ShuffleStream::split);
+    for (std::size_t i = 0; i < order.size(); ++i) members[i % members.size()].push_back(order[i]);
+  } else {
+    auto parts = groups_of(groups);
+    std::ranges::stable_sort(parts, [](const auto& a, const auto& b) { return a.size() > b.size(); });
+    for (const auto& part : parts) append(*smallest(), part);
+    if (smallest()->empty())
+      throw UsageError("--folds " + std::to_string(folds) + ": there are only " + std::to_string(parts.size()) + " groups");
+  }
+  std::vector<Split> splits;
+  for (std::size_t k = 0; k < members.size(); ++k) {
+    std::vector<std::int64_t> rest;
+    for (std::size_t other = 0; other < members.size(); ++other)
+      if (other != k) append(rest, members[other]);
+    std::ranges::sort(rest);
+    const Split inner = random_split(static_cast<std::int64_t>(rest.size()), {sizes[0], sizes[1], 0}, seed + k);
+    Split& split = splits.emplace_back();
+    for (const auto i : inner.train) split.train.push_back(rest[static_cast<std::size_t>(i)]);
+    for (const auto i : inner.valid) split.valid.push_back(rest[static_cast<std::size_t>(i)]);
+    split.test = members[k];
+    split = sorted(std::move(split));
+  }
+  return splits;
 }
 
 SplitPart split_part_of_cell(const std::string& cell, const std::string& file, std::int64_t row) {

@@ -296,4 +296,21 @@ TEST_F(TrainCli, HelpBeginsWithAnExample) {
   EXPECT_NE(out.find("tox21"), std::string::npos);
 }
 
+TEST_F(TrainCli, FoldsGiveAModelEachAndOneTable) {
+  const std::string options = " --layers 1 --width 8 --ffn 8 --heads 2 --epochs 2 --threads 1";
+  ASSERT_EQ(run("small.csv --folds 3 -o cv" + options), 0) << read("err.txt");
+  const std::string out = read("out.txt");
+  for (const char* line : {"fold 0 ", "fold 2 ", "mean ", "deviation "}) EXPECT_NE(out.find(line), std::string::npos) << out;
+  for (const char* file : {"cv/model_0/model.safetensors", "cv/model_2/splits.csv", "cv/model_1/test_predictions.csv"})
+    EXPECT_TRUE(fs::exists(folder_ / file)) << file;
+  EXPECT_NE(read("cv/results.csv").find("test,mean,mae,"), std::string::npos);
+  ASSERT_EQ(run("-m cv -i small.csv -o scored.csv", MOLGRAPH_SCORE), 0) << read("err.txt");
+  EXPECT_NE(read("scored.csv").find("y_std"), std::string::npos) << "the folds are an ensemble";
+  EXPECT_EQ(run("-o cv --resume --folds 3 small.csv --threads 1"), 0) << read("err.txt");
+  write("splits.json", R"([{"train": "0-39", "val": "40-49", "test": "50-63"}])");
+  ASSERT_EQ(run("small.csv --splits-file splits.json -o one" + options), 0) << read("err.txt");
+  EXPECT_FALSE(fs::exists(folder_ / "one/model_0")) << "one split is no cross-validation";
+  EXPECT_EQ(run("small.csv --folds 3 --ensemble-size 2 -o both" + options), 2);
+}
+
 }  // namespace

@@ -1,0 +1,199 @@
+// Splits by group, by time, from a file, and cross-validation.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <set>
+
+#include "datasets/load.hpp"
+#include "featurize/error.hpp"
+#include "tests/datasets/scratch_folder.hpp"
+
+namespace molgraph {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+using testing::message_of;
+using testing::ScratchFolder;
+
+std::vector<std::int64_t> all_of(const Split& split) {
+  std::vector<std::int64_t> all = split.train;
+  all.insert(all.end(), split.valid.begin(), split.valid.end());
+  all.insert(all.end(), split.test.begin(), split.test.end());
+  std::ranges::sort(all);
+  return all;
+}
+
+std::vector<std::int64_t> numbers(std::int64_t count) {
+  std::vector<std::int64_t> result(static_cast<std::size_t>(count));
+  std::iota(result.begin(), result.end(), std::int64_t{0});
+  return result;
+}
+
+TEST(KFold, TestPartsAreDisjointAndEverything) {
+  const auto splits = k_fold_splits(103, {}, 5, {0.8, 0.1, 0.1}, 0);
+  ASSERT_THAT(splits, SizeIs(5));
+  std::vector<std::int64_t> tested;
+  for (const Split& split : splits) {
+    EXPECT_EQ(all_of(split), numbers(103));
+    EXPECT_NEAR(static_cast<double>(split.test.size()), 20.6, 1);
+    EXPECT_NEAR(static_cast<double>(split.valid.size()), 9, 1) << "an eighth... a ninth of the rest";
+    tested.insert(tested.end(), split.test.begin(), split.test.end());
+  }
+  std::ranges::sort(tested);
+  EXPECT_EQ(tested, numbers(103));
+  EXPECT_NE(k_fold_splits(103, {}, 5, {0.8, 0.1, 0.1}, 1)[0].test, splits[0].test);
+  EXPECT_THAT(k_fold_splits(10, {}, 2, {1, 0, 0}, 0)[0].valid, IsEmpty());
+  EXPECT_THROW(k_fold_splits(3, {}, 4, {0.8, 0.1, 0.1}, 0), UsageError);
+  EXPECT_THROW(k_fold_splits(3, {"a", "a", "a"}, 2, {0.8, 0.1, 0.1}, 0), UsageError);
+}
+
+TEST(KFold, GroupsStayTogether) {
+  std::vector<std::string> groups;
+  for (int i = 0; i < 200; ++i) groups.push_back(i % 10 == 9 ? "" : "g" + std::to_string(i * i % 37));
+  const auto splits = k_fold_splits(200, groups, 4, {0.8, 0.1, 0.1}, 0);
+  std::map<std::string, std::set<std::size_t>> where;
+  for (std::size_t k = 0; k < splits.size(); ++k) {
+    EXPECT_NEAR(static_cast<double>(splits[k].test.size()), 50, 5);
+    for (const auto g : splits[k].test)
+      if (!groups[static_cast<std::size_t>(g)].empty()) where[groups[static_cast<std::size_t>(g)]].insert(k);
+  }
+  for (const auto& [group, folds] : where) EXPECT_THAT(folds, SizeIs(1)) << group;
+}
+
+TEST(GroupSplit, GroupsStayTogetherAndNamelessOnesAreAlone) {
+  std::vector<std::string> groups(100);   // all without a name
+  for (int i = 0; i < 50; ++i) groups[static_cast<std::size_t>(i)] = "g" + std::to_string(i / 5);
+  const Split split = scaffold_balanced_split(apart_where_empty(groups), {0.8, 0.1, 0.1}, 3);
+  EXPECT_EQ(all_of(split), numbers(100));
+  EXPECT_THAT(split.train, SizeIs(80));
+  for (const auto* part : {&split.train, &split.valid, &split.test})
+    for (const auto g : *part)
+      EXPECT_TRUE(g >= 50 || std::ranges::binary_search(*part, g / 5 * 5)) << g;
+}
+
+TEST(TimeSplit, TheLatestAreTested) {
+  const auto rows = numbers(5);
+  const Split split = time_split({"3", "-1", "2.5", "1e1", "2"}, {0.6, 0.2, 0.2}, "x.csv", rows);
+  EXPECT_THAT(split.train, ElementsAre(1, 2, 4));
+  EXPECT_THAT(split.valid, ElementsAre(0));
+  EXPECT_THAT(split.test, ElementsAre(3));
+  const Split dates = time_split({"2024-03-01", "2023-12-31T23:59", "2024-02-29", "1999-01-01", "2024-03-01 08:00"},
+                                 {0.6, 0.2, 0.2}, "x.csv", rows);
+  EXPECT_THAT(dates.train, ElementsAre(1, 2, 3));
+  EXPECT_THAT(dates.test, ElementsAre(4));
+  EXPECT_THAT(message_of<DataError>([&] { time_split({"1", "soon"}, {1, 0, 0}, "x.csv", {0, 6}); }),
+              AllOf(HasSubstr("x.csv, row 7"), HasSubstr("soon")));
+  EXPECT_THAT(message_of<DataError>([&] { time_split({"2024-01-01", "5"}, {1, 0, 0}, "x.csv", {0, 6}); }),
+              HasSubstr("not a date"));
+}
+
+class SplitFromTableTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string text = "smiles,y,batch,year\n";
+    for (int i = 0; i < 20; ++i)
+      text += std::string(static_cast<std::size_t>(i + 1), i == 7 ? '(' : 'C') + "," + std::to_string(i) + ".5,b" +
+              std::to_string(i % 4) + "," + std::to_string(2000 + (i * 7) % 20) + "\n";
+    options.paths = {folder.write("t.csv", text)};
+    options.target_columns = {"y"};
+  }
+  ScratchFolder folder;
+  LoadOptions options;
+};
+
+TEST_F(SplitFromTableTest, ByGroupColumnAndIntoAStore) {
+  options.split = SplitKind::group;
+  options.group_column = "batch";
+  options.target_columns.clear();
+  options.split_sizes = {0.5, 0.25, 0.25};
+  const LoadedData data = load_data(options);
+  EXPECT_EQ(data.split_name, "group");
+  EXPECT_THAT(data.set.task.names, ElementsAre("y", "year")) << "a column of the split is no target, others are";
+  EXPECT_THAT(all_of(data.split), SizeIs(19));
+  std::map<std::string, int> parts;
+  for (const auto* part : {&data.split.train, &data.split.valid, &data.split.test})
+    for (const auto g : *part) parts["b" + std::to_string(data.set.row[static_cast<std::size_t>(g)] % 4)] |= 1 << (part - &data.split.train);
+  for (const auto& [group, in] : parts) EXPECT_EQ(in & (in - 1), 0) << group;
+
+  const std::string store = folder.file("t.h5");
+  load_to_store(options, store);
+  LoadOptions stored;
+  stored.paths = {store};
+  EXPECT_EQ(load_data(stored).split.test, data.split.test);
+  stored.split = SplitKind::group;
+  stored.group_column = "batch";
+  EXPECT_THAT(message_of<UsageError>([&] { load_data(stored); }), HasSubstr("split the table by group"));
+}
+
+TEST_F(SplitFromTableTest, ByTimeColumn) {
+  options.split = SplitKind::time;
+  options.time_column = "Year";
+  const LoadedData data = load_data(options);
+  for (const auto g : data.split.test) EXPECT_GE(data.set.row[static_cast<std::size_t>(g)] * 7 % 20, 18);
+  EXPECT_THAT(data.split.test, SizeIs(2));
+  options.time_column = "month";
+  EXPECT_THAT(message_of<DataError>([&] { load_data(options); }), HasSubstr("no column 'month' for the split"));
+}
+
+TEST_F(SplitFromTableTest, FoldsOfEveryKind) {
+  options.folds = 3;
+  EXPECT_THAT(load_data(options).folds, SizeIs(3));
+  EXPECT_EQ(load_data(options).split_name, "random folds");
+  options.split = SplitKind::group;
+  options.group_column = "batch";
+  EXPECT_THAT(load_data(options).folds, SizeIs(3));
+  options.split = SplitKind::scaffold;
+  options.group_column.clear();
+  EXPECT_THAT(message_of<UsageError>([&] { load_data(options); }), HasSubstr("only 1 groups")) << "chains have no scaffold";
+}
+
+TEST_F(SplitFromTableTest, AFileOfRowNumbers) {
+  options.splits_file = folder.write("s.json", R"([{"train": [0, 1, 7], "val": "2-4, 6", "test": [19]},
+                                                   {"train": [5], "valid": [], "test": "8,9"}])");
+  const LoadedData data = load_data(options);
+  ASSERT_THAT(data.folds, SizeIs(2));
+  EXPECT_EQ(data.split_name, "file");
+  EXPECT_THAT(data.folds[0].train, ElementsAre(0, 1)) << "row 7 has no molecule";
+  EXPECT_THAT(data.folds[0].valid, ElementsAre(2, 3, 4, 6));
+  EXPECT_THAT(data.folds[0].test, ElementsAre(18)) << "the numbers are those of the rows";
+  EXPECT_THAT(data.folds[1].test, ElementsAre(7, 8));
+  const auto message = [&](const std::string& json) {
+    options.splits_file = folder.write("bad.json", json);
+    try {
+      load_data(options);
+    } catch (const std::exception& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_THAT(message("[{\"train\": [20]}]"), HasSubstr("row 20 is none of the rows 0 to 19"));
+  EXPECT_THAT(message("[{\"train\": [1], \"test\": [1]}]"), HasSubstr("in two parts"));
+  EXPECT_THAT(message("[{\"train\": \"3-1\"}]"), HasSubstr("3-1"));
+  EXPECT_THAT(message("[{\"training\": [1]}]"), HasSubstr("training"));
+  EXPECT_THAT(message("[{\"train\": {}}]"), HasSubstr("no JSON list"));
+  EXPECT_THAT(message("[]"), HasSubstr("no split"));
+  EXPECT_THAT(message("train: 1"), HasSubstr("no JSON list"));
+}
+
+TEST_F(SplitFromTableTest, ContradictionsAreUsageErrors) {
+  const auto refused = [&](auto change, const std::string& text) {
+    LoadOptions copy = options;
+    change(copy);
+    EXPECT_THAT(message_of<UsageError>([&] { load_data(copy); }), HasSubstr(text));
+  };
+  refused([](LoadOptions& o) { o.group_column = "batch"; }, "go together");
+  refused([](LoadOptions& o) { o.split = SplitKind::time; }, "go together");
+  refused([](LoadOptions& o) { o.folds = 1; }, "at least 2");
+  refused([](LoadOptions& o) { o.folds = 2, o.split = SplitKind::column; }, "--folds makes its own parts");
+  refused([](LoadOptions& o) { o.splits_file = "x", o.folds = 2; }, "--splits-file says all");
+}
+
+}  // namespace
+}  // namespace molgraph
