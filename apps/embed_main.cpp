@@ -36,12 +36,12 @@ EmbedOptions parse(const std::vector<std::string>& arguments) {
       ->capture_default_str()
       ->type_name("L");
   app.add_flag("--l2", options.l2, "Scale each row to length 1");
-  app.add_option("--dtype", options.dtype, "float32, or float16 for .npy and .npz")
+  app.add_option("--dtype", options.dtype, "float32, or float16 for .npz, .npy and .h5")
       ->capture_default_str()
       ->type_name("NAME");
   add_batch_options(line, options.batch,
-                    "By suffix: .npz (arrays embeddings, ids, smiles, status), .npy (with the ids in OUT.rows.csv), "
-                    ".csv, .tsv or .jsonl, these three also .gz; - is CSV on standard output");
+                    "By suffix: .npz (arrays embeddings, ids, smiles, status), .h5 (embeddings, id, smiles, status, reason), "
+                    ".npy (with the ids in OUT.rows.csv), .csv, .tsv or .jsonl, these three also .gz; - is CSV on standard output");
   line.parse(arguments);
   return options;
 }
@@ -62,7 +62,7 @@ int embed(const EmbedOptions& options) {
   const EmbeddingOptions embedding{pooling_from_string(options.pooling), options.layers, options.l2};
   const FloatKind kind = float_kind(options.dtype);
   const auto format = embedding_lines_format(options.batch.output);
-  if (format && kind == FloatKind::float16) throw UsageError("--dtype float16 is for .npy and .npz only");
+  if (format && kind == FloatKind::float16) throw UsageError("--dtype float16 is for .npz, .npy and .h5 only");
   if (!format && options.batch.resume) throw UsageError("--resume is for .csv, .tsv and .jsonl only");
   const Predictor predictor({options.model}, options.batch.predictor());
   const int width = predictor.embedding_width(embedding);

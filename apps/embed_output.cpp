@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "datasets/embedding_file.hpp"
 #include "datasets/table_reader.hpp"
 #include "featurize/error.hpp"
 
@@ -56,6 +57,22 @@ class NpzSink : public RowSink<Embedding> {
   NpzWriter archive_;
 };
 
+class Hdf5Sink : public RowSink<Embedding> {
+ public:
+  Hdf5Sink(const std::string& path, std::int64_t width, FloatKind kind) : file_(path, width, kind) {}
+  void write(const RowWindows& windows, const DoneWindow<Embedding>& done) override {
+    for (std::size_t i = 0; i < done.results.size(); ++i) {
+      const Embedding& one = done.results[i];
+      file_.add_row(one.values, windows.id(done.window, i), windows.smiles(done.window.rows[i]),
+                    std::string(to_string(one.status)), one.reason);
+    }
+  }
+  void finish() override { file_.finish(); }
+
+ private:
+  EmbeddingFileWriter file_;
+};
+
 }  // namespace
 
 std::string EmbeddingTable::header() const {
@@ -95,12 +112,15 @@ std::optional<RowFormat> embedding_lines_format(const std::string& path) {
   if (path == "-" || name.ends_with(".csv")) return RowFormat::csv;
   if (name.ends_with(".tsv")) return RowFormat::tsv;
   if (name.ends_with(".jsonl")) return RowFormat::json;
-  if (name.size() == path.size() && (name.ends_with(".npy") || name.ends_with(".npz"))) return std::nullopt;
-  throw UsageError(path + ": the suffix must be .npy, .npz, .csv, .tsv or .jsonl (the last three also with .gz)");
+  const bool arrays = name.ends_with(".npy") || name.ends_with(".npz") || name.ends_with(".h5") || name.ends_with(".hdf5");
+  if (arrays && name.size() == path.size()) return std::nullopt;
+  throw UsageError(path + ": the suffix must be .npz, .npy, .h5, .csv, .tsv or .jsonl (the last three also with .gz)");
 }
 
 std::unique_ptr<RowSink<Embedding>> make_embedding_arrays(const std::string& path, std::int64_t width, FloatKind kind) {
-  if (without_gz(path).ends_with(".npy")) return std::make_unique<NpySink>(path, width, kind);
+  const std::string name = without_gz(path);
+  if (name.ends_with(".npy")) return std::make_unique<NpySink>(path, width, kind);
+  if (!name.ends_with(".npz")) return std::make_unique<Hdf5Sink>(path, width, kind);
   return std::make_unique<NpzSink>(path, width, kind);
 }
 

@@ -1,4 +1,4 @@
-// What molgraph-embed writes: lines of text, or the arrays of npy and npz files, by the suffix.
+// What molgraph-embed writes: lines of text, or the arrays of npy, npz and HDF5 files, by the suffix.
 #pragma once
 
 #include <cstdint>
@@ -26,10 +26,10 @@ class EmbeddingTable {
 };
 
 /// The format of lines that `path` asks for: OUT.csv, .tsv, .jsonl, each also .gz; "-" = CSV. Nothing for a file of arrays:
-/// OUT.npy or OUT.npz. Throws UsageError on another suffix.
+/// OUT.npy, .npz or .h5. Throws UsageError on another suffix.
 std::optional<RowFormat> embedding_lines_format(const std::string& path);
 
-/// A sink for OUT.npy (with OUT.rows.csv beside it: id, smiles, status, reason) or OUT.npz. Destroyed without finish(), it
+/// A sink for OUT.npy (with OUT.rows.csv beside it: id, smiles, status, reason), OUT.npz or OUT.h5. Destroyed without finish(), it
 /// leaves nothing. Throws FileError.
 std::unique_ptr<RowSink<Embedding>> make_embedding_arrays(const std::string& path, std::int64_t width, FloatKind kind);
 

@@ -167,6 +167,14 @@ void summarise_members(Prediction& prediction) {
   }
 }
 
+std::vector<Embedding> embeddings_of(std::vector<Prediction> predictions) {
+  std::vector<Embedding> embeddings;
+  embeddings.reserve(predictions.size());
+  for (Prediction& one : predictions)
+    embeddings.push_back({one.status, std::move(one.reason), std::move(one.embedding)});
+  return embeddings;
+}
+
 }  // namespace
 
 ScorePrecision precision_from_string(const std::string& text) {
@@ -238,13 +246,16 @@ struct Predictor::State {
     });
   }
 
-  std::vector<Prediction> predict(std::span<const std::string> texts, Parse parse) const {
+  /// `embedding` null = none is wanted, else there is one run.
+  std::vector<Prediction> predict(std::span<const std::string> texts, Parse parse,
+                                  const EmbeddingOptions* embedding) const {
     const std::vector<FeaturizeResult> molecules = featurize(texts, parse);
-    const Task& task = runs[0].config.task;
-    const auto outputs = static_cast<std::size_t>(task.num_outputs());
+    const auto outputs = static_cast<std::size_t>(runs[0].config.task.num_outputs());
+    const auto channels = static_cast<std::size_t>(runs[0].config.encoder().width);
     std::vector<Prediction> predictions(texts.size());
     for (std::size_t i = 0; i < texts.size(); ++i) {
       predictions[i].members.assign(runs.size(), std::vector<float>(outputs, kNaN));
+      if (embedding != nullptr) predictions[i].embedding.assign(embedding->layers.size() * channels, kNaN);
       if (const Rejection* rejection = std::get_if<Rejection>(&molecules[i])) {
         predictions[i].status = rejection->status;
         predictions[i].reason = rejection->reason;
@@ -252,51 +263,29 @@ struct Predictor::State {
     }
     for_each_batch(molecules, [&](std::size_t r, std::span<const std::size_t> chosen, const GraphBatch& batch) {
       std::vector<float> values(chosen.size() * outputs);
-      runs[r].engine->predict(batch, 1, values.data());
+      std::vector<std::vector<float>> states(embedding != nullptr ? embedding->layers.size() : 0);
+      std::vector<cpu::KeptStates> kept;
+      for (std::size_t l = 0; l < states.size(); ++l) {
+        states[l].resize(static_cast<std::size_t>(batch.num_tokens()) * channels);
+        kept.push_back({embedding->layers[l], states[l].data()});
+      }
+      runs[r].engine->predict(batch, 1, values.data(), kept);
       for (std::size_t k = 0; k < chosen.size(); ++k) {
         float* row = values.data() + k * outputs;
         runs[r].to_predictions(row);
         predictions[chosen[k]].members[r].assign(row, row + outputs);
-      }
-    });
-    for (Prediction& prediction : predictions) summarise_members(prediction);
-    return predictions;
-  }
-
-  std::vector<Embedding> embed(std::span<const std::string> texts, Parse parse, const EmbeddingOptions& embedding,
-                               std::size_t width) const {
-    const std::vector<FeaturizeResult> molecules = featurize(texts, parse);
-    std::vector<Embedding> results(texts.size());
-    for (std::size_t i = 0; i < texts.size(); ++i) {
-      results[i].values.assign(width, kNaN);
-      if (const Rejection* rejection = std::get_if<Rejection>(&molecules[i])) {
-        results[i].status = rejection->status;
-        results[i].reason = rejection->reason;
-      }
-    }
-    const std::int64_t channels = runs[0].config.encoder().width;
-    for_each_batch(molecules, [&](std::size_t r, std::span<const std::size_t> chosen, const GraphBatch& batch) {
-      const std::size_t outputs = runs[r].engine->outputs();
-      std::vector<float> scaled(chosen.size() * outputs);
-      std::vector<std::vector<float>> states(embedding.layers.size());
-      std::vector<cpu::KeptStates> kept;
-      for (std::size_t l = 0; l < states.size(); ++l) {
-        states[l].resize(static_cast<std::size_t>(batch.num_tokens() * channels));
-        kept.push_back({embedding.layers[l], states[l].data()});
-      }
-      runs[r].engine->predict(batch, 1, scaled.data(), kept);
-      for (std::size_t l = 0; l < states.size(); ++l) {
-        for (std::size_t k = 0; k < chosen.size(); ++k) {
-          const std::int64_t first = batch.token_offset[k];
-          pool(embedding.pooling, states[l].data() + first * channels, batch.token_offset[k + 1] - first,
-               channels, results[chosen[k]].values.data() + static_cast<std::int64_t>(l) * channels);
+        const std::int64_t first = batch.token_offset[k], tokens = batch.token_offset[k + 1] - first;
+        for (std::size_t l = 0; l < states.size(); ++l) {
+          pool(embedding->pooling, states[l].data() + static_cast<std::size_t>(first) * channels, tokens,
+               static_cast<std::int64_t>(channels), predictions[chosen[k]].embedding.data() + l * channels);
         }
       }
     });
-    if (embedding.l2) {
-      for (Embedding& result : results) scale_to_length_one(result.values);
+    for (Prediction& prediction : predictions) {
+      summarise_members(prediction);
+      if (embedding != nullptr && embedding->l2) scale_to_length_one(prediction.embedding);
     }
-    return results;
+    return predictions;
   }
 };
 
@@ -342,25 +331,35 @@ int Predictor::embedding_width(const EmbeddingOptions& options) const {
 
 std::vector<Prediction> Predictor::predict(std::span<const std::string> smiles) const {
   const DistinctTexts distinct(smiles);
-  return distinct.spread(state_->predict(distinct.texts, &Featurizer::smiles));
+  return distinct.spread(state_->predict(distinct.texts, &Featurizer::smiles, nullptr));
+}
+
+std::vector<Prediction> Predictor::predict(std::span<const std::string> smiles,
+                                           const EmbeddingOptions& embedding) const {
+  embedding_width(embedding);   // throws where there can be none
+  const DistinctTexts distinct(smiles);
+  return distinct.spread(state_->predict(distinct.texts, &Featurizer::smiles, &embedding));
 }
 
 std::vector<Prediction> Predictor::predict_mol_blocks(std::span<const std::string> blocks) const {
   const DistinctTexts distinct(blocks);
-  return distinct.spread(state_->predict(distinct.texts, &Featurizer::mol_block));
+  return distinct.spread(state_->predict(distinct.texts, &Featurizer::mol_block, nullptr));
+}
+
+std::vector<Prediction> Predictor::predict_mol_blocks(std::span<const std::string> blocks,
+                                                      const EmbeddingOptions& embedding) const {
+  embedding_width(embedding);
+  const DistinctTexts distinct(blocks);
+  return distinct.spread(state_->predict(distinct.texts, &Featurizer::mol_block, &embedding));
 }
 
 std::vector<Embedding> Predictor::embed(std::span<const std::string> smiles, const EmbeddingOptions& options) const {
-  const DistinctTexts distinct(smiles);
-  const auto width = static_cast<std::size_t>(embedding_width(options));
-  return distinct.spread(state_->embed(distinct.texts, &Featurizer::smiles, options, width));
+  return embeddings_of(predict(smiles, options));
 }
 
 std::vector<Embedding> Predictor::embed_mol_blocks(std::span<const std::string> blocks,
                                                    const EmbeddingOptions& options) const {
-  const DistinctTexts distinct(blocks);
-  const auto width = static_cast<std::size_t>(embedding_width(options));
-  return distinct.spread(state_->embed(distinct.texts, &Featurizer::mol_block, options, width));
+  return embeddings_of(predict_mol_blocks(blocks, options));
 }
 
 }  // namespace molgraph

@@ -41,6 +41,7 @@ struct Prediction {
   std::vector<float> values;     ///< [outputs]: target's unit, probability, or class probabilities (target-major)
   std::vector<float> deviation;  ///< [outputs] standard deviation over an ensemble (population), empty for one run
   std::vector<std::vector<float>> members;  ///< [runs][outputs] of an ensemble, empty for one run
+  std::vector<float> embedding;             ///< [layers * C] where asked for
 };
 
 struct Embedding {
@@ -71,9 +72,12 @@ class Predictor {
 
   /// One result per text, in order. Bad text gives a status, never an exception.
   std::vector<Prediction> predict(std::span<const std::string> smiles) const;
+  /// With the embedding of each molecule, at no further cost. One run only.
+  std::vector<Prediction> predict(std::span<const std::string> smiles, const EmbeddingOptions& embedding) const;
   std::vector<Embedding> embed(std::span<const std::string> smiles, const EmbeddingOptions& options = {}) const;
   /// The same for SDF records.
   std::vector<Prediction> predict_mol_blocks(std::span<const std::string> blocks) const;
+  std::vector<Prediction> predict_mol_blocks(std::span<const std::string> blocks, const EmbeddingOptions& embedding) const;
   std::vector<Embedding> embed_mol_blocks(std::span<const std::string> blocks,
                                           const EmbeddingOptions& options = {}) const;
 

@@ -12,7 +12,7 @@ set(MOLGRAPH_BATCH_SOURCES
   batch_run.cpp           # tables in, rows out: shards, going on after an interruption
   resume_record.cpp       # OUT.part.json
   score_output.cpp)       # lines
-set(MOLGRAPH_SCORE_SOURCES score_main.cpp ${MOLGRAPH_BATCH_SOURCES})
+set(MOLGRAPH_SCORE_SOURCES score_main.cpp nearest.cpp ${MOLGRAPH_BATCH_SOURCES})
 set(MOLGRAPH_EMBED_SOURCES embed_main.cpp embed_output.cpp ${MOLGRAPH_BATCH_SOURCES})
 set(MOLGRAPH_INFO_SOURCES info_main.cpp info_card.cpp)
 set_source_files_properties(program.cpp PROPERTIES COMPILE_DEFINITIONS MOLGRAPH_VERSION="${PROJECT_VERSION}")

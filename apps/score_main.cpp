@@ -2,9 +2,12 @@
 #include <spdlog/spdlog.h>
 
 #include <CLI/CLI.hpp>
+#include <optional>
 
 #include "apps/batch_run.hpp"
+#include "apps/nearest.hpp"
 #include "apps/score_output.hpp"
+#include "featurize/error.hpp"
 
 namespace molgraph {
 namespace {
@@ -12,6 +15,7 @@ namespace {
 struct ScoreOptions {
   BatchOptions batch;
   std::vector<std::string> models;
+  std::string nearest;
   bool individual = false;
 };
 
@@ -30,6 +34,10 @@ ScoreOptions parse(const std::vector<std::string>& arguments) {
       ->required()
       ->type_name("RUN");
   app.add_flag("--individual", options.individual, "Also a column per run: <target>_pred_0, <target>_pred_1, ...");
+  app.add_option("--nearest", options.nearest,
+                 "Store or table of the training molecules: columns nearest_distance (in embedding space) and nearest_id, "
+                 "to see how far a molecule lies from them; one run, no ensemble")
+      ->type_name("TRAIN");
   add_batch_options(line, options.batch,
                     "CSV, or by suffix .tsv or .jsonl (JSON lines), also .gz; - is standard output (TSV for TSV input, "
                     "else CSV). It grows as OUT.part and always has a header");
@@ -43,26 +51,52 @@ RowFormat format_for(const std::string& output, TableFormat input) {
   return name.ends_with(".tsv") ? RowFormat::tsv : name.ends_with(".jsonl") ? RowFormat::json : RowFormat::csv;
 }
 
+/// Predictions of a window, with the nearest training molecules if there are any.
+std::vector<ScoredRow> score_window(const Predictor& predictor, const std::optional<TrainingMolecules>& training,
+                                    const RowWindow& window) {
+  const auto predict = [&](const auto&... embedding) {
+    return window.mol_blocks ? predictor.predict_mol_blocks(window.molecules, embedding...)
+                             : predictor.predict(window.molecules, embedding...);
+  };
+  std::vector<ScoredRow> rows;
+  for (Prediction& one : training ? predict(EmbeddingOptions{}) : predict()) rows.push_back({std::move(one), 0, {}});
+  if (!training) return rows;
+  std::vector<float> queries;
+  for (const ScoredRow& row : rows)
+    if (row.status == RowStatus::ok) queries.insert(queries.end(), row.embedding.begin(), row.embedding.end());
+  const std::vector<Neighbour> found = training->rows.find(queries);
+  std::size_t next = 0;
+  for (ScoredRow& row : rows) {
+    if (row.status != RowStatus::ok) continue;
+    row.nearest_distance = found[next].distance;
+    row.nearest_id = training->ids[found[next++].index];
+  }
+  return rows;
+}
+
 int score(const ScoreOptions& options) {
-  const Predictor predictor(options.models, options.batch.predictor());
+  const BatchOptions& batch = options.batch;
+  const Predictor predictor(options.models, batch.predictor());
   spdlog::debug("{} model(s), {}", predictor.num_runs(), predictor.featurizer().canonical_text());
-  InputRange range = open_input(options.batch);
-  const ScoreTable table(range.tables.columns(), predictor.task(), predictor.num_runs(), options.individual,
-                         format_for(options.batch.output, range.tables.format()));
-  TextOutput output(options.batch, range, table.header(), predictor.files(),
-                    {{"individual", options.individual ? "yes" : "no"}});
+  const bool nearest = !options.nearest.empty();
+  if (nearest && predictor.num_runs() > 1) throw UsageError("--nearest is measured in one model's space: give one -m");
+  InputRange range = open_input(batch);
+  const ScoreTable table(range.tables.columns(), predictor.task(), predictor.num_runs(), options.individual, nearest,
+                         format_for(batch.output, range.tables.format()));
+  TextOutput output(batch, range, table.header(), predictor.files(),
+                    {{"individual", options.individual ? "yes" : "no"},
+                     {"nearest", nearest ? fingerprint_of(options.nearest) : "none"}});
   if (output.done()) return kExitDone;
-  TextSink<Prediction> sink(output, [&](const RowWindows&, const RowWindow& window, const std::vector<Prediction>& rows) {
+  std::optional<TrainingMolecules> training;
+  if (nearest) training = embed_training_molecules(options.nearest, predictor, batch.common.threads);
+  TextSink<ScoredRow> sink(output, [&](const RowWindows&, const RowWindow& window, const std::vector<ScoredRow>& rows) {
     std::string text;
     for (std::size_t i = 0; i < rows.size(); ++i) table.append(window.rows[i], rows[i], text);
     return text;
   });
-  return run_batch<Prediction>(
-      options.batch, "Scoring", std::move(range), output.counts(),
-      [&](const RowWindow& window) {
-        return window.mol_blocks ? predictor.predict_mol_blocks(window.molecules) : predictor.predict(window.molecules);
-      },
-      sink);
+  return run_batch<ScoredRow>(
+      batch, "Scoring", std::move(range), output.counts(),
+      [&](const RowWindow& window) { return score_window(predictor, training, window); }, sink);
 }
 
 }  // namespace

@@ -13,30 +13,36 @@ std::string label_of(const Task& task, std::size_t class_number) {
   return class_number < task.class_labels.size() ? task.class_labels[class_number] : std::to_string(class_number);
 }
 
-/// Names of the new columns before collisions are looked at.
-std::vector<std::string> wanted_columns(const Task& task, std::size_t runs, bool individual) {
-  std::vector<std::string> names;
+/// A new column before collisions of names are looked at.
+struct NewColumn {
+  std::string name;
+  bool is_number = true;
+};
+
+std::vector<NewColumn> wanted_columns(const Task& task, std::size_t runs, bool individual, bool nearest) {
+  std::vector<NewColumn> columns;
   const bool multiclass = task.kind == TaskKind::multiclass;
   for (const std::string& target : task.names) {
-    names.push_back(target + "_pred");
+    columns.push_back({target + "_pred", !multiclass});
     std::vector<std::string> values;  // what every run has
     if (multiclass) {
       for (int c = 0; c < task.classes; ++c) values.push_back(label_of(task, static_cast<std::size_t>(c)));
-      for (const auto& label : values) names.push_back(target + "_prob_" + label);
+      for (const auto& label : values) columns.push_back({target + "_prob_" + label});
     }
     if (runs > 1) {
-      if (!multiclass) names.push_back(target + "_std");
-      for (const auto& label : values) names.push_back(target + "_std_" + label);
+      if (!multiclass) columns.push_back({target + "_std"});
+      for (const auto& label : values) columns.push_back({target + "_std_" + label});
     }
     for (std::size_t r = 0; individual && r < runs; ++r) {
       std::string run("_");
       run += std::to_string(r);
-      if (!multiclass) names.push_back(target + "_pred" + run);
-      for (const auto& label : values) names.push_back(target + "_prob_" + label + run);
+      if (!multiclass) columns.push_back({target + "_pred" + run});
+      for (const auto& label : values) columns.push_back({target + "_prob_" + label + run});
     }
   }
-  names.insert(names.end(), {"status", "reason"});
-  return names;
+  if (nearest) columns.insert(columns.end(), {{"nearest_distance"}, {"nearest_id", false}});
+  columns.insert(columns.end(), {{"status", false}, {"reason", false}});
+  return columns;
 }
 
 }  // namespace
@@ -62,12 +68,13 @@ std::string number_text(float value) {
 }
 
 ScoreTable::ScoreTable(const std::vector<std::string>& input_columns, const Task& task, std::size_t runs,
-                       bool individual, RowFormat format)
-    : task_(task), runs_(runs), individual_(individual), format_(format), columns_(input_columns) {
+                       bool individual, bool nearest, RowFormat format)
+    : task_(task), runs_(runs), individual_(individual), nearest_(nearest), format_(format), columns_(input_columns) {
   std::set<std::string> taken(input_columns.begin(), input_columns.end());
-  for (std::string name : wanted_columns(task, runs, individual)) {
-    while (!taken.insert(name).second) name.insert(0, "molgraph_");
-    added_.push_back(name);
+  for (NewColumn& column : wanted_columns(task, runs, individual, nearest)) {
+    while (!taken.insert(column.name).second) column.name.insert(0, "molgraph_");
+    added_.push_back(column.name);
+    is_number_.push_back(column.is_number);
   }
 }
 
@@ -97,32 +104,34 @@ void ScoreTable::append_target(std::size_t target, const Prediction& prediction,
   }
 }
 
-void ScoreTable::append(const TableRow& row, const Prediction& prediction, std::string& out) const {
+void ScoreTable::append(const TableRow& row, const ScoredRow& scored, std::string& out) const {
   std::vector<std::string> cells = row.cells;
   cells.resize(columns_.size());
-  if (prediction.status == RowStatus::ok) {
-    for (std::size_t t = 0; t < task_.names.size(); ++t) append_target(t, prediction, cells);
+  if (scored.status == RowStatus::ok) {
+    for (std::size_t t = 0; t < task_.names.size(); ++t) append_target(t, scored, cells);
+    if (nearest_) {
+      cells.push_back(number_text(static_cast<float>(scored.nearest_distance)));
+      cells.push_back(scored.nearest_id);
+    }
   }
   cells.resize(columns_.size() + added_.size() - 2);
-  cells.emplace_back(to_string(prediction.status));
-  cells.push_back(prediction.reason);
+  cells.emplace_back(to_string(scored.status));
+  cells.push_back(scored.reason);
   if (format_ == RowFormat::json) {
-    append_json(cells, out);
+    append_json(cells, scored.status == RowStatus::ok, out);
   } else {
     out += line_of(cells, delimiter_of(format_));
   }
 }
 
-void ScoreTable::append_json(const std::vector<std::string>& cells, std::string& out) const {
+void ScoreTable::append_json(const std::vector<std::string>& cells, bool ok, std::string& out) const {
   const std::size_t input = columns_.size(), numbers_end = cells.size() - 2;
-  const std::size_t per_target = task_.names.empty() ? 1 : (numbers_end - input) / task_.names.size();
   for (std::size_t c = 0; c < cells.size(); ++c) {
     out += (c == 0 ? "{" : ",") + json_text(c < input ? columns_[c] : added_[c - input]) + ":";
-    const bool is_number = c >= input && c < numbers_end &&
-                           !(task_.kind == TaskKind::multiclass && (c - input) % per_target == 0);
-    if (c >= input && c < numbers_end && cells[c].empty()) out += "null";
-    else if (!is_number) out += json_text(cells[c]);
-    else out += cells[c] == "nan" || cells[c].ends_with("inf") ? "null" : cells[c];   // JSON knows neither
+    const bool is_number = c >= input && is_number_[c - input];
+    const bool finite = is_number && cells[c] != "nan" && !cells[c].ends_with("inf");   // JSON knows neither
+    if (c >= input && c < numbers_end && (!ok || (is_number && !finite))) out += "null";
+    else out += is_number ? cells[c] : json_text(cells[c]);
   }
   out += "}\n";
 }

@@ -27,25 +27,32 @@ std::string line_of(const std::vector<std::string>& cells, char delimiter);
 /// several runs T_std (multiclass: T_std_CLASS), with `individual` T_pred_RUN (multiclass: T_prob_CLASS_RUN); then
 /// status and reason. A name that the input or an earlier new column has gets the prefix molgraph_. In JSON lines the
 /// input's cells and the classes are texts, the model's numbers are numbers.
+struct ScoredRow : Prediction {
+  double nearest_distance = 0;   ///< to the nearest training molecule; of a row that is ok, where it is asked for
+  std::string nearest_id;
+};
+
 class ScoreTable {
  public:
+  /// `nearest`: also nearest_distance and nearest_id, before the status.
   ScoreTable(const std::vector<std::string>& input_columns, const Task& task, std::size_t runs, bool individual,
-             RowFormat format);
+             bool nearest, RowFormat format);
 
   /// The first line, with its line end; JSON lines have none.
   std::string header() const;
   /// Appends one line. Values of a row that is not ok are empty cells, in JSON null.
-  void append(const TableRow& row, const Prediction& prediction, std::string& out) const;
+  void append(const TableRow& row, const ScoredRow& scored, std::string& out) const;
 
  private:
   void append_target(std::size_t target, const Prediction& prediction, std::vector<std::string>& cells) const;
-  void append_json(const std::vector<std::string>& cells, std::string& out) const;
+  void append_json(const std::vector<std::string>& cells, bool ok, std::string& out) const;
 
   Task task_;
   std::size_t runs_;
-  bool individual_;
+  bool individual_, nearest_;
   RowFormat format_;
   std::vector<std::string> columns_, added_;
+  std::vector<bool> is_number_;   ///< [added]
 };
 
 }  // namespace molgraph

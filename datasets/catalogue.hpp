@@ -1,4 +1,4 @@
-// The data sets known by name: which files, which columns, which split. To add one, add an entry in catalogue.cpp.
+// The data sets known by name: which files, which columns, which split. To add one, add an entry in catalogue_entries.cpp.
 #pragma once
 
 #include <array>

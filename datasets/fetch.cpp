@@ -3,13 +3,15 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "datasets/addresses_json.hpp"
 #include "datasets/download.hpp"
 #include "datasets/files.hpp"
 #include "datasets/zip_archive.hpp"
 #include "featurize/error.hpp"
 
 namespace molgraph {
+
+extern const char* const kAddressesJson;   // addresses.json, put into the program by CMake
+
 namespace {
 
 namespace fs = std::filesystem;

@@ -258,7 +258,7 @@ LoadedData load_data(const LoadOptions& options, const std::function<void(std::i
           add_to_part(from_parts, row.part, data.set.size());
           if (row.extra_part > 0) extra[row.extra_part - 1].test.push_back(data.set.size());
           if (source.has_key()) keys.push_back(std::move(row.key));
-          data.set.add(*graph, row.row, std::move(row.id), std::move(row.smiles), row.values);
+          data.set.add(*graph, row.row, row.id, row.smiles, row.values);
         } else {
           if (options.strict) throw_strict(source, row);
           data.set.rejected.push_back(rejected_row(row));
@@ -267,6 +267,7 @@ LoadedData load_data(const LoadOptions& options, const std::function<void(std::i
       },
       progress);
   if (data.set.size() == 0) throw_no_molecule(source, tally);
+  data.set.shrink_to_fit();
   if (source.has_parts()) {
     if (source.plan().tables.size() == 2) draw_valid_from_train(from_parts, options);
     data.split_name = source.plan().split_name;

@@ -17,8 +17,8 @@ GraphView MoleculeSet::graph(std::int64_t g) const {
           bonds.data() + bond_offset[index] * shape.bond_columns};
 }
 
-void MoleculeSet::add(const MolecularGraph& graph, std::int64_t source_row, std::string molecule_id,
-                      std::string molecule_smiles, const std::vector<float>& values) {
+void MoleculeSet::add(const MolecularGraph& graph, std::int64_t source_row, const std::string& molecule_id,
+                      const std::string& molecule_smiles, const std::vector<float>& values) {
   assert(graph.features == featurizer.features);
   assert(values.size() == static_cast<std::size_t>(task.num_targets()));
   atom_offset.push_back(atom_offset.back() + graph.num_atoms());
@@ -27,9 +27,14 @@ void MoleculeSet::add(const MolecularGraph& graph, std::int64_t source_row, std:
   bond_atoms.insert(bond_atoms.end(), graph.bond_atoms.begin(), graph.bond_atoms.end());
   bonds.insert(bonds.end(), graph.bonds.begin(), graph.bonds.end());
   row.push_back(source_row);
-  id.push_back(std::move(molecule_id));
-  smiles.push_back(std::move(molecule_smiles));
+  id.push_back(molecule_id);
+  smiles.push_back(molecule_smiles);
   targets.insert(targets.end(), values.begin(), values.end());
+}
+
+void MoleculeSet::shrink_to_fit() {
+  const auto shrink = [](auto&... lists) { (lists.shrink_to_fit(), ...); };
+  shrink(atom_offset, bond_offset, atoms, bond_atoms, bonds, row, id, smiles, targets);
 }
 
 }  // namespace molgraph

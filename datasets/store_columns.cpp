@@ -231,14 +231,14 @@ TextColumnReader::TextColumnReader(const FileContext& file, hid_t group, const s
   if (offset.rows() < 1) damaged(file, name + kOffsetSuffix + " is empty");
 }
 
-std::vector<std::string> TextColumnReader::all(const FileContext& file, const std::string& name) const {
+TextList TextColumnReader::all(const FileContext& file, const std::string& name) const {
   const auto flat = bytes.all<char>();
   const auto offsets = offset.all<std::int64_t>();
   check_offsets(file, name + kOffsetSuffix, offsets, rows(), bytes.rows());
-  std::vector<std::string> texts;
-  texts.reserve(offsets.size() - 1);
+  TextList texts;
+  texts.reserve(offsets.size() - 1, flat.size());
   for (std::size_t t = 0; t + 1 < offsets.size(); ++t) {
-    texts.emplace_back(flat.data() + offsets[t], static_cast<std::size_t>(offsets[t + 1] - offsets[t]));
+    texts.push_back({flat.data() + offsets[t], static_cast<std::size_t>(offsets[t + 1] - offsets[t])});
   }
   return texts;
 }

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "datasets/molecule_set.hpp"
 #include "datasets/store_layout.hpp"
 #include "datasets/threads.hpp"
 
@@ -92,7 +93,7 @@ struct TextColumnReader {
   TextColumnReader() = default;
   TextColumnReader(const FileContext& file, hid_t group, const std::string& name);
   std::int64_t rows() const { return offset.rows() - 1; }
-  std::vector<std::string> all(const FileContext& file, const std::string& name) const;
+  TextList all(const FileContext& file, const std::string& name) const;
 };
 
 /// Offsets must have `count` + 1 entries from 0 to `total`, never falling.

@@ -292,10 +292,7 @@ MoleculeSet Store::State::load() const {
   set.bond_offset = bond_offset;
   set.atoms = atoms.all<std::uint8_t>();
   set.bonds = bonds.all<std::uint8_t>();
-  {
-    const auto narrow = bond_atoms.all<std::uint16_t>();
-    set.bond_atoms.assign(narrow.begin(), narrow.end());
-  }
+  set.bond_atoms = bond_atoms.all<std::uint16_t>();
   set.row = row.all<std::int64_t>();
   if (std::any_of(set.row.begin(), set.row.end(), [](std::int64_t r) { return r < 0; }))
     damaged(context, "row has a negative number");
@@ -338,8 +335,7 @@ PairRelations Store::State::recomputed_pairs(std::int64_t g) {
   MolecularGraph graph;
   graph.features = summary.featurizer.features;
   graph.atoms = atoms.some<std::uint8_t>(atom_offset[index], n);
-  const auto narrow = bond_atoms.some<std::uint16_t>(bond_offset[index], m);
-  graph.bond_atoms.assign(narrow.begin(), narrow.end());
+  graph.bond_atoms = bond_atoms.some<std::uint16_t>(bond_offset[index], m);
   graph.bonds = bonds.some<std::uint8_t>(bond_offset[index], m);
   std::vector<std::uint32_t> keys;
   check_graph(context, g, graph.view(), keys);

@@ -212,7 +212,6 @@ struct StoreWriter::State {
   Column *targets = nullptr, *rejected_row = nullptr;
   TextColumn smiles, id, rejected_text, rejected_status, rejected_reason;
   std::vector<std::uint8_t> narrow_topology;   // scratch
-  std::vector<std::uint16_t> narrow_atoms;     // scratch
 };
 
 StoreWriter::State::State(const std::string& path_, const FeaturizerOptions& featurizer_, const Task& task_,
@@ -332,8 +331,7 @@ void StoreWriter::add(const MolecularGraph& graph, std::int64_t row, const std::
                     smiles);
   }
   s.atoms->append(graph.atoms.data(), static_cast<std::size_t>(graph.num_atoms()));
-  s.narrow_atoms.assign(graph.bond_atoms.begin(), graph.bond_atoms.end());
-  s.bond_atoms->append(s.narrow_atoms.data(), static_cast<std::size_t>(graph.num_bonds()));
+  s.bond_atoms->append(graph.bond_atoms.data(), static_cast<std::size_t>(graph.num_bonds()));
   s.bonds->append(graph.bonds.data(), static_cast<std::size_t>(graph.num_bonds()));
   if (s.options.pairs) s.add_pairs(graph);
   s.atom_offset->append(s.atoms->rows());

@@ -14,7 +14,7 @@ struct GraphView {
   int num_atoms = 0;
   int num_bonds = 0;
   const std::uint8_t* atoms = nullptr;          ///< [num_atoms, atom_columns]
-  const std::int32_t* bond_atoms = nullptr;     ///< [num_bonds, 2], 0-based atom indices, each undirected bond once
+  const std::uint16_t* bond_atoms = nullptr;    ///< [num_bonds, 2], 0-based atom indices, each undirected bond once
   const std::uint8_t* bonds = nullptr;          ///< [num_bonds, bond_columns]
 };
 
@@ -22,7 +22,7 @@ struct GraphView {
 struct MolecularGraph {
   Features features = Features::ogb;
   std::vector<std::uint8_t> atoms;        ///< [n, atom_columns]
-  std::vector<std::int32_t> bond_atoms;   ///< [m, 2]
+  std::vector<std::uint16_t> bond_atoms;  ///< [m, 2]
   std::vector<std::uint8_t> bonds;        ///< [m, bond_columns]
 
   int num_atoms() const { return static_cast<int>(atoms.size()) / feature_shape(features).atom_columns; }

@@ -79,8 +79,8 @@ MolecularGraph ogb_graph(const RDKit::ROMol& molecule) {
   graph.bond_atoms.reserve(2u * molecule.getNumBonds());
   graph.bonds.reserve(3u * molecule.getNumBonds());
   for (const RDKit::Bond* bond : molecule.bonds()) {
-    graph.bond_atoms.push_back(static_cast<std::int32_t>(bond->getBeginAtomIdx()));
-    graph.bond_atoms.push_back(static_cast<std::int32_t>(bond->getEndAtomIdx()));
+    graph.bond_atoms.push_back(static_cast<std::uint16_t>(bond->getBeginAtomIdx()));
+    graph.bond_atoms.push_back(static_cast<std::uint16_t>(bond->getEndAtomIdx()));
     graph.bonds.push_back(bond_type(*bond));
     graph.bonds.push_back(bond_stereo(*bond));
     graph.bonds.push_back(static_cast<std::uint8_t>(bond->getIsConjugated()));

@@ -1,5 +1,7 @@
 #include "featurize/smiles.hpp"
 
+#include <algorithm>
+
 #include <GraphMol/GraphMol.h>
 #include <RDGeneral/versions.h>
 
@@ -51,10 +53,14 @@ FeaturizeResult featurize(ParsedMolecule&& parsed, const FeaturizerOptions& opti
   return result;
 }
 
+constexpr int kMostAtoms = 65533;   // atoms of a bond, and distances, are 16-bit numbers
+
 }  // namespace
 
 Featurizer::Featurizer(const FeaturizerOptions& options, const FeaturizerLimits& limits)
-    : options_(options), limits_(limits) {}
+    : options_(options), limits_(limits) {
+  limits_.max_atoms = std::min(limits_.max_atoms, kMostAtoms);
+}
 
 FeaturizeResult Featurizer::smiles(std::string_view text) const {
   const std::string_view smiles = trimmed(text);

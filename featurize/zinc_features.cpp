@@ -73,8 +73,8 @@ std::variant<MolecularGraph, std::string> zinc_graph(RDKit::RWMol& molecule) {
     const std::uint8_t type = zinc_bond(*bond);
     if (type == 0) return "a bond is neither single, double nor triple";
     graph.bonds.push_back(type);
-    graph.bond_atoms.push_back(static_cast<std::int32_t>(bond->getBeginAtomIdx()));
-    graph.bond_atoms.push_back(static_cast<std::int32_t>(bond->getEndAtomIdx()));
+    graph.bond_atoms.push_back(static_cast<std::uint16_t>(bond->getBeginAtomIdx()));
+    graph.bond_atoms.push_back(static_cast<std::uint16_t>(bond->getEndAtomIdx()));
   }
   return graph;
 }

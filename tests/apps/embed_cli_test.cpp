@@ -127,7 +127,8 @@ TEST_F(EmbedTest, ExitCodes) {
     int code;
     std::string message;
   } cases[] = {
-      {"-m run -i in.csv -o out.h5", 2, "out.h5: the suffix must be"},
+      {"-m run -i in.csv -o out.parquet", 2, "out.parquet: the suffix must be"},
+      {"-m run -i in.csv -o out.h5 --resume", 2, "--resume is for"},
       {"-m run -i in.csv -o out.csv --dtype float16", 2, "float16 is for"},
       {"-m run -i in.csv -o out.npy --dtype bfloat16", 2, "bfloat16"},
       {"-m run -i in.csv -o out.npy --pooling median", 2, "median"},

@@ -4,6 +4,8 @@ target_link_libraries(apps_test_support PUBLIC trainer molgraph_warnings)
 molgraph_use_torch(apps_test_support)
 
 molgraph_test(predictor_test SOURCES predictor_test.cpp LIBRARIES apps_test_support)
+molgraph_test(batch_test SOURCES nearest_test.cpp ../../apps/nearest.cpp ../../apps/batch_run.cpp ../../apps/resume_record.cpp
+              LIBRARIES predictor program_shell CLI11::CLI11 spdlog::spdlog nlohmann_json::nlohmann_json)
 molgraph_test(program_shell_test SOURCES program_test.cpp ordered_pipeline_test.cpp LIBRARIES program_shell CLI11::CLI11)
 
 # molgraph_cli_test(NAME PROGRAMS ...): NAME.cpp finds the folder of the programs in MOLGRAPH_BIN
@@ -14,7 +16,7 @@ function(molgraph_cli_test name)
   add_dependencies(${name} ${ARG_PROGRAMS})
 endfunction()
 molgraph_cli_test(score_cli_test PROGRAMS molgraph-score)
-molgraph_cli_test(scale_cli_test PROGRAMS molgraph-score molgraph-embed)
+molgraph_cli_test(scale_cli_test PROGRAMS molgraph-score molgraph-embed molgraph-featurize)
 target_link_libraries(scale_cli_test PRIVATE nlohmann_json::nlohmann_json)
 molgraph_cli_test(embed_cli_test PROGRAMS molgraph-embed)
 molgraph_cli_test(featurize_cli_test PROGRAMS molgraph-featurize molgraph-info)

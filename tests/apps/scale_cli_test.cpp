@@ -166,6 +166,33 @@ TEST_F(ScaleTest, JsonLinesHaveNumbersAndNulls) {
   EXPECT_NE(bad["reason"], "");
 }
 
+TEST_F(ScaleTest, TheNearestTrainingMolecule) {
+  scratch.write("train.csv", "id,smiles,y\na,CCO,1\nb,c1ccccc1O,2\nbad,C1,3\nc,CC(=O)NC,4\n");
+  scratch.write("in.csv", "smiles\nCCO\nOCC\nxx\nCC(=O)NCC\n");
+  ASSERT_EQ(run("molgraph-featurize train.csv -o train.h5").code, 0);
+  ASSERT_EQ(score("-m run -i in.csv -o store.csv --nearest train.h5 && molgraph-score -m run -i in.csv -o table.csv --nearest train.csv && "
+                  "cmp store.csv table.csv").code, 0);
+  const auto lines = lines_of(scratch.read("store.csv"));
+  EXPECT_EQ(lines[0], "smiles,y_pred,nearest_distance,nearest_id,status,reason");
+  EXPECT_EQ(cells_of(lines[1])[2], "0") << "the molecule itself is there";
+  EXPECT_EQ(cells_of(lines[1])[3], "a");
+  EXPECT_LT(std::stod(cells_of(lines[2])[2]), 1e-4) << "another SMILES of it";
+  EXPECT_EQ(lines[3].substr(0, 20), "xx,,,,invalid_smiles");
+  EXPECT_EQ(cells_of(lines[4])[3], "c");
+  EXPECT_GT(std::stod(cells_of(lines[4])[2]), 0);
+  ASSERT_EQ(score("-m run -i in.csv -o plain.csv && cut -d, -f1,2 plain.csv > a && cut -d, -f1,2 store.csv | cmp - a").code, 0);
+  const auto ensemble = score("-m run -m run -i in.csv -o e.csv --nearest train.h5");
+  EXPECT_EQ(ensemble.code, 2);
+  EXPECT_NE(ensemble.err.find("give one -m"), std::string::npos) << ensemble.err;
+  EXPECT_EQ(score("-m run -i in.csv -o e.csv --nearest none.h5").code, 4);
+}
+
+TEST_F(ScaleTest, EmbeddingsInHdf5) {
+  scratch.write("in.csv", "smiles\nCCO\nxx\n");
+  ASSERT_EQ(run("molgraph-embed -m run -i in.csv -o out.h5 --dtype float16").code, 0);
+  EXPECT_EQ(scratch.read("out.h5").substr(1, 3), "HDF");
+}
+
 TEST_F(ScaleTest, RefusalsThatSayWhatToDo) {
   scratch.write("in.csv", "smiles\nC\n");
   const struct {

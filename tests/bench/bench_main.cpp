@@ -18,6 +18,7 @@
 #include "tests/bench/machine.hpp"
 #include "tests/bench/models.hpp"
 #include "tests/bench/programs.hpp"
+#include "tests/bench/stores.hpp"
 
 namespace molgraph::bench {
 namespace {
@@ -62,7 +63,7 @@ void write_batches(const std::string& path, const std::vector<TrainBatch>& batch
 }
 
 struct Options {
-  std::string data = "zinc", only, programs, json_file, batches_file, instruction_set;
+  std::string data = "zinc", only, programs, json_file, batches_file, instruction_set, store;
   int rounds = 7, threads = 0, batch_size = 256;
   double dropout = 0.1;
   bool reference = true, training = true, whole = true, best = false;
@@ -126,7 +127,21 @@ nlohmann::json to_json(const Rates& r) {
           {"reference_infer", r.reference_infer}, {"infer", r.infer},   {"infer_bf16", r.infer_bf16},   {"infer_floor", r.infer_floor}};
 }
 
+nlohmann::json print(const std::vector<Figure>& figures) {
+  nlohmann::json json;
+  for (const Figure& figure : figures) {
+    std::printf("%-46s %10.1f %s\n", figure.name.c_str(), figure.value, figure.unit.c_str());
+    json[figure.name] = {{"value", figure.value}, {"unit", figure.unit}};
+  }
+  return json;
+}
+
 void run(const Options& o) {
+  if (!o.store.empty()) {
+    const nlohmann::json json = print(measure_store(o.store, thread_count(o.threads), o.batch_size));
+    if (!o.json_file.empty()) std::ofstream(o.json_file) << json.dump(2) << "\n";
+    return;
+  }
   for (const cpu::Kernels* kernels : cpu::all_kernels())
     if (kernels->name == o.instruction_set) cpu::choose_kernels(*kernels);
   const int threads = thread_count(o.threads);
@@ -153,10 +168,7 @@ void run(const Options& o) {
     report["cases"][c.name] = to_json(rates);
   }
   if (o.whole && (o.only.empty() || o.only == kPrograms)) {
-    for (const Figure& figure : measure_programs(loaded, o.data, o.programs, threads, o.rounds)) {
-      std::printf("%-46s %10.1f %s\n", figure.name.c_str(), figure.value, figure.unit.c_str());
-      report["programs"][figure.name] = {{"value", figure.value}, {"unit", figure.unit}};
-    }
+    report["programs"] = print(measure_programs(loaded, o.data, o.programs, threads, o.rounds));
   }
   if (!o.json_file.empty()) std::ofstream(o.json_file) << report.dump(2) << "\n";
 }
@@ -178,6 +190,7 @@ void add_options(CLI::App& app, Options& o) {
   app.add_flag("--best", o.best, "the fastest round instead of the median: for tuning on a noisy machine");
   app.add_option("--instruction-set", o.instruction_set, "of the kernels, instead of the best one")->check(CLI::IsMember(names));
   app.add_option("--write-batches", o.batches_file, "write batches for peer.py and stop");
+  app.add_option("--store", o.store, "measure how fast this store is read, and nothing else");
   app.add_option("--json", o.json_file, "write the figures to this file");
 }
 

@@ -119,7 +119,8 @@ std::vector<Figure> measure_programs(const LoadedData& loaded, const std::string
   save_model(model_file, *molgraph::make_model(config, 0), config);
 
   const std::size_t count = std::min(kMolecules, loaded.set.smiles.size());
-  const std::span<const std::string> smiles(loaded.set.smiles.data(), count);
+  const std::vector<std::string> all(loaded.set.smiles.begin(), loaded.set.smiles.end());
+  const std::span<const std::string> smiles(all.data(), count);
   const auto per_molecule = [&](double seconds) { return 1e6 * seconds / static_cast<double>(count); };
   const auto rate = [&](double seconds) { return static_cast<double>(count) / seconds; };
 

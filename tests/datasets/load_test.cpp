@@ -282,7 +282,7 @@ TEST_F(LoadTest, LimitOfAStoreTakesItsSplitAlong) {
   ASSERT_LT(part.set.size(), whole.set.size());
   ASSERT_GT(part.set.row.back(), part.set.size()) << "choose a seed that leaves molecules out in between";
   const auto first_smiles = [](const LoadedData& data, const std::vector<std::int64_t>& indices) {
-    return data.set.smiles.at(static_cast<std::size_t>(indices.at(0)));
+    return data.set.smiles[static_cast<std::size_t>(indices.at(0))];
   };
   EXPECT_EQ(first_smiles(part, part.split.train), first_smiles(whole, whole.split.train));
   EXPECT_EQ(first_smiles(part, part.split.valid), first_smiles(whole, whole.split.valid));

@@ -47,11 +47,14 @@ inline MolecularGraph make_graph(Features features, int n, std::uint64_t seed) {
   const FeatureShape& shape = feature_shape(features);
   MolecularGraph graph;
   graph.features = features;
+  const auto join = [&](int a, int b) {
+    for (const int end : {a, b}) graph.bond_atoms.push_back(static_cast<std::uint16_t>(end));
+  };
   for (int a = 0; a < n; ++a) {
     for (int c = 0; c < shape.atom_columns; ++c) {
       graph.atoms.push_back(static_cast<std::uint8_t>(below(shape.atom_dims[static_cast<std::size_t>(c)])));
     }
-    if (a > 0) graph.bond_atoms.insert(graph.bond_atoms.end(), {below(a), a});
+    if (a > 0) join(below(a), a);
   }
   if (n > 3) {
     const auto joined = [&](int x, int y) {
@@ -64,7 +67,7 @@ inline MolecularGraph make_graph(Features features, int n, std::uint64_t seed) {
     };
     for (int other = 0; other < n - 1; ++other) {
       if (!joined(other, n - 1)) {
-        graph.bond_atoms.insert(graph.bond_atoms.end(), {n - 1, other});
+        join(n - 1, other);
         break;
       }
     }

@@ -97,7 +97,7 @@ TEST(Smiles, MoreThan255Atoms) { EXPECT_EQ(atoms_of(std::string(700, 'C')), 700)
 
 TEST(Smiles, BondsNameAtomsInTheTextsOrder) {
   const auto graph = std::get<MolecularGraph>(Featurizer().smiles("OC(=O)N"));
-  EXPECT_EQ(graph.bond_atoms, (std::vector<std::int32_t>{0, 1, 1, 2, 1, 3}));
+  EXPECT_EQ(graph.bond_atoms, (std::vector<std::uint16_t>{0, 1, 1, 2, 1, 3}));
   EXPECT_EQ(graph.view().num_bonds, 3);
 }
 

@@ -38,7 +38,7 @@ TEST(ZincFeatures, TypesStandAtTheInputsAtoms) {
   // Types: C 0, O 1, N 2, C H1 4, O - 7, N H3 + 10. The written order differs from this text.
   const MolecularGraph graph = zinc_graph_of("[O-]C(=O)[C@H](C)[NH3+]");
   EXPECT_EQ(graph.atoms, (std::vector<std::uint8_t>{7, 0, 1, 4, 0, 10}));
-  EXPECT_EQ(graph.bond_atoms, (std::vector<std::int32_t>{0, 1, 1, 2, 1, 3, 3, 4, 3, 5}));
+  EXPECT_EQ(graph.bond_atoms, (std::vector<std::uint16_t>{0, 1, 1, 2, 1, 3, 3, 4, 3, 5}));
   EXPECT_EQ(graph.bonds, (std::vector<std::uint8_t>{1, 2, 1, 1, 1}));
 }
 
