@@ -70,6 +70,8 @@ class RowSink {
   /// In order, by one thread.
   virtual void write(const RowWindows& windows, const DoneWindow<Result>& done) = 0;
   virtual void finish() = 0;
+  /// False if write() needs the text alone: then rows and results are given back early.
+  virtual bool needs_rows() const { return true; }
   /// Instead of finish(), after a signal or an error: keeps the rows so far if they are of use and says where, for
   /// people; "" if they are lost.
   virtual std::string keep(bool /*stopped_by_signal*/) { return {}; }
@@ -129,6 +131,7 @@ class TextSink : public RowSink<Result> {
     output_.write(done.text, done.window.end, done.counts);
   }
   void finish() override { output_.finish(); }
+  bool needs_rows() const override { return false; }
   std::string keep(bool stopped_by_signal) override { return output_.keep(stopped_by_signal); }
 
  private:
@@ -165,6 +168,11 @@ int run_batch(const BatchOptions& options, const std::string& what, InputRange r
     windows.complete_smiles(done.window);
     for (const Result& result : done.results) done.counts.add(result.status);
     done.text = sink.text(windows, done.window, done.results);
+    if (!sink.needs_rows() && !options.strict) {
+      done.window.rows = {};
+      done.results = {};
+    }
+    done.window.molecules = {};
     return done;
   };
   pipeline.consume = [&](DoneWindow<Result>&& done) {

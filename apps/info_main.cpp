@@ -20,7 +20,7 @@ int info(const std::vector<std::string>& arguments) {
       ->type_name("PATH");
   line.app().add_flag("--json", json, "One JSON object instead of text");
   line.parse(arguments);
-  const nlohmann::ordered_json card = looks_like_store(path) ? store_card(path) : run_card(path);
+  const nlohmann::ordered_json card = is_meant_as_store(path) ? store_card(path) : run_card(path);
   write_stdout(json ? card.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n" : card_text(card));
   return kExitDone;
 }

@@ -119,7 +119,7 @@ std::vector<Neighbour> NearestRows::find(std::span<const float> queries) const {
 
 TrainingMolecules embed_training_molecules(const std::string& path, const Predictor& predictor, int threads) {
   TrainingMolecules molecules{NearestRows(static_cast<std::size_t>(predictor.embedding_width({}))), {}};
-  if (looks_like_store(path)) {
+  if (is_meant_as_store(path)) {
     embed_store(path, predictor, threads, molecules);
   } else {
     BatchOptions options;

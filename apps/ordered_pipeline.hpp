@@ -23,7 +23,7 @@ struct OrderedPipeline {
   int threads = 1;
 
   /// What `next` or `work` threw is thrown again after the results of the items before it were consumed. Whatever is
-  /// thrown, all threads have ended when run() does. At most 2 threads + 2 items are under way: bounded memory.
+  /// thrown, all threads have ended when run() does. At most threads + 4 items are under way: bounded memory.
   void run();
 };
 
@@ -38,7 +38,7 @@ void OrderedPipeline<Item, Result>::run() {
   std::map<std::int64_t, Outcome> finished;   // by the item's number
   std::int64_t started = 0, consumed = 0;     // items
   bool ended = false;                         // no more items are to be started
-  const std::int64_t most_under_way = 2 * std::int64_t{threads} + 2;
+  const std::int64_t most_under_way = std::int64_t{threads} + 4;
 
   const auto loop = [&] {
     while (true) {

@@ -149,7 +149,7 @@ void draw_valid_from_train(Split& split, const LoadOptions& options) {
 bool is_store(const LoadOptions& options) {
   std::error_code error;
   return options.paths.size() == 1 && std::filesystem::is_regular_file(options.paths[0], error) &&
-         looks_like_store(options.paths[0]);
+         is_meant_as_store(options.paths[0]);
 }
 
 /// The options with the data set's own way of splitting, where nothing else was asked for.

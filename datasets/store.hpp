@@ -76,5 +76,7 @@ class Store {
 
 /// True if the file starts with the store's magic.
 bool looks_like_store(const std::string& path);
+/// True if it does, or if its name ends with .h5 or .hdf5: then a store is meant, and Store says what is wrong with it.
+bool is_meant_as_store(const std::string& path);
 
 }  // namespace molgraph

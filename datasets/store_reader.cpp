@@ -8,6 +8,7 @@
 #include "datasets/store.hpp"
 #include "datasets/store_columns.hpp"
 #include "datasets/store_layout.hpp"
+#include "datasets/text.hpp"
 #include "featurize/error.hpp"
 
 namespace molgraph {
@@ -379,6 +380,11 @@ bool looks_like_store(const std::string& path) {
   } catch (const FileError&) {
     return false;
   }
+}
+
+bool is_meant_as_store(const std::string& path) {
+  const std::string name = lower(path);
+  return name.ends_with(".h5") || name.ends_with(".hdf5") || looks_like_store(path);
 }
 
 }  // namespace molgraph

@@ -77,7 +77,7 @@ TEST(OrderedPipeline, ASlowConsumerHoldsTheWorkersBack) {
     most = std::max(most, counted.worked.load() - static_cast<int>(counted.taken.size()));
   };
   pipeline.run();
-  EXPECT_LE(most, 2 * 3 + 2);
+  EXPECT_LE(most, 3 + 4);
   EXPECT_EQ(counted.taken, tens(60));
 }
 
