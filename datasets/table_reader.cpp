@@ -251,7 +251,7 @@ TableFormat TableReader::format() const { return state_->format; }
 
 TablePosition TableReader::position() const {
   const State& state = *state_;
-  const bool read_ahead = state.held || state.blank_lines > 0 || !state.records.empty();
+  const bool read_ahead = state.held || !state.records.empty();   // blank lines wait only before a held row
   return {state.row, read_ahead ? -1 : static_cast<std::int64_t>(state.lines.offset())};
 }
 
