@@ -168,6 +168,7 @@ TextOutput::TextOutput(const BatchOptions& options, InputRange& range, std::stri
     range.tables.seek(record_.input);
     spdlog::info("going on behind {} rows", with_thousands(record_.rows));
   }
+  if (!before) record_.input = range.tables.position();
   file_ = std::make_unique<OutputFile>(path_, record_.bytes);
   given_ = record_.input;
   given_counts_ = record_.counts;
@@ -178,7 +179,12 @@ TextOutput::TextOutput(const BatchOptions& options, InputRange& range, std::stri
 }
 
 TextOutput::~TextOutput() {
-  if (file_ && recorded_) remove_resume_record(path_);
+  if (file_ && recorded_) file_->keep_part();
+}
+
+void TextOutput::discard() {
+  remove_resume_record(path_);
+  recorded_ = false;
 }
 
 void TextOutput::write(std::string_view text, const InputPosition& end, const StatusCounts& counts) {

@@ -75,6 +75,8 @@ class RowSink {
   /// Instead of finish(), after a signal or an error: keeps the rows so far if they are of use and says where, for
   /// people; "" if they are lost.
   virtual std::string keep(bool /*stopped_by_signal*/) { return {}; }
+  /// Instead of finish(), where --strict wants no output.
+  virtual void discard() {}
 };
 
 /// Lines of text into a file or stream; a file can be gone on with.
@@ -85,7 +87,7 @@ class TextOutput {
   /// cannot work or would be needed, FileError where the unfinished output is made from something else.
   TextOutput(const BatchOptions& options, InputRange& range, std::string header,
              const std::vector<std::string>& weights, std::map<std::string, std::string> made_from);
-  /// Leaves nothing, unless finish() or keep() was called.
+  /// Without finish() or keep(): leaves OUT.part only if it can be gone on with.
   ~TextOutput();
   bool done() const { return done_; }
   /// Of the rows that were there before.
@@ -94,6 +96,7 @@ class TextOutput {
   void write(std::string_view text, const InputPosition& end, const StatusCounts& counts);
   void finish();
   std::string keep(bool stopped_by_signal);
+  void discard();
 
  private:
   void write_block();
@@ -133,6 +136,7 @@ class TextSink : public RowSink<Result> {
   void finish() override { output_.finish(); }
   bool needs_rows() const override { return false; }
   std::string keep(bool stopped_by_signal) override { return output_.keep(stopped_by_signal); }
+  void discard() override { output_.discard(); }
 
  private:
   TextOutput& output_;
@@ -196,7 +200,8 @@ int run_batch(const BatchOptions& options, const std::string& what, InputRange r
   } catch (const ClosedPipe&) {
     throw;
   } catch (...) {
-    if (!options.strict) say_interrupted(counts.rows(), sink.keep(false));
+    if (options.strict) sink.discard();
+    else say_interrupted(counts.rows(), sink.keep(false));
     throw;
   }
   return finish_batch(options, counts, progress.seconds());

@@ -77,6 +77,30 @@ TEST_F(ScaleTest, AStoppedRunGoesOnAndEmbeddingsToo) {
   }
 }
 
+TEST_F(ScaleTest, AShardStoppedAtItsFirstRowsGoesOn) {
+  write_library("in.csv", 9000, 30);
+  const std::string start = "molgraph-score -m run -i in.csv -o out.csv --shard 1/2";
+  ASSERT_EQ(score("-m run -i in.csv -o whole.csv --shard 1/2").code, 0);
+  const auto stopped = run(start + " & pid=$!; while [ ! -e out.csv.part ]; do sleep 0.001; done; kill -TERM $pid; wait $pid");
+  ASSERT_EQ(stopped.code, 143) << stopped.err;
+  EXPECT_EQ(run(start + " --resume && cmp out.csv whole.csv").code, 0);
+}
+
+TEST_F(ScaleTest, NoErrorLosesWhatCanBeGoneOnWith) {
+  write_library("in.csv", 15000, 60);
+  const auto killed = run("molgraph-score -m run -i in.csv -o out.csv --nearest in.csv --threads 1 & pid=$!\n"
+                          "for i in $(seq 5000); do [ -e out.csv.part.json ] && break; sleep 0.01; done; kill -9 $pid; wait $pid");
+  ASSERT_TRUE(scratch.exists("out.csv.part.json")) << killed.err;
+  scratch.write("empty.csv", "smiles\nxx\n");
+  EXPECT_NE(score("-m run -i in.csv -o out.csv --nearest empty.csv --resume").code, 0);
+  EXPECT_TRUE(scratch.exists("out.csv.part")) << "another --nearest is refused";
+  EXPECT_TRUE(scratch.exists("out.csv.part.json"));
+  const auto strict = score("-m run -i in.csv -o out.csv --nearest in.csv --resume --strict");
+  EXPECT_EQ(strict.code, 3) << strict.err;
+  EXPECT_FALSE(scratch.exists("out.csv.part")) << "--strict wants no output with a bad row";
+  EXPECT_FALSE(scratch.exists("out.csv.part.json"));
+}
+
 TEST_F(ScaleTest, WhatIsMadeFromSomethingElseIsNotGoneOnWith) {
   write_library("other.csv", 300);
   save_tiny_run(scratch.path("other"), tiny_config(ModelKind::graphormer, {"y"}), 2);
