@@ -77,7 +77,7 @@ TEST_F(ScaleTest, AStoppedRunGoesOnAndEmbeddingsToo) {
   }
 }
 
-TEST_F(ScaleTest, AShardStoppedAtItsFirstRowsGoesOn) {
+TEST_F(ScaleTest, AStoppedShardGoesOn) {
   write_library("in.csv", 9000, 30);
   const std::string start = "molgraph-score -m run -i in.csv -o out.csv --shard 1/2";
   ASSERT_EQ(score("-m run -i in.csv -o whole.csv --shard 1/2").code, 0);
