@@ -35,7 +35,7 @@ std::string some_content(char first = 'a') {
 class DownloadTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    for (const char* name : {"http_proxy", "https_proxy", "all_proxy", "ALL_PROXY", "HTTPS_PROXY"}) ::unsetenv(name);
+    for (const char* name : {"http_proxy", "https_proxy", "all_proxy", "ALL_PROXY", "HTTPS_PROXY", "no_proxy", "NO_PROXY"}) ::unsetenv(name);
     options.first_pause = 0.01;
     options.stall_seconds = 2;
     options.say = [this](const std::string& line) { said.push_back(line); };
