@@ -172,7 +172,6 @@ TextOutput::TextOutput(const BatchOptions& options, InputRange& range, std::stri
   file_ = std::make_unique<OutputFile>(path_, record_.bytes);
   given_ = record_.input;
   given_counts_ = record_.counts;
-  given_rows_ = record_.rows;
   if (record_.bytes > 0) return;
   text_ = range.leads ? std::move(header) : std::string();
   if (!gzip_) write_block();
@@ -191,7 +190,6 @@ void TextOutput::write(std::string_view text, const InputPosition& end, const St
   text_ += text;
   given_ = end;
   given_counts_.add(counts);
-  given_rows_ = given_counts_.rows();
   if (gzip_ && end.number % kRowsPerMember != 0) return;
   write_block();
   if (resumable_ && std::chrono::steady_clock::now() >= next_save_) save_record();
@@ -200,7 +198,7 @@ void TextOutput::write(std::string_view text, const InputPosition& end, const St
 void TextOutput::write_block() {
   file_->write(text_);
   text_.clear();
-  record_.rows = given_rows_;
+  record_.rows = given_counts_.rows();
   record_.bytes = file_->bytes();
   record_.input = given_;
   record_.counts = given_counts_;

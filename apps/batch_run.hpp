@@ -109,7 +109,6 @@ class TextOutput {
   ResumeRecord record_;       // what the file holds
   InputPosition given_;       // what write() was given, perhaps still in text_
   StatusCounts given_counts_;
-  std::int64_t given_rows_ = 0;
   bool recorded_ = false;     // there is an OUT.part.json
   std::chrono::steady_clock::time_point next_save_;
 };
