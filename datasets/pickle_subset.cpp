@@ -342,10 +342,10 @@ class Machine {
 
 }  // namespace
 
-PickleValues read_pickle(std::span<const std::byte> bytes, const std::string& where) {
-  if (bytes.size() > kMostPickleBytes)
-    throw FileError(where + ": a pickle of " + std::to_string(bytes.size()) + " bytes; a state dict's has at most " +
-                    std::to_string(kMostPickleBytes));
+PickleValues read_pickle(std::span<const std::byte> bytes, const std::string& where, std::uint64_t most_bytes) {
+  if (bytes.size() > most_bytes)
+    throw FileError(where + ": a pickle of " + std::to_string(bytes.size()) + " bytes; such a file's has at most " +
+                    std::to_string(most_bytes));
   return Machine(bytes, where).run();
 }
 

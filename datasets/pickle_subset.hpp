@@ -28,16 +28,18 @@ struct PickleValues {
   std::uint32_t root = 0;
 };
 
-/// Reads protocols 2 to 5 as torch.save uses them. Allowed names: collections.OrderedDict, torch's storage and element
-/// types, torch.Size, torch._utils._rebuild_tensor_v2, _rebuild_parameter; and what NumPy's arrays of numbers are made
-/// with, as older archives of indices hold them. Throws FileError that begins with `where` and
-/// names what is refused. Time and memory are bounded by `bytes`.
-PickleValues read_pickle(std::span<const std::byte> bytes, const std::string& where);
-
 /// A state dict has about 100 bytes per tensor here.
 inline constexpr std::uint64_t kMostPickleBytes = 16u << 20;
 /// NumPy's arrays lie in the pickle itself: eight bytes per index, up to twice that in protocol 2.
 inline constexpr std::uint64_t kMostPickleBytesOfArrays = 128u << 20;
+
+/// Reads protocols 2 to 5 as torch.save uses them. Allowed names: collections.OrderedDict, torch's storage and element
+/// types, torch.Size, torch._utils._rebuild_tensor_v2, _rebuild_parameter; and what NumPy's arrays of numbers are made
+/// with, as older archives of indices hold them. Throws FileError that begins with `where` and
+/// names what is refused, also more than `most_bytes`. Time and memory are bounded by `bytes`.
+PickleValues read_pickle(std::span<const std::byte> bytes, const std::string& where,
+                         std::uint64_t most_bytes = kMostPickleBytes);
+
 
 /// Writes the pickle of an OrderedDict of contiguous tensors, protocol 2.
 class StateDictPickle {

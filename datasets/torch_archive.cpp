@@ -78,8 +78,8 @@ class StateDictReader {
       if (std::string_view(reinterpret_cast<const char*>(order.data()), order.size()) != "little")
         fail("its numbers are not little-endian");
     }
-    if (archive_.size(root_ + "data.pkl") > most_pickle_bytes) fail("its data.pkl is too large for a state dict");
-    values_ = read_pickle(archive_.read(root_ + "data.pkl"), path);
+    if (archive_.size(root_ + "data.pkl") > most_pickle_bytes) fail("its data.pkl is too large");
+    values_ = read_pickle(archive_.read(root_ + "data.pkl"), path, most_pickle_bytes);
   }
 
   std::map<std::string, StoredTensor> read() {

@@ -298,5 +298,32 @@ TEST(TorchArchive, DictsOfRowNumbersAsTensorsAndAsNumpyArrays) {
   EXPECT_THROW(read_state_dict(std::string(MOLGRAPH_ARCHIVES_DIR) + "/split_arrays.pt"), FileError);
 }
 
+/// The pickle of {"train": numpy.arange(count)}, protocol 3.
+std::string pickle_of_arange(std::uint32_t count) {
+  const auto little = [](std::uint64_t value, std::size_t bytes) {
+    std::string text;
+    for (std::size_t b = 0; b < bytes; ++b) text += static_cast<char>(value >> 8 * b & 0xFFu);
+    return text;
+  };
+  const auto word = [&](const std::string& text) { return "X" + little(text.size(), 4) + text; };
+  std::string numbers;
+  for (std::uint64_t k = 0; k < count; ++k) numbers += little(k, 8);
+  using namespace std::string_literals;
+  return "\x80\x03}"s + word("train") + "cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\nK\0\x85"s + "C\x01" + "b\x87R(K\x01J"s +
+         little(count, 4) + "\x85" + "cnumpy\ndtype\n"s + word("i8") + "\x89\x88\x87R(K\x03"s + word("<") + "NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\0tb\x89"s +
+         "B" + little(numbers.size(), 4) + numbers + "tbs.";
+}
+
+TEST(TorchArchive, DictsOfMillionsOfRowNumbers) {
+  const ScratchFolder folder;
+  const std::string pickle = pickle_of_arange(3'000'000), path = folder.file("split_dict.pt");
+  ASSERT_GT(pickle.size(), kMostPickleBytes);
+  write_zip(path, {{"archive/data.pkl", pickle.data(), pickle.size()}});
+  const Indices indices = read_index_dict(path);
+  ASSERT_EQ(indices.at("train").size(), 3'000'000u);
+  EXPECT_EQ(indices.at("train").back(), 2'999'999);
+  EXPECT_THROW(read_state_dict(path), FileError);
+}
+
 }  // namespace
 }  // namespace molgraph::testing
