@@ -73,6 +73,8 @@ TEST(GroupSplit, GroupsStayTogetherAndNamelessOnesAreAlone) {
   const Split split = scaffold_balanced_split(apart_where_empty(groups), {0.8, 0.1, 0.1}, 3);
   EXPECT_EQ(all_of(split), numbers(100));
   EXPECT_THAT(split.train, SizeIs(80));
+  const auto nameless = [](const std::vector<std::int64_t>& part) { return std::ranges::count_if(part, [](auto g) { return g >= 50; }); };
+  EXPECT_LT(nameless(split.train), 50) << "a common lack of a name is no group";
   for (const auto* part : {&split.train, &split.valid, &split.test})
     for (const auto g : *part)
       EXPECT_TRUE(g >= 50 || std::ranges::binary_search(*part, g / 5 * 5)) << g;
