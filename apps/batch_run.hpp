@@ -29,7 +29,7 @@ struct BatchOptions {
   std::string output;
   std::string shard;   ///< "i/n"
   bool strict = false, resume = false;
-  int batch_size = 512;
+  int batch_size = static_cast<int>(WindowOptions{}.rows);
   std::string precision = "fp32";
 
   PredictorOptions predictor() const;

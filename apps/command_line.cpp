@@ -9,6 +9,7 @@
 #include "apps/program.hpp"
 #include "apps/progress_bar.hpp"
 #include "featurize/error.hpp"
+#include "featurize/pair_relations.hpp"
 
 namespace molgraph {
 namespace {
@@ -295,7 +296,7 @@ void CommandLine::add_common(CommonOptions& options, unsigned which) {
   if (which & kMaxAtoms) {
     app.add_option("--max-atoms", options.max_atoms, "Larger molecules get the status too_large")
         ->capture_default_str()
-        ->check(CLI::Range(1, 65533))
+        ->check(CLI::Range(1, kMostAtoms))
         ->type_name("N")
         ->group(group);
   }

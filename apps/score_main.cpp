@@ -40,7 +40,7 @@ ScoreOptions parse(const std::vector<std::string>& arguments) {
       ->type_name("TRAIN");
   add_batch_options(line, options.batch,
                     "CSV, or by suffix .tsv or .jsonl (JSON lines), also .gz; - is standard output (TSV for TSV input, "
-                    "else CSV). It grows as OUT.part and always has a header");
+                    "else CSV). It grows as OUT.part; CSV and TSV always have a header");
   line.parse(arguments);
   return options;
 }

@@ -45,8 +45,7 @@ std::vector<NewColumn> wanted_columns(const Task& task, std::size_t runs, bool i
   return columns;
 }
 
-}  // namespace
-
+/// The cells and a line end, quoted where they have to be.
 std::string line_of(const std::vector<std::string>& cells, char delimiter) {
   std::string line;
   for (std::size_t c = 0; c < cells.size(); ++c) {
@@ -55,6 +54,8 @@ std::string line_of(const std::vector<std::string>& cells, char delimiter) {
   }
   return line + "\n";
 }
+
+}  // namespace
 
 std::string json_text(const std::string& text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);

@@ -20,8 +20,6 @@ inline char delimiter_of(RowFormat format) { return format == RowFormat::tsv ? '
 std::string number_text(float value);
 /// The text as JSON writes it, in quotation marks; bytes that are no UTF-8 are replaced.
 std::string json_text(const std::string& text);
-/// The cells and a line end, quoted where they have to be.
-std::string line_of(const std::vector<std::string>& cells, char delimiter);
 
 /// New columns, in this order, for every target T: T_pred (multiclass: the class), T_prob_CLASS (multiclass only), with
 /// several runs T_std (multiclass: T_std_CLASS), with `individual` T_pred_RUN (multiclass: T_prob_CLASS_RUN); then

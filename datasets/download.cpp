@@ -37,7 +37,9 @@ class Download {
  public:
   Download(const std::string& url, const std::string& path, const DownloadOptions& options)
       : url_(url), path_(path), part_(path + ".part"), validator_file_(path + ".part.version"), options_(options) {
-    fs::create_directories(fs::path(path).parent_path());
+    std::error_code made;
+    fs::create_directories(fs::path(path).parent_path(), made);
+    if (made) throw FileError(path + ": cannot make its folder: " + made.message());
     file_ = ::open(part_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (file_ < 0) throw FileError(part_ + ": cannot write: " + std::strerror(errno));
     if (::flock(file_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {

@@ -252,7 +252,7 @@ LoadedData load_data(const LoadOptions& options, const std::function<void(std::i
       false,
       [&](FeaturisedRow&& row) {
         const auto* graph = std::get_if<MolecularGraph>(&row.result);
-        if (row.extra_part > 0)
+        if (row.extra_part > 0 && options.limit == 0)
           data.hidden_parts[source.extra_parts()[row.extra_part - 1]].push_back(graph != nullptr ? data.set.size() : -1);
         if (graph != nullptr) {
           add_to_part(from_parts, row.part, data.set.size());

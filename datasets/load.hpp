@@ -56,7 +56,7 @@ struct LoadedData {
   std::vector<Split> folds;                  ///< several splits, `split` is the first; empty if there is but one
   std::string metric;                        ///< the data set's own, "" = by the task
   /// Parts whose labels are hidden, for the benchmark's judges ("test-dev"): per row of the part, in the table's order, its
-  /// molecule, -1 where there is none.
+  /// molecule, -1 where there is none. Empty with a limit: a part of them is no submission.
   std::map<std::string, std::vector<std::int64_t>> hidden_parts;
   std::vector<std::string> warnings;         ///< same molecule in two splits, constant target, rejected rows ... for people
 };

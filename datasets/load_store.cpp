@@ -185,8 +185,12 @@ LoadedData load_from_store(const LoadOptions& options) {
                                                set.row, rows_of_source(set)}));
     set.splits[data.split_name] = data.split;
   }
-  for (const auto& [name, split] : set.splits)
-    if (name.starts_with("test") && split.train.empty() && set.rejected.empty()) data.hidden_parts[name] = split.test;
+  for (const auto& [name, split] : set.splits) {
+    if (!name.starts_with("test") || !split.train.empty() || options.limit > 0) continue;
+    if (set.rejected.empty()) data.hidden_parts[name] = split.test;
+    else data.warnings.push_back("the store does not say which of its rows without a molecule belong to " + name +
+                                 ": no submission is written; train from the data set itself");
+  }
   if (options.require_targets && data.split.train.empty())
     throw DataError(path + ": the training part of the split is empty");
   if (!set.rejected.empty())

@@ -87,8 +87,6 @@ Handle file_access(const std::string& path);
 inline constexpr const char* kPairsGroup = "pairs";  ///< absent in stores without pairs
 /// Bytes of one decoded chunk at most: what a reader allocates before it has seen any content.
 inline constexpr std::size_t kMostChunkBytes = std::size_t{64} << 20u;
-/// Atoms of a bond are 16-bit numbers, and two topology codes are taken (pair_relations has the same limit).
-inline constexpr int kMostStoredAtoms = 65533;
 /// Texts are stored as their bytes in NAME and where each begins in NAME_offset [count + 1].
 inline constexpr const char* kOffsetSuffix = "_offset";
 inline constexpr const char* kParts[] = {"train", "valid", "test"};

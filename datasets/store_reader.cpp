@@ -236,7 +236,7 @@ void Store::State::check_molecule_offsets() const {
     const std::int64_t n = atom_offset[g + 1] - atom_offset[g], m = bond_offset[g + 1] - bond_offset[g];
     const std::int64_t pairs = summary.has_pairs && n <= kMaxStoredPairAtoms ? (n + 1) * (n + 1) : 0;
     // With no bond twice, n atoms have at most n (n - 1) / 2 bonds.
-    if (n < 1 || n > kMostStoredAtoms || m > n * (n - 1) / 2) {
+    if (n < 1 || n > kMostAtoms || m > n * (n - 1) / 2) {
       damaged(context, "molecule " + std::to_string(g) + " has " + std::to_string(n) + " atoms and " +
                            std::to_string(m) + " bonds");
     }

@@ -326,8 +326,8 @@ void StoreWriter::add(const MolecularGraph& graph, std::int64_t row, const std::
   State& s = *state_;
   assert(graph.features == s.featurizer.features && graph.num_atoms() > 0 && row >= 0);
   assert(values.size() == static_cast<std::size_t>(s.task.num_targets()));
-  if (graph.num_atoms() > kMostStoredAtoms) {
-    throw DataError(s.path, row + 1, "a store holds molecules of up to " + std::to_string(kMostStoredAtoms) + " atoms",
+  if (graph.num_atoms() > kMostAtoms) {
+    throw DataError(s.path, row + 1, "a store holds molecules of up to " + std::to_string(kMostAtoms) + " atoms",
                     smiles);
   }
   s.atoms->append(graph.atoms.data(), static_cast<std::size_t>(graph.num_atoms()));

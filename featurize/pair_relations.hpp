@@ -8,6 +8,9 @@
 
 namespace molgraph {
 
+/// No molecule has more: a bond's atoms and the distances are 16-bit numbers, of which two stand for other things.
+inline constexpr int kMostAtoms = 65533;
+
 /// Token 0 is the virtual node, tokens 1..n the atoms; N = n + 1. Both arrays are row-major [N, N].
 struct PairRelations {
   std::vector<std::uint16_t> topology;  ///< distance in bonds, kUnreachable or kVirtual
@@ -15,7 +18,7 @@ struct PairRelations {
 };
 
 /// Distances by breadth-first search from every atom (Boost.Graph); the virtual node takes no part in the search.
-/// Cost n (n + m). The view must have at most 65,533 atoms.
+/// Cost n (n + m). The view must have at most kMostAtoms atoms.
 PairRelations pair_relations(const GraphView& graph);
 
 }  // namespace molgraph

@@ -6,6 +6,7 @@
 #include <RDGeneral/versions.h>
 
 #include "featurize/molecule.hpp"
+#include "featurize/pair_relations.hpp"
 #include "featurize/rdkit_features.hpp"
 #include "featurize/row_status.hpp"
 #include "featurize/syntax_reason.hpp"
@@ -52,8 +53,6 @@ FeaturizeResult featurize(ParsedMolecule&& parsed, const FeaturizerOptions& opti
   if (!failure.empty()) return Rejection{RowStatus::invalid_smiles, std::move(failure)};
   return result;
 }
-
-constexpr int kMostAtoms = 65533;   // atoms of a bond, and distances, are 16-bit numbers
 
 }  // namespace
 

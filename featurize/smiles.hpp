@@ -23,7 +23,7 @@ struct Rejection {
 
 /// Limits on resources. What lies above is rejected as too_large with the number in the reason.
 struct FeaturizerLimits {
-  int max_atoms = 1024;
+  int max_atoms = 1024;          ///< at most kMostAtoms, which replaces anything larger
   std::size_t max_text = 65536;  ///< characters of one SMILES; an SDF record may have 64 times as many
 };
 

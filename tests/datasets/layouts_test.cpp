@@ -64,6 +64,11 @@ TEST_F(LayoutTest, OgbLscFolder) {
   EXPECT_TRUE(std::isnan(data.set.targets[4]));
   EXPECT_THAT(data.set.id, ElementsAre("0", "1", "2", "3", "4", "5", "6"));
 
+  EXPECT_THAT(data.hidden_parts.at("test-dev"), ElementsAre(4, 6));
+  LoadOptions limited = named("pcqm4mv2", "partial");
+  limited.limit = 4;
+  EXPECT_THAT(load_data(limited).hidden_parts, IsEmpty()) << "a part of a part is no submission";
+
   LoadOptions inside = named("pcqm4mv2", "partial");
   inside.data_dir = folder.file("pcqm4m-v2");
   EXPECT_EQ(load_data(inside).set.size(), 7) << "the folder itself may be named";
@@ -75,6 +80,21 @@ TEST_F(LayoutTest, OgbLscFolder) {
   const LoadedData again = load_data(stored);
   EXPECT_EQ(again.split.test, data.split.test);
   EXPECT_EQ(again.set.splits.at("test-challenge").test, data.set.splits.at("test-challenge").test);
+  EXPECT_EQ(again.hidden_parts, data.hidden_parts);
+}
+
+TEST_F(LayoutTest, HiddenRowsWithoutAMoleculeKeepTheirPlace) {
+  write_lsc("pcqm4m-v2", kParts);
+  folder.write("pcqm4m-v2/raw/data.csv.gz",
+               gzip("idx,smiles,homolumogap\n0,CC,1.5\n1,CCO,2.5\n2,C,3.5\n3,CCN,4.5\n4,C1CC,\n5,CO,\n6,CCC,\n"));
+  EXPECT_THAT(load_data(named("pcqm4mv2", "partial")).hidden_parts.at("test-dev"), ElementsAre(-1, 5));
+  const std::string store = folder.file("lsc.h5");
+  load_to_store(named("pcqm4mv2", "partial"), store);
+  LoadOptions stored;
+  stored.paths = {store};
+  const LoadedData again = load_data(stored);
+  EXPECT_THAT(again.hidden_parts, IsEmpty());
+  EXPECT_THAT(again.warnings, ::testing::Contains(HasSubstr("no submission is written")));
 }
 
 TEST_F(LayoutTest, OgbLscFolderThatIsWrong) {
