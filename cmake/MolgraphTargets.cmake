@@ -1,7 +1,7 @@
 # Targets of this project are made by these functions, so that warnings and include folders are set in one place.
 
 add_library(molgraph_warnings INTERFACE)
-target_compile_options(molgraph_warnings INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wno-unknown-pragmas
+target_compile_options(molgraph_warnings INTERFACE -Wall -Wextra $<$<COMPILE_LANGUAGE:CXX>:-Wpedantic> -Wshadow -Wno-unknown-pragmas
                        -Wno-missing-field-initializers  # aggregates with defaults are the style of options
                        -Wno-restrict -Wno-stringop-overflow -Wno-array-bounds)  # false alarms of GCC 12 in std::string (its bug 105651)
 

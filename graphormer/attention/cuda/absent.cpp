@@ -1,0 +1,9 @@
+// The CUDA engine of a build without nvcc: there is none, and it says so.
+#include "graphormer/attention/cuda/model.hpp"
+
+namespace molgraph::cuda {
+
+std::string why_unusable(int) { return "this molgraph was built without CUDA (no nvcc was found, or MOLGRAPH_CUDA is OFF)"; }
+std::unique_ptr<Model> make_model(const ModelPlan&, Math, int number) { throw DeviceError(why_unusable(number)); }
+
+}  // namespace molgraph::cuda

@@ -1,0 +1,67 @@
+// A GPU that is emulated on the CPU, for tests of the kernels' logic: every thread of a block is a fiber, blocks run one after
+// the other, and at every barrier the order in which threads go on is drawn anew. It knows what the kernels here use and no more.
+//
+// Memory starts as NaNs and has guards on both sides: what is read before it is written, or written beside an array, shows.
+// A block whose threads wait at different barriers is a deadlock and throws std::logic_error.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+
+using std::isnan;
+using std::signbit;
+
+struct dim3 {
+  unsigned x = 1, y = 1, z = 1;
+  constexpr dim3(unsigned a = 1, unsigned b = 1, unsigned c = 1) : x(a), y(b), z(c) {}
+};
+
+struct float2 {
+  float x, y;
+};
+
+namespace molgraph::emulator {
+
+inline dim3 thread_index, block_index, block_size, grid_size;   ///< of the thread that runs
+
+/// Runs `kernel` for all threads. Throws std::logic_error on a deadlock.
+void run(dim3 grid, dim3 block, std::size_t shared_bytes, const std::function<void()>& kernel);
+/// Draws the orders of threads from here on.
+void seed_schedule(std::uint64_t seed);
+
+unsigned char* shared_memory();
+void block_barrier();
+void warp_barrier();
+/// All lanes of a warp hand in `bytes` (up to 64) and get those of all 32: [32, 64] bytes, valid until warp_barrier().
+const unsigned char* gather(const void* mine, std::size_t bytes);
+
+void* allocate(std::size_t bytes);
+/// Throws std::logic_error if a guard was written.
+void release(void* memory);
+
+}  // namespace molgraph::emulator
+
+#define __global__ inline
+#define __device__
+#define __host__
+#define __forceinline__ inline
+#define __launch_bounds__(...)
+#define threadIdx molgraph::emulator::thread_index
+#define blockIdx molgraph::emulator::block_index
+#define blockDim molgraph::emulator::block_size
+#define gridDim molgraph::emulator::grid_size
+
+inline void __syncthreads() { molgraph::emulator::block_barrier(); }
+inline void __syncwarp() { molgraph::emulator::warp_barrier(); }
+template <class T>
+T __shfl_xor_sync(unsigned, T value, int mask) {
+  const unsigned char* all = molgraph::emulator::gather(&value, sizeof value);
+  T other;
+  std::memcpy(&other, all + 64 * ((threadIdx.x % 32) ^ static_cast<unsigned>(mask)), sizeof other);
+  molgraph::emulator::warp_barrier();
+  return other;
+}
+inline float rsqrtf(float x) { return 1.0f / std::sqrt(x); }

@@ -1,0 +1,129 @@
+#include "graphormer/attention/cuda/memory.hpp"
+
+#include <atomic>
+
+#include "graphormer/attention/cuda/device.cuh"
+
+namespace molgraph::MOLGRAPH_CUDA {
+namespace {
+std::atomic<std::uint64_t> allocation_count{0};
+}
+std::uint64_t allocations() { return allocation_count; }
+
+#ifdef MOLGRAPH_CUDA_EMULATED
+
+void check(int) {}
+std::string why_unusable(int) { return {}; }
+void use_device(int) {}
+std::size_t shared_memory_limit() { return 227 * 1024; }
+Stream make_stream() { return nullptr; }
+void destroy_stream(Stream) {}
+void synchronize(Stream) {}
+void* allocate(std::size_t bytes) {
+  ++allocation_count;
+  return emulator::allocate(bytes);
+}
+void release(void* memory) noexcept {
+  if (memory != nullptr) emulator::release(memory);
+}
+void copy_to_device(void* to, const void* from, std::size_t bytes, Stream) { std::memcpy(to, from, bytes); }
+void copy_to_host(void* to, const void* from, std::size_t bytes, Stream) { std::memcpy(to, from, bytes); }
+void copy_on_device(void* to, const void* from, std::size_t bytes, Stream) { std::memmove(to, from, bytes); }
+void clear(void* memory, std::size_t bytes, Stream) { std::memset(memory, 0, bytes); }
+Recording::Recording(Stream stream, std::function<void()> work) : stream_(stream), work_(std::move(work)) {}
+Recording::~Recording() = default;
+void Recording::run() const { work_(); }
+
+#else
+
+void check(int code) {
+  if (code == cudaSuccess) return;
+  const auto error = static_cast<cudaError_t>(code);
+  throw DeviceError(std::string("GPU: ") + cudaGetErrorString(error) + " (" + cudaGetErrorName(error) + ")");
+}
+
+std::string why_unusable(int number) {
+  int count = 0;
+  const cudaError_t found = cudaGetDeviceCount(&count);
+  if (found != cudaSuccess) {
+    (void)cudaGetLastError();
+    return std::string("no GPU can be used: ") + cudaGetErrorString(found);
+  }
+  if (count == 0) return "this machine has no NVIDIA GPU";
+  if (number < 0 || number >= count)
+    return "there is no GPU " + std::to_string(number) + ", only " + std::to_string(count) + " (numbers start at 0)";
+  cudaDeviceProp properties{};
+  check(cudaGetDeviceProperties(&properties, number));
+  if (properties.major < 8)
+    return std::string(properties.name) + " has compute capability " + std::to_string(properties.major) + "." +
+           std::to_string(properties.minor) + "; 8.0 (A100) or later is needed";
+  return {};
+}
+
+void use_device(int number) { check(cudaSetDevice(number)); }
+
+std::size_t shared_memory_limit() {
+  int device = 0, bytes = 0;
+  check(cudaGetDevice(&device));
+  check(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+  return static_cast<std::size_t>(bytes);
+}
+
+Stream make_stream() {
+  cudaStream_t stream = nullptr;
+  check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  return stream;
+}
+void destroy_stream(Stream stream) { (void)cudaStreamDestroy(static_cast<cudaStream_t>(stream)); }
+void synchronize(Stream stream) { check(cudaStreamSynchronize(static_cast<cudaStream_t>(stream))); }
+
+void* allocate(std::size_t bytes) {
+  ++allocation_count;
+  void* memory = nullptr;
+  const cudaError_t result = cudaMalloc(&memory, bytes);
+  if (result == cudaErrorMemoryAllocation) {
+    (void)cudaGetLastError();
+    throw DeviceError("the GPU's memory is full: " + std::to_string(bytes >> 20) + " MiB more are needed; a smaller batch may help");
+  }
+  check(result);
+  return memory;
+}
+void release(void* memory) noexcept { (void)cudaFree(memory); }
+
+void copy_to_device(void* to, const void* from, std::size_t bytes, Stream stream) {
+  check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, static_cast<cudaStream_t>(stream)));
+}
+void copy_to_host(void* to, const void* from, std::size_t bytes, Stream stream) {
+  check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, static_cast<cudaStream_t>(stream)));
+  synchronize(stream);
+}
+void copy_on_device(void* to, const void* from, std::size_t bytes, Stream stream) {
+  check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, static_cast<cudaStream_t>(stream)));
+}
+void clear(void* memory, std::size_t bytes, Stream stream) {
+  check(cudaMemsetAsync(memory, 0, bytes, static_cast<cudaStream_t>(stream)));
+}
+
+Recording::Recording(Stream stream, std::function<void()> work) : stream_(stream) {
+  const auto of = static_cast<cudaStream_t>(stream);
+  cudaGraph_t graph = nullptr;
+  check(cudaStreamBeginCapture(of, cudaStreamCaptureModeThreadLocal));
+  try {
+    work();
+  } catch (...) {
+    (void)cudaStreamEndCapture(of, &graph);
+    throw;
+  }
+  check(cudaStreamEndCapture(of, &graph));
+  cudaGraphExec_t ready = nullptr;
+  const cudaError_t made = cudaGraphInstantiate(&ready, graph, 0);
+  (void)cudaGraphDestroy(graph);
+  check(made);
+  recorded_ = ready;
+}
+Recording::~Recording() { (void)cudaGraphExecDestroy(static_cast<cudaGraphExec_t>(recorded_)); }
+void Recording::run() const { check(cudaGraphLaunch(static_cast<cudaGraphExec_t>(recorded_), static_cast<cudaStream_t>(stream_))); }
+
+#endif
+
+}  // namespace molgraph::MOLGRAPH_CUDA

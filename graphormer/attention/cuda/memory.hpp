@@ -1,0 +1,94 @@
+// Memory of the device and the stream that everything goes through, for host code: no CUDA header is shown.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "graphormer/attention/cuda/namespace.hpp"
+
+namespace molgraph::MOLGRAPH_CUDA {
+
+/// There is no usable device, or it failed.
+class DeviceError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+using Stream = void*;   ///< a cudaStream_t
+
+/// Throws DeviceError unless `code` (a cudaError_t) is success.
+void check(int code);
+/// Why device `number` cannot be used; empty = it can.
+std::string why_unusable(int number);
+void use_device(int number);
+std::size_t shared_memory_limit();   ///< bytes a block may have
+
+Stream make_stream();
+void destroy_stream(Stream stream);
+void synchronize(Stream stream);
+void* allocate(std::size_t bytes);
+void release(void* memory) noexcept;
+void copy_to_device(void* to, const void* from, std::size_t bytes, Stream stream);
+/// Waits until everything before it on the stream, and the copy, is done.
+void copy_to_host(void* to, const void* from, std::size_t bytes, Stream stream);
+void copy_on_device(void* to, const void* from, std::size_t bytes, Stream stream);
+void clear(void* memory, std::size_t bytes, Stream stream);
+
+/// Grows with every allocation: what was recorded before may point to memory that is gone.
+std::uint64_t allocations();
+
+/// An array on the device. It only grows; what it held is lost then.
+template <class T>
+class Array {
+ public:
+  Array() = default;
+  Array(Array&& other) noexcept : data_(std::exchange(other.data_, nullptr)), capacity_(std::exchange(other.capacity_, 0)) {}
+  Array& operator=(Array&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(capacity_, other.capacity_);
+    return *this;
+  }
+  ~Array() { release(data_); }
+
+  T* sized(std::size_t count) {
+    if (count > capacity_) {
+      release(std::exchange(data_, nullptr));
+      capacity_ = 0;
+      data_ = static_cast<T*>(allocate(count * sizeof(T)));
+      capacity_ = count;
+    }
+    return data_;
+  }
+  void upload(const std::vector<T>& from, Stream stream) {
+    copy_to_device(sized(from.size() + 1), from.data(), from.size() * sizeof(T), stream);   // + 1: never null
+  }
+  T* data() const { return data_; }
+  std::size_t capacity() const { return capacity_; }
+
+ private:
+  T* data_ = nullptr;
+  std::size_t capacity_ = 0;
+};
+
+/// Launches and copies on the device that were recorded once (a CUDA graph), to be started again with one call.
+class Recording {
+ public:
+  /// Calls `work`, which must neither allocate nor wait, and records instead of running it. The emulator keeps the function.
+  Recording(Stream stream, std::function<void()> work);
+  ~Recording();
+  Recording(const Recording&) = delete;
+  Recording& operator=(const Recording&) = delete;
+  void run() const;
+
+ private:
+  Stream stream_;
+  void* recorded_ = nullptr;
+  std::function<void()> work_;
+};
+
+}  // namespace molgraph::MOLGRAPH_CUDA

@@ -1,0 +1,368 @@
+#include "graphormer/attention/cuda/model.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <tuple>
+
+#include "graphormer/attention/cuda/front.cuh"
+#include "graphormer/attention/cuda/loss.cuh"
+#include "graphormer/attention/cuda/optimizer.cuh"
+
+namespace molgraph::MOLGRAPH_CUDA {
+namespace {
+
+// Gradients are summed in so many parts, or fewer where the parameters are many.
+constexpr int kSlices = 8;
+constexpr std::int64_t kSliceFloats = std::int64_t{1} << 23;
+// Batches of training are filled up to these steps, so that few recordings serve all of them.
+constexpr FillUp kTrainingFill{.rows = 128, .relations = 512, .molecules = 32};
+
+/// What does not depend on the type of the products' factors.
+class Engine : public Model {
+ public:
+  Engine(const ModelPlan& plan, int number) : plan_(plan), parameters_(plan) {
+    if (const std::string reason = why_unusable(number); !reason.empty()) throw DeviceError(reason);
+    use_device(number);
+    stream_ = make_stream();
+    const auto size = static_cast<std::size_t>(parameters_.size());
+    clear(weights_.sized(size), size * sizeof(float), stream_);
+    slices_ = static_cast<int>(std::clamp<std::int64_t>(kSliceFloats / parameters_.size(), 1, kSlices));
+    std::vector<std::int32_t> bond_rows;
+    for (const auto& rows : rows_of_bond_ids(plan.features)) bond_rows.insert(bond_rows.end(), rows.begin(), rows.end());
+    bond_rows_.upload(bond_rows, stream_);
+  }
+  ~Engine() override { destroy_stream(stream_); }
+
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  virtual void weights_changed() = 0;
+  /// The virtual nodes' predictions [B, outputs], on the device.
+  virtual const float* forward(const ResidentMolecules& set, const BatchPlaces& batch, const DrawKey* draws, const float* perturbation, bool keep) = 0;
+  virtual const float* states(int layer) const = 0;
+  /// From dscaled [B, outputs] to the partial gradients; returns the node input's [rows, C].
+  virtual const float* backward(const float* dscaled) = 0;
+
+  void assign(const TensorLookup& tensors) override {
+    copy_in(tensors, weights_.data());
+    weights_changed();
+  }
+  void read(const GradientLookup& tensors) const override { copy_out(weights_.data(), tensors); }
+  /// Tensors by name to or from a flat array.
+  void copy_in(const TensorLookup& tensors, float* to) const {
+    for (const Parameters::Tensor& t : parameters_.tensors())
+      if (const float* from = tensors(t.name); from != nullptr)
+        copy_to_device(to + t.offset, from, static_cast<std::size_t>(t.size) * sizeof(float), stream_);
+    synchronize(stream_);
+  }
+  void copy_out(const float* from, const GradientLookup& tensors) const {
+    for (const Parameters::Tensor& t : parameters_.tensors())
+      if (float* to = tensors(t.name); to != nullptr) copy_to_host(to, from + t.offset, static_cast<std::size_t>(t.size) * sizeof(float), stream_);
+  }
+
+  void load(const GraphBatch& batch) {
+    MoleculeArrays arrays;
+    arrays.append(batch, plan_);
+    transient_.upload(arrays, plan_, stream_);
+    std::vector<std::int64_t> numbers(arrays.entries.size());
+    std::iota(numbers.begin(), numbers.end(), std::int64_t{0});
+    places_.upload(transient_, numbers, {}, stream_);
+  }
+  void set_draws(const RandomMode& random) {
+    const DrawKey key{{static_cast<std::uint32_t>(random.seed), static_cast<std::uint32_t>(random.seed >> 32)}, random.step, random.ascent};
+    copy_to_device(draws_.sized(1), &key, sizeof key, stream_);
+  }
+  std::size_t tokens() const {
+    std::size_t sum = 0;
+    for (const MoleculeArrays::Entry& e : transient_.entries()) sum += static_cast<std::size_t>(e.tokens);
+    return sum;
+  }
+
+  void predict(const GraphBatch& batch, float* scaled, const std::vector<KeptStates>& kept) override {
+    if (batch.size() == 0) return;
+    load(batch);
+    const bool inner = std::any_of(kept.begin(), kept.end(), [](const KeptStates& k) { return k.layer > 0; });
+    const float* out = forward(transient_, places_, nullptr, nullptr, inner);
+    copy_to_host(scaled, out, static_cast<std::size_t>(batch.size()) * outputs() * sizeof(float), stream_);
+    for (const KeptStates& k : kept)
+      copy_to_host(k.states, states(k.layer), tokens() * static_cast<std::size_t>(plan_.encoder.width) * sizeof(float), stream_);
+  }
+
+  void gradients(const GraphBatch& batch, const RandomMode& random, const LossSlope& loss, float* scaled, const GradientLookup& gradients,
+                 const float* perturbation, float* dinput) override {
+    load(batch);
+    const auto molecules = static_cast<std::size_t>(batch.size());
+    const std::size_t input_bytes = tokens() * static_cast<std::size_t>(plan_.encoder.width) * sizeof(float);
+    set_draws(random);
+    if (perturbation != nullptr) copy_to_device(perturbation_.sized(input_bytes / sizeof(float)), perturbation, input_bytes, stream_);
+    const float* out = forward(transient_, places_, random.training ? draws_.data() : nullptr, perturbation == nullptr ? nullptr : perturbation_.data(), true);
+    copy_to_host(scaled, out, molecules * outputs() * sizeof(float), stream_);
+    std::vector<float> slope(molecules * outputs());
+    for (std::size_t b = 0; b < molecules; ++b) loss(b, scaled + b * outputs(), slope.data() + b * outputs());
+    dscaled_.upload(slope, stream_);
+    const float* dx = backward(dscaled_.data());
+    if (dinput != nullptr) copy_to_host(dinput, dx, input_bytes, stream_);
+    sum_slices(nullptr, nullptr);
+    std::vector<float> flat(static_cast<std::size_t>(parameters_.size()));
+    copy_to_host(flat.data(), gradient_.data(), flat.size() * sizeof(float), stream_);
+    for (const Parameters::Tensor& t : parameters_.tensors())
+      if (float* to = gradients(t.name); to != nullptr)
+        for (std::int64_t i = 0; i < t.size; ++i) to[i] += flat[static_cast<std::size_t>(t.offset + i)];
+  }
+
+  void predict_resident(std::span<const std::int64_t> numbers, float* scaled) override {
+    if (numbers.empty()) return;
+    places_.upload(set_, numbers, kTrainingFill, stream_);
+    const float* out = forward(set_, places_, nullptr, nullptr, false);
+    copy_to_host(scaled, out, numbers.size() * outputs() * sizeof(float), stream_);
+  }
+
+  void add_molecules(const GraphBatch& batch) override { waiting_.append(batch, plan_); }
+  void upload_molecules() override {
+    set_.upload(waiting_, plan_, stream_);
+    synchronize(stream_);
+    waiting_ = {};
+  }
+  void start_training(const TrainingOptions& options, std::int64_t updates, const TrainingStateSource& state) override;
+  void step(std::span<const std::int64_t> numbers, std::uint32_t update, double learning_rate) override;
+  LossTotal take_losses() override;
+  void read_state(const TrainingState& to) const override {
+    if (to.mean) copy_out(mean_.data(), to.mean);
+    if (to.square) copy_out(square_.data(), to.square);
+    if (to.average && options_.average > 0) copy_out(average_.data(), to.average);
+  }
+  void swap_average() override {
+    if (options_.average == 0) return;
+    std::swap(weights_, average_);
+    recordings_.clear();   // they hold the pointers
+    weights_changed();
+  }
+
+  std::size_t outputs() const override { return static_cast<std::size_t>(plan_.outputs); }
+  std::int64_t blocks() const { return blocks_for(parameters_.size(), kUpdateBlock); }
+  Update update_of(const std::uint8_t* kind, double* squares) {
+    const auto size = static_cast<std::size_t>(parameters_.size());
+    return {.size = parameters_.size(), .slices = slices_, .partial = partial_.data(), .gradient = gradient_.sized(size),
+            .weight = weights_.data(), .mean = mean_.data(), .square = square_.data(),
+            .average = options_.average > 0 ? average_.data() : nullptr, .kind = kind, .squares = squares, .numbers = numbers_.data(),
+            .targets = present_.data()};
+  }
+  void sum_slices(const std::uint8_t* kind, double* squares) {
+    launch(stream_, sum_slices_kernel, static_cast<unsigned>(blocks()), kUpdateThreads, kUpdateThreads * sizeof(double), update_of(kind, squares));
+  }
+  void update_on_device();
+
+  ModelPlan plan_;
+  Parameters parameters_;
+  Stream stream_ = nullptr;
+  int slices_ = 1;
+  Array<float> weights_, partial_, gradient_, perturbation_, dscaled_;
+  Array<std::int32_t> bond_rows_;
+  Array<DrawKey> draws_;
+  ResidentMolecules transient_, set_;
+  BatchPlaces places_;
+  MoleculeArrays waiting_;
+
+  // training
+  using Likeness = std::tuple<int, int, std::int64_t, std::vector<BatchPlaces::Class>>;
+  TrainingOptions options_;
+  std::int64_t updates_ = 0;
+  Array<float> mean_, square_, average_, target_, shift_, scale_, slope_;
+  Array<std::uint8_t> kind_;
+  Array<double> squares_, total_, present_;
+  Array<UpdateNumbers> numbers_;
+  Array<std::int32_t> chosen_;
+  std::map<Likeness, std::unique_ptr<Recording>> recordings_;
+  std::map<Likeness, int> seen_;
+  std::uint64_t recorded_allocations_ = 0;
+};
+
+/// `E`: float, or Bf16 as what the products read.
+template <class E>
+class EngineOf : public Engine {
+ public:
+  EngineOf(const ModelPlan& plan, Math math, int number)
+      : Engine(plan, number), rows_(plan_, stream_), node_(plan_, parameters_, stream_), encoder_(plan_, parameters_, math, stream_),
+        head_(plan_, parameters_, stream_) {
+    const EncoderOptions& o = plan_.encoder;
+    const auto owner = [](bool per_layer, int k) { return per_layer ? "encoder.layers." + std::to_string(k) + "." : std::string("encoder."); };
+    if (plan_.path_hops > 0) path_.emplace(plan_, parameters_, "path.", plan_.path_hops, bond_rows_, stream_);
+    if (o.gate.enabled && o.gate.path_hops > 0)
+      for (int k = 0; k < (o.gate.per_layer ? o.layers : 1); ++k)
+        gate_path_.emplace_back(plan_, parameters_, owner(o.gate.per_layer, k) + "gate_path.", o.gate.path_hops, bond_rows_, stream_);
+    if (o.terms.absolute_bias)
+      for (int k = 0; k < (o.share_encodings ? 1 : o.layers); ++k)
+        absolute_.emplace_back(plan_, parameters_, owner(!o.share_encodings, k) + "absolute.", stream_);
+    spatial_.resize(o.terms.bias || o.terms.global_bias ? (o.share_encodings ? 1 : static_cast<std::size_t>(o.layers)) : 0);
+    bias_.resize(absolute_.size());
+    dbias_.resize(absolute_.empty() ? (path_ ? 1 : 0) : absolute_.size());
+    dgate_.resize(gate_path_.size());
+  }
+
+  void weights_changed() override {
+    const auto size = static_cast<std::size_t>(parameters_.size());
+    if constexpr (!std::is_same_v<E, float>) round_to(stream_, weights_.data(), rounded_.sized(size), parameters_.size());
+    const WeightView<E> w = view();
+    if (path_) path_->make_table(w);
+    for (auto& path : gate_path_) path.make_table(w);
+    const auto classes = static_cast<std::size_t>(plan_.classes.topology.count()) * static_cast<std::size_t>(plan_.encoder.heads);
+    for (std::size_t k = 0; k < spatial_.size(); ++k) encoder_.make_spatial(w, k, spatial_[k].sized(classes));
+  }
+
+  const float* forward(const ResidentMolecules& set, const BatchPlaces& batch, const DrawKey* draws, const float* perturbation, bool keep) override {
+    const WeightView<E> w = view();
+    PassInput pass{.set = &set, .batch = &batch, .classes = classes_.sized(static_cast<std::size_t>(batch.relations)), .draws = draws, .keep = keep};
+    launch(stream_, gather_classes_kernel, static_cast<unsigned>(batch.molecules), kTableThreads, 0, batch.molecule.data(), set.classes(),
+           batch.relations, classes_.data());
+    rows_.make(set, batch, draws);
+    const auto floats = static_cast<std::size_t>(batch.pairs) * static_cast<std::size_t>(plan_.encoder.heads);
+    for (const auto& table : spatial_) pass.terms.spatial.push_back(table.data());
+    const float* path = path_ ? path_->forward(pass) : nullptr;
+    if (absolute_.empty() && path != nullptr) pass.terms.bias.push_back(path);
+    for (std::size_t k = 0; k < absolute_.size(); ++k) {
+      float* bias = bias_[k].sized(floats);
+      if (path != nullptr) copy_on_device(bias, path, floats * sizeof(float), stream_);
+      absolute_[k].forward(w, pass, rows_, path != nullptr, bias);
+      pass.terms.bias.push_back(bias);
+    }
+    for (auto& gate : gate_path_) pass.terms.gate.push_back(gate.forward(pass));
+    if (keep) {
+      for (auto& slope : dbias_) pass.terms.dbias.push_back(slope.sized(floats));
+      for (auto& slope : dgate_) pass.terms.dgate.push_back(slope.sized(floats));
+    }
+    const float* input = node_.forward(w, pass, rows_, perturbation);
+    encoder_.forward(w, pass, input);
+    pass_ = pass;
+    return head_.forward(w, batch, encoder_.states(-1));
+  }
+  const float* states(int layer) const override { return encoder_.states(layer); }
+
+  const float* backward(const float* dscaled) override {
+    const auto size = static_cast<std::size_t>(parameters_.size()) * static_cast<std::size_t>(slices_);
+    clear(partial_.sized(size), size * sizeof(float), stream_);
+    const WeightView<E> w = view();
+    const BatchPlaces& batch = *pass_.batch;
+    float* flow = flow_.sized(static_cast<std::size_t>(batch.rows) * static_cast<std::size_t>(plan_.encoder.width));
+    head_.backward(w, batch, dscaled, flow);
+    encoder_.backward(w, flow);
+    for (std::size_t k = 0; k < absolute_.size(); ++k) absolute_[k].backward(w, dbias_[k].data());
+    const auto pairs = static_cast<std::int64_t>(batch.pairs) * plan_.encoder.heads;
+    if (path_) {
+      for (std::size_t k = 1; k < dbias_.size(); ++k) add(stream_, dbias_[k].data(), dbias_[0].data(), pairs);
+      path_->backward(w, dbias_[0].data());
+    }
+    for (std::size_t k = 0; k < gate_path_.size(); ++k) gate_path_[k].backward(w, dgate_[k].data());
+    node_.backward(w, pass_, rows_, flow);
+    return flow;
+  }
+
+ private:
+  WeightView<E> view() const {
+    const E* rounded;
+    if constexpr (std::is_same_v<E, float>) rounded = weights_.data();
+    else rounded = rounded_.data();
+    return {weights_.data(), rounded, partial_.data(), slices_, parameters_.size()};
+  }
+
+  Array<E> rounded_;
+  TokenRows rows_;
+  NodeFront<E> node_;
+  Encoder<E> encoder_;
+  HeadBack<E> head_;
+  std::optional<PathFront<E>> path_;
+  std::vector<PathFront<E>> gate_path_;
+  std::vector<AbsoluteFront<E>> absolute_;
+  std::vector<Array<float>> spatial_, bias_, dbias_, dgate_;
+  Array<std::uint32_t> classes_;
+  Array<float> flow_;
+  PassInput pass_;
+};
+
+// --- training on resident molecules ---
+
+void Engine::start_training(const TrainingOptions& options, std::int64_t updates, const TrainingStateSource& state) {
+  options_ = options;
+  updates_ = updates;
+  const auto size = static_cast<std::size_t>(parameters_.size());
+  std::vector<std::uint8_t> kind(size, 0);
+  for (const Parameters::Tensor& t : parameters_.tensors()) {
+    const bool frozen = options.frozen && options.frozen(t.name), exempt = options.decay_exempt && options.decay_exempt(t.name);
+    std::fill_n(kind.begin() + t.offset, t.size, static_cast<std::uint8_t>(frozen ? 0 : exempt ? 1 : 2));
+  }
+  kind_.upload(kind, stream_);
+  for (auto& [array, source] : {std::pair{&mean_, &state.mean}, std::pair{&square_, &state.square}}) {
+    clear(array->sized(size), size * sizeof(float), stream_);
+    if (*source) copy_in(*source, array->data());
+  }
+  if (options.average > 0) {
+    copy_on_device(average_.sized(size), weights_.data(), size * sizeof(float), stream_);
+    if (state.average) copy_in(state.average, average_.data());
+  }
+  target_.upload(options.target, stream_);
+  shift_.upload(options.shift, stream_);
+  scale_.upload(options.scale, stream_);
+  (void)numbers_.sized(1);
+  (void)present_.sized(1);
+  (void)squares_.sized(static_cast<std::size_t>(blocks()) + 1);
+  clear(total_.sized(2), 2 * sizeof(double), stream_);
+  synchronize(stream_);
+}
+
+// Everything of an update that happens on the device: recorded once for batches that look alike.
+void Engine::update_on_device() {
+  weights_changed();
+  const float* scaled = forward(set_, places_, draws_.data(), nullptr, true);
+  const auto values = static_cast<std::size_t>(places_.molecules) * outputs();
+  launch(stream_, loss_kernel, 1u, kLossThreads, 2 * kLossThreads * sizeof(double),
+         LossTask{.kind = options_.loss, .molecules = places_.molecules, .targets = options_.targets, .outputs = plan_.outputs, .scaled = scaled,
+                  .target = target_.data(), .shift = shift_.data(), .scale = scale_.data(), .chosen = chosen_.data(),
+                  .slope = slope_.sized(values), .total = total_.data(), .present = present_.data()});
+  backward(slope_.data());
+  sum_slices(kind_.data(), squares_.data());
+  const Update update = update_of(kind_.data(), squares_.data());
+  const int count = static_cast<int>(blocks());
+  launch(stream_, clip_kernel, 1u, kUpdateThreads, kUpdateThreads * sizeof(double), update, count);
+  launch(stream_, adamw_kernel, static_cast<unsigned>(count), kUpdateThreads, 0, update, count);
+}
+
+void Engine::step(std::span<const std::int64_t> numbers, std::uint32_t update, double learning_rate) {
+  constexpr double kBeta1 = 0.9, kBeta2 = 0.999;
+  places_.upload(set_, numbers, kTrainingFill, stream_);
+  chosen_.upload(std::vector<std::int32_t>(numbers.begin(), numbers.end()), stream_);
+  set_draws({true, options_.seed, update, 0});
+  ++updates_;
+  const UpdateNumbers of{.step = static_cast<float>(learning_rate / (1 - std::pow(kBeta1, static_cast<double>(updates_)))),
+                         .root = static_cast<float>(1 / std::sqrt(1 - std::pow(kBeta2, static_cast<double>(updates_)))),
+                         .decay = static_cast<float>(learning_rate * options_.weight_decay),
+                         .clip = static_cast<float>(options_.clip),
+                         .average = static_cast<float>(options_.average)};
+  copy_to_device(numbers_.data(), &of, sizeof of, stream_);
+  // The first batch of a kind runs as it is and takes what memory it needs; the second is recorded.
+  const Likeness likeness{places_.molecules, places_.rows, places_.relations, places_.classes};
+  if (recorded_allocations_ != allocations()) {
+    recordings_.clear();
+    seen_.clear();
+    recorded_allocations_ = allocations();
+  }
+  auto& recording = recordings_[likeness];
+  if (!recording && seen_[likeness]++ > 0) recording = std::make_unique<Recording>(stream_, [this] { update_on_device(); });
+  recording ? recording->run() : update_on_device();
+}
+
+LossTotal Engine::take_losses() {
+  double total[2] = {};
+  copy_to_host(total, total_.data(), sizeof total, stream_);
+  clear(total_.data(), sizeof total, stream_);
+  return {total[0], total[1]};
+}
+
+}  // namespace
+
+std::unique_ptr<Model> make_model(const ModelPlan& plan, Math math, int number) {
+  if (math == Math::bf16) return std::make_unique<EngineOf<Bf16>>(plan, math, number);
+  return std::make_unique<EngineOf<float>>(plan, math, number);
+}
+
+}  // namespace molgraph::MOLGRAPH_CUDA

@@ -1,0 +1,92 @@
+// A whole model on a GPU without LibTorch: as the CPU engine's model (cpu/model.hpp), and training that stays on the device.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "graphormer/attention/cpu/model.hpp"
+#include "graphormer/attention/cuda/memory.hpp"
+#include "graphormer/attention/cuda/precision.hpp"
+#include "graphormer/attention/model_plan.hpp"
+
+namespace molgraph::MOLGRAPH_CUDA {
+
+using cpu::GradientLookup;
+using cpu::KeptStates;
+using cpu::LossSlope;
+using cpu::RandomMode;
+using cpu::TensorLookup;
+
+enum class LossKind { l1, mse, huber, bce, ce };
+
+/// What a run trains on, and how.
+struct TrainingOptions {
+  LossKind loss = LossKind::l1;
+  int targets = 1;                      ///< per molecule
+  std::vector<float> target;            ///< [molecules, targets], NaN = missing
+  std::vector<float> shift, scale;      ///< [outputs] of the regression targets
+  double weight_decay = 0.01, clip = 0; ///< clip 0 = off
+  double average = 0;                   ///< decay of the weights' moving average, 0 = off
+  std::function<bool(const std::string&)> frozen, decay_exempt;   ///< by parameter name; empty = none is
+  std::uint64_t seed = 0;
+};
+
+/// Sum of the losses over the targets that were present, and their number.
+struct LossTotal {
+  double sum = 0, count = 0;
+};
+
+/// What a checkpoint holds beside the weights, by parameter name.
+struct TrainingState {
+  GradientLookup mean, square, average;   ///< where to; null = not wanted
+};
+struct TrainingStateSource {
+  TensorLookup mean, square, average;
+};
+
+/// One GPU. Results are the same bits on the same kind of card, whatever else is in the batch for predictions; there is no atomic
+/// addition anywhere. Not for several threads at once. Every function throws DeviceError when the device fails.
+class Model {
+ public:
+  virtual ~Model() = default;
+
+  virtual std::size_t outputs() const = 0;
+  /// Takes the parameters under the modules' names.
+  virtual void assign(const TensorLookup& tensors) = 0;
+  /// Hands them out again.
+  virtual void read(const GradientLookup& tensors) const = 0;
+
+  /// As cpu::Model::predict() and gradients().
+  virtual void predict(const GraphBatch& batch, float* scaled, const std::vector<KeptStates>& kept = {}) = 0;
+  virtual void gradients(const GraphBatch& batch, const RandomMode& random, const LossSlope& loss, float* scaled, const GradientLookup& gradients,
+                 const float* perturbation = nullptr, float* dinput = nullptr) = 0;
+
+  // --- molecules that stay on the device ---
+
+  /// Adds molecules to those that wait for upload_molecules(); they are numbered in the order of the calls.
+  virtual void add_molecules(const GraphBatch& batch) = 0;
+  virtual void upload_molecules() = 0;
+  /// `scaled` [numbers, outputs]
+  virtual void predict_resident(std::span<const std::int64_t> numbers, float* scaled) = 0;
+
+  // --- training on them: assign() and upload_molecules() first ---
+
+  virtual void start_training(const TrainingOptions& options, std::int64_t updates, const TrainingStateSource& state = {}) = 0;
+  /// One AdamW update on the mean loss of these molecules; returns at once. `update` counts from 0 and keys the random numbers.
+  virtual void step(std::span<const std::int64_t> numbers, std::uint32_t update, double learning_rate) = 0;
+  /// Losses since the last call; waits for the device.
+  virtual LossTotal take_losses() = 0;
+  virtual void read_state(const TrainingState& to) const = 0;
+  /// The averages become the weights, and the other way round.
+  virtual void swap_average() = 0;
+
+};
+
+/// Throws DeviceError if GPU `number` cannot be used; why_unusable() says why.
+std::unique_ptr<Model> make_model(const ModelPlan& plan, Math math = Math::fp32, int number = 0);
+
+}  // namespace molgraph::MOLGRAPH_CUDA

@@ -1,0 +1,132 @@
+#include "graphormer/attention/cuda/molecules.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "graphormer/attention/node_positions.hpp"
+
+namespace molgraph::MOLGRAPH_CUDA {
+namespace {
+
+// Molecules up to so many tokens share a launch whose warps have memory for the largest of them.
+constexpr std::int32_t kTokenClasses[] = {32, 64, 1 << 20};
+
+std::size_t class_of(std::int32_t tokens) {
+  std::size_t k = 0;
+  while (tokens > kTokenClasses[k]) ++k;
+  return k;
+}
+
+}  // namespace
+
+void MoleculeArrays::append(const GraphBatch& batch, const ModelPlan& plan) {
+  const ClassRule& rule = plan.classes;
+  const EncoderOptions& o = plan.encoder;
+  const bool edges = o.terms.edge_query || o.terms.edge_key || o.terms.edge_value;
+  const bool paths = plan.path_hops > 0 || (o.gate.enabled && o.gate.path_hops > 0);
+  const auto columns = static_cast<std::size_t>(feature_shape(batch.features).atom_columns);
+  std::vector<double> rows;
+  for (std::size_t b = 0; b < static_cast<std::size_t>(batch.size()); ++b) {
+    const auto first_atom = static_cast<std::size_t>(batch.atom_offset[b]), last_atom = static_cast<std::size_t>(batch.atom_offset[b + 1]);
+    const std::size_t count = last_atom - first_atom, n = count + 1;
+    Entry entry{static_cast<std::uint32_t>(batch.row[b]), static_cast<std::int32_t>(n), 0, 0, static_cast<std::int64_t>(degree.size()),
+                static_cast<std::int64_t>(relation.size()), static_cast<std::int64_t>(classes.size())};
+    atoms.insert(atoms.end(), batch.atoms.begin() + static_cast<std::ptrdiff_t>(first_atom * columns),
+                 batch.atoms.begin() + static_cast<std::ptrdiff_t>(last_atom * columns));
+    degree.insert(degree.end(), batch.degree.begin() + static_cast<std::ptrdiff_t>(first_atom),
+                  batch.degree.begin() + static_cast<std::ptrdiff_t>(last_atom));
+    const std::uint16_t* topology = batch.topology.data() + batch.pair_offset[b];
+    const std::uint8_t* edge = batch.edge.data() + batch.pair_offset[b];
+    std::map<std::uint32_t, std::uint16_t> number;
+    for (std::size_t j = 0; j < n; ++j)
+      for (std::size_t i = 0; i < n; ++i) {
+        const auto qi = static_cast<std::int64_t>(i), kj = static_cast<std::int64_t>(j);
+        const std::uint16_t raw = topology[i * n + j];
+        const auto of = static_cast<std::uint32_t>(rule.topology_class(qi, kj, raw)) +
+                        (edges ? static_cast<std::uint32_t>(rule.edge_class(qi, kj, edge[i * n + j])) << 16 : 0);
+        const auto [found, fresh] = number.try_emplace(of, static_cast<std::uint16_t>(number.size()));
+        if (fresh) classes.push_back(of);
+        relation.push_back(found->second);
+        if (rule.forbidden_distance > 0) forbidden.push_back(rule.forbidden(qi, kj, raw));
+        if (!paths) continue;
+        distance.push_back(raw);
+        if (raw != kUnreachable && raw != kVirtual) entry.longest = std::max<std::int32_t>(entry.longest, raw);
+      }
+    entry.relations = static_cast<std::int32_t>(number.size());
+    for (std::size_t j = 1; paths && j < n; ++j) {
+      for (std::size_t u = 1; u < n; ++u) {
+        if (edge[u * n + j] >= kNoEdge) continue;
+        partner.push_back(static_cast<std::uint16_t>(u));
+        bond.push_back(edge[u * n + j]);
+      }
+      first_bond.push_back(static_cast<std::int32_t>(partner.size()));
+    }
+    const auto append_positions = [&](NodePosition kind, std::vector<float>& to) {
+      rows.assign(count * static_cast<std::size_t>(o.position_dim), 0.0);
+      const auto molecule = static_cast<std::int64_t>(b);
+      if (kind == NodePosition::random_walk) random_walk_positions(batch, molecule, o.position_dim, rows.data());
+      else laplacian_positions(batch, molecule, o.position_dim, rows.data());
+      to.insert(to.end(), rows.begin(), rows.end());
+    };
+    if (o.position != NodePosition::none) append_positions(o.position, positions);
+    if (o.terms.absolute_bias) append_positions(NodePosition::random_walk, walks);
+    entries.push_back(entry);
+  }
+}
+
+void ResidentMolecules::upload(const MoleculeArrays& from, const ModelPlan& plan, Stream stream) {
+  entries_ = from.entries;
+  largest_.assign(std::size(kTokenClasses), {});
+  for (const MoleculeArrays::Entry& e : entries_) {
+    Largest& most = largest_[class_of(e.tokens)];
+    most = {std::max(most.tokens, e.tokens), std::max(most.relations, e.relations)};
+  }
+  atoms_.upload(from.atoms, stream);
+  degree_.upload(from.degree, stream);
+  relation_.upload(from.relation, stream);
+  classes_.upload(from.classes, stream);
+  has_forbidden_ = plan.classes.forbidden_distance > 0;
+  forbidden_.upload(from.forbidden, stream);
+  distance_.upload(from.distance, stream);
+  first_bond_.upload(from.first_bond, stream);
+  partner_.upload(from.partner, stream);
+  bond_.upload(from.bond, stream);
+  positions_.upload(from.positions, stream);
+  walks_.upload(from.walks, stream);
+}
+
+void BatchPlaces::upload(const ResidentMolecules& set, std::span<const std::int64_t> numbers, const FillUp& fill, Stream stream) {
+  const auto filled = [](std::int64_t count, std::int64_t step) { return (count + step - 1) / step * step; };
+  std::vector<Molecule> places;
+  std::vector<TokenPlace> tokens_of;
+  std::vector<std::vector<std::int32_t>> by_class(std::size(kTokenClasses));
+  pairs = relations = 0;
+  for (const std::int64_t number : numbers) {
+    const MoleculeArrays::Entry& e = set.entries()[static_cast<std::size_t>(number)];
+    const auto b = static_cast<std::int32_t>(places.size());
+    by_class[class_of(e.tokens)].push_back(b);
+    places.push_back({e.row, e.tokens, e.relations, e.longest, static_cast<std::int64_t>(tokens_of.size()), pairs, relations, e.atom_at,
+                      e.pair_at, e.relation_at});
+    for (std::int32_t i = 0; i < e.tokens; ++i) tokens_of.push_back({e.row, static_cast<std::uint32_t>(i), b});
+    pairs += static_cast<std::int64_t>(e.tokens) * e.tokens;
+    relations += e.relations;
+  }
+  molecules = static_cast<int>(places.size());
+  rows = static_cast<int>(filled(static_cast<std::int64_t>(tokens_of.size()), fill.rows));
+  last_rows = std::min(fill.rows, rows);
+  tokens_of.resize(static_cast<std::size_t>(rows));
+  relations = filled(relations, fill.relations);
+  classes.clear();
+  std::vector<std::int32_t> order;
+  for (std::size_t k = 0; k < by_class.size(); ++k) {
+    if (by_class[k].empty()) continue;
+    by_class[k].resize(static_cast<std::size_t>(filled(static_cast<std::int64_t>(by_class[k].size()), fill.molecules)), -1);
+    classes.push_back({static_cast<int>(order.size()), static_cast<int>(by_class[k].size()), set.largest()[k].tokens, set.largest()[k].relations});
+    order.insert(order.end(), by_class[k].begin(), by_class[k].end());
+  }
+  molecule.upload(places, stream);
+  token.upload(tokens_of, stream);
+  chosen.upload(order, stream);
+}
+
+}  // namespace molgraph::MOLGRAPH_CUDA

@@ -1,0 +1,87 @@
+// AdamW over all parameters at once (Loshchilov & Hutter 2019, algorithm 2), clipping, and the moving average of the weights.
+#pragma once
+
+#include "graphormer/attention/cuda/device.cuh"
+
+namespace molgraph::MOLGRAPH_CUDA {
+
+inline constexpr int kUpdateThreads = 256, kUpdateEach = 4;
+inline constexpr int kUpdateBlock = kUpdateThreads * kUpdateEach;
+
+/// What changes from update to update; in device memory, so that a recorded step can be run again.
+struct UpdateNumbers {
+  float step = 0;        ///< lr / (1 - beta1^t)
+  float root = 1;        ///< 1 / sqrt(1 - beta2^t)
+  float decay = 0;       ///< lr * weight decay
+  float clip = 0;        ///< bound of the gradient's norm; 0 = none
+  float average = 0;     ///< decay of the moving average; 0 = none
+};
+
+struct Update {
+  std::int64_t size = 0;
+  int slices = 1;
+  const float* partial = nullptr;         ///< [slices, size]
+  float *gradient = nullptr, *weight = nullptr, *mean = nullptr, *square = nullptr, *average = nullptr;
+  const std::uint8_t* kind = nullptr;     ///< [size] 0 = frozen (or no parameter), 1 = without decay, 2 = with decay
+  double* squares = nullptr;              ///< [blocks] of the gradient, then its clip factor
+  const UpdateNumbers* numbers = nullptr;
+  const double* targets = nullptr;        ///< [1] of this batch; 0 = it teaches nothing
+};
+
+/// gradient = sum of the slices, in order; with `squares` also each block's sum of squares.
+__global__ void __launch_bounds__(kUpdateThreads) sum_slices_kernel(Update p) {
+  MOLGRAPH_SHARED_MEMORY(memory);
+  auto* sums = reinterpret_cast<double*>(memory);
+  double square = 0;
+  for (int k = 0; k < kUpdateEach; ++k) {
+    const std::int64_t at = static_cast<std::int64_t>(blockIdx.x) * kUpdateBlock + k * kUpdateThreads + threadIdx.x;
+    if (at >= p.size) continue;
+    float sum = 0;
+    for (int s = 0; s < p.slices; ++s) sum += p.partial[s * p.size + at];
+    p.gradient[at] = sum;
+    if (p.kind != nullptr && p.kind[at] != 0) square += static_cast<double>(sum) * sum;
+  }
+  if (p.squares == nullptr) return;
+  sums[threadIdx.x] = square;
+  __syncthreads();
+  for (unsigned half = kUpdateThreads / 2; half > 0; half /= 2) {
+    if (threadIdx.x < half) sums[threadIdx.x] += sums[threadIdx.x + half];
+    __syncthreads();
+  }
+  if (threadIdx.x == 0) p.squares[blockIdx.x] = sums[0];
+}
+
+__global__ void __launch_bounds__(kUpdateThreads) clip_kernel(Update p, int blocks) {
+  MOLGRAPH_SHARED_MEMORY(memory);
+  auto* sums = reinterpret_cast<double*>(memory);
+  double square = 0;
+  for (int b = static_cast<int>(threadIdx.x); b < blocks; b += kUpdateThreads) square += p.squares[b];
+  sums[threadIdx.x] = square;
+  __syncthreads();
+  if (threadIdx.x > 0) return;
+  double total = 0;
+  for (int t = 0; t < kUpdateThreads; ++t) total += sums[t];
+  const double bound = p.numbers->clip, factor = bound / (sqrt(total) + 1e-6);
+  p.squares[blocks] = bound > 0 && factor < 1 ? factor : 1.0;
+}
+
+__global__ void __launch_bounds__(kUpdateThreads) adamw_kernel(Update p, int blocks) {
+  if (p.targets[0] == 0) return;
+  const UpdateNumbers u = *p.numbers;
+  const auto clip = static_cast<float>(p.squares[blocks]);
+  for (int k = 0; k < kUpdateEach; ++k) {
+    const std::int64_t at = static_cast<std::int64_t>(blockIdx.x) * kUpdateBlock + k * kUpdateThreads + threadIdx.x;
+    if (at >= p.size || p.kind[at] == 0) continue;
+    const float g = p.gradient[at] * clip;
+    const float mean = 0.9f * p.mean[at] + (1 - 0.9f) * g;
+    const float square = 0.999f * p.square[at] + (1 - 0.999f) * g * g;
+    const float keep = 1 - (p.kind[at] == 2 ? u.decay : 0.0f);
+    const float weight = keep * p.weight[at] - u.step * mean / (sqrtf(square) * u.root + 1e-8f);
+    p.mean[at] = mean;
+    p.square[at] = square;
+    p.weight[at] = weight;
+    if (p.average != nullptr) p.average[at] += (1 - u.average) * (weight - p.average[at]);
+  }
+}
+
+}  // namespace molgraph::MOLGRAPH_CUDA

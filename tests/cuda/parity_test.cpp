@@ -1,0 +1,83 @@
+// The CUDA engine against the reference in float64: every model, values and gradients, dropout on. Compiled twice: for a GPU, and
+// for the emulated one (molgraph::cuda_emulated), whose tests run everywhere.
+#include <gtest/gtest.h>
+
+#include "graphormer/attention/cuda_backend.hpp"
+#include "tests/models/engine_checks.hpp"
+
+namespace molgraph::test {
+namespace {
+
+using namespace molgraph::MOLGRAPH_CUDA;   // the same names in both builds
+using torch::Tensor;
+
+// Of the whole vector of gradients, and of values (issue's bounds for the norm).
+constexpr double kTf32 = 2e-3, kBf16 = 2e-2;
+
+const auto make_fp32 = [](GraphModel& model) { return Backend(model); };
+
+class OnDevice : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (const std::string reason = why_unusable(0); !reason.empty()) GTEST_SKIP() << reason;
+  }
+};
+
+class CudaModels : public OnDevice, public testing::WithParamInterface<ModelCase> {};
+
+TEST_P(CudaModels, ComputeWhatTheReferenceDoes) {
+  Pair pair = make_pair([&] { return make_model(GetParam()); });
+  expect_same_values(pair, assorted(), make_fp32);
+}
+
+TEST_P(CudaModels, GradientsAreTheReferences) {
+  Pair pair = make_pair([&] { return make_model(GetParam()); });
+  expect_same_gradients(pair, assorted(), make_fp32);
+}
+
+INSTANTIATE_TEST_SUITE_P(Cuda, CudaModels, testing::ValuesIn(every_model()), [](const auto& of) { return of.param.name; });
+
+class CudaSizes : public OnDevice, public testing::WithParamInterface<SizeCase> {
+ protected:
+  /// Relative errors of predictions and of all gradients.
+  static std::pair<double, double> errors(bool grpe, Math math) {
+    Pair pair = make_pair([&] { return make_sized(GetParam(), grpe); });
+    const GraphBatch batch = batch_for(*pair.reference, assorted());
+    ForwardMode mode{.training = true, .seed = 3, .step = 5};
+    mode.perturbation = torch::zeros({batch.num_tokens(), GetParam().width});
+    const auto make = [&](GraphModel& model) { return Backend(model, math); };
+    const Gradients wanted = reference_gradients(*pair.reference, batch, mode);
+    const Gradients got = engine_gradients(*pair.engine, batch, mode, make);
+    return {relative(got.scaled, wanted.scaled), gradient_error(got, wanted)};
+  }
+};
+
+TEST_P(CudaSizes, ComputeWhatTheReferenceDoes) {
+  for (const bool grpe : {false, true}) {
+    Pair pair = make_pair([&] { return make_sized(GetParam(), grpe); });
+    expect_same_values(pair, assorted(), make_fp32);
+    expect_same_gradients(pair, assorted(), make_fp32);
+  }
+}
+
+TEST_P(CudaSizes, InTf32AndBf16) {
+  for (const bool grpe : {false, true})
+    for (const auto& [math, bound] : {std::pair{Math::tf32, kTf32}, std::pair{Math::bf16, kBf16}}) {
+      const auto [values, gradients] = errors(grpe, math);
+      EXPECT_LT(values, bound);
+      EXPECT_LT(gradients, bound);
+      EXPECT_TRUE(GetParam().width == 2 || gradients > kFloat32);   // in use; a LayerNorm of two numbers leaves their order
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Cuda, CudaSizes, testing::ValuesIn(sizes()), [](const auto& of) { return of.param.name; });
+
+TEST_F(OnDevice, LargeMolecules) {   // several tiles of queries, and arrays beyond shared memory
+  Pair pair = make_pair([] { return make_sized({"large", 2, 16, 16, 4}, true); });
+  const std::vector<MolecularGraph> graphs{chain_of(300), random_graph(70, 4), graph_of(1, {})};
+  expect_same_values(pair, graphs, make_fp32);
+  expect_same_gradients(pair, graphs, make_fp32);
+}
+
+}  // namespace
+}  // namespace molgraph::test
