@@ -1,0 +1,234 @@
+// Training that stays on the device, against the same updates by the reference and AdamW in float64: losses, clipping, decay, moving
+// average; and that a run that goes on from its state ends with the same bits. Compiled twice, as parity_test.cpp.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "graphormer/attention/cuda_backend.hpp"
+#include "tests/models/engine_checks.hpp"
+
+namespace molgraph::test {
+namespace {
+
+using namespace molgraph::MOLGRAPH_CUDA;
+using torch::Tensor;
+
+constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+constexpr std::uint64_t kSeed = 77;
+const std::vector<std::vector<std::int64_t>> kBatches{{0, 1, 2, 3, 4}, {5, 3, 1, 0, 2}, {4, 5}, {1, 2, 3, 4, 5}, {0, 4, 5, 2, 1}, {3, 0}};
+
+std::vector<MolecularGraph> molecules() {
+  std::vector<MolecularGraph> graphs;
+  for (unsigned k = 0; k < 5; ++k) graphs.push_back(random_graph(5 + 3 * static_cast<int>(k), k));
+  graphs.push_back(graph_of(1, {}));
+  return graphs;
+}
+
+std::unique_ptr<GraphModel> make_graphormer() {
+  EncoderOptions e{.layers = 2, .width = 16, .ffn = 16, .heads = 4};
+  e.terms.bias = true, e.untie_virtual = false, e.gate.enabled = true;
+  return std::make_unique<Graphormer>(GraphormerOptions{.encoder = e, .max_distance = 4, .max_degree = 4, .path_hops = 3, .outputs = 3});
+}
+std::unique_ptr<GraphModel> make_grpe() {
+  EncoderOptions e{.layers = 2, .width = 16, .ffn = 16, .heads = 4};
+  e.terms = {false, true, true, true, true, true, true};
+  return std::make_unique<Grpe>(GrpeOptions{.encoder = e, .max_distance = 3, .perturb_noise = 0.2, .outputs = 3});
+}
+
+double rate(std::size_t update) { return 1e-2 / (1.0 + static_cast<double>(update)); }
+bool exempt(const std::string& name) { return name.ends_with("bias"); }
+bool frozen(const std::string& name) { return name == "head.linear.bias"; }
+
+struct Case {
+  LossKind loss;
+  int targets;
+  double clip, average;
+  std::vector<float> target;   ///< [molecules, targets]
+};
+
+std::vector<float> targets_of(LossKind loss) {
+  if (loss == LossKind::ce) return {0, 2, 1, kNaN, 2, 0};
+  std::vector<float> all;
+  for (int k = 0; k < 18; ++k) all.push_back(k % 7 == 3 ? kNaN : loss == LossKind::bce ? static_cast<float>(k % 2) : 0.7f * static_cast<float>(k % 5) - 1);
+  return all;
+}
+std::vector<Case> cases() {
+  std::vector<Case> all;
+  for (const LossKind loss : {LossKind::mse, LossKind::huber, LossKind::bce, LossKind::ce})
+    all.push_back({loss, loss == LossKind::ce ? 1 : 3, loss == LossKind::mse ? 0.5 : 0.0, loss == LossKind::huber ? 0.8 : 0.0, targets_of(loss)});
+  all[0].target.assign(18, 0.5f);
+  for (std::size_t k = 9; k < 12; ++k) all[0].target[k] = kNaN;   // molecule 3 has none
+  return all;
+}
+const std::vector<float> kShift{0.5f, -1, 0}, kScale{2, 1, 0.5f};
+
+Tensor loss_of(const Case& c, const Tensor& scaled, const Tensor& target, std::int64_t* count) {
+  namespace F = torch::nn::functional;
+  const Tensor present = target.isnan().logical_not(), filled = target.nan_to_num(0);
+  *count = present.sum().item<std::int64_t>();
+  if (c.loss == LossKind::ce)
+    return (F::cross_entropy(scaled, filled.select(1, 0).to(torch::kInt64), F::CrossEntropyFuncOptions().reduction(torch::kNone)) * present.select(1, 0)).sum();
+  const Tensor wanted = (filled - torch::tensor(kShift)) / torch::tensor(kScale);
+  if (c.loss == LossKind::bce)
+    return (F::binary_cross_entropy_with_logits(scaled, filled.to(scaled.scalar_type()), F::BinaryCrossEntropyWithLogitsFuncOptions().reduction(torch::kNone)) * present).sum();
+  if (c.loss == LossKind::mse) return ((scaled - wanted).square() * present).sum();
+  return (F::huber_loss(scaled, wanted.to(scaled.scalar_type()), F::HuberLossFuncOptions().reduction(torch::kNone)) * present).sum();
+}
+
+struct Trained {
+  std::map<std::string, Tensor> weight, average;
+  double loss = 0, count = 0;
+};
+
+// The updates in float64 through autograd.
+Trained by_reference(GraphModel& model, const Case& c) {
+  const std::vector<MolecularGraph> graphs = molecules();
+  const Tensor target = torch::tensor(c.target).reshape({6, c.targets});
+  Trained result;
+  std::map<std::string, Tensor> mean, square;
+  for (auto& item : model.named_parameters()) {
+    mean[item.key()] = torch::zeros_like(item.value()), square[item.key()] = torch::zeros_like(item.value());
+    result.average[item.key()] = item->detach().clone();
+  }
+  for (std::size_t u = 0; u < kBatches.size(); ++u) {
+    std::vector<MolecularGraph> chosen;
+    for (const std::int64_t k : kBatches[u]) chosen.push_back(graphs[static_cast<std::size_t>(k)]);
+    std::int64_t count = 0;
+    const GraphBatch batch = batch_for(model, chosen, kBatches[u]);
+    const Tensor scaled = model.run(batch, {.training = true, .seed = kSeed, .step = static_cast<std::uint32_t>(u)}).scaled;
+    const Tensor loss = loss_of(c, scaled, target.index_select(0, torch::tensor(kBatches[u])), &count);
+    (loss / static_cast<double>(count)).backward();
+    result.loss += loss.item<double>(), result.count += static_cast<double>(count);
+    torch::NoGradGuard no_grad;
+    double norm = 0;
+    for (auto& item : model.named_parameters())
+      if (!frozen(item.key()) && item->grad().defined()) norm += item->grad().square().sum().item<double>();
+    const double factor = c.clip > 0 ? std::min(1.0, c.clip / (std::sqrt(norm) + 1e-6)) : 1.0, t = static_cast<double>(u + 1);
+    for (auto& item : model.named_parameters()) {
+      const std::string& name = item.key();
+      const Tensor g = item->grad().defined() ? item->grad() * factor : torch::zeros_like(item.value());
+      if (!frozen(name)) {
+        mean[name].mul_(0.9).add_(g, 0.1), square[name].mul_(0.999).add_(g.square(), 0.001);
+        item->mul_(1 - rate(u) * (exempt(name) ? 0.0 : 0.05));
+        item->sub_(rate(u) / (1 - std::pow(0.9, t)) * mean[name] / (square[name].sqrt() / std::sqrt(1 - std::pow(0.999, t)) + 1e-8));
+        result.average[name].lerp_(item.value(), 1 - c.average);
+      }
+      item->mutable_grad() = Tensor();
+    }
+  }
+  for (auto& item : model.named_parameters()) result.weight[item.key()] = item->detach().clone();
+  return result;
+}
+
+TrainingOptions options_of(const Case& c) {
+  TrainingOptions o{.loss = c.loss, .targets = c.targets, .target = c.target, .shift = kShift, .scale = kScale, .weight_decay = 0.05};
+  o.clip = c.clip, o.average = c.average, o.frozen = frozen, o.decay_exempt = exempt, o.seed = kSeed;
+  return o;
+}
+
+// Tensors by name, shaped as the module's.
+class Named {
+ public:
+  explicit Named(GraphModel& model) {
+    for (auto& item : model.named_parameters()) of[item.key()] = torch::zeros_like(item.value()).detach().to(torch::kFloat32);
+  }
+  GradientLookup out() {
+    return [this](const std::string& name) { return of.at(name).data_ptr<float>(); };
+  }
+  TensorLookup in() const {
+    return [this](const std::string& name) -> const float* { return of.at(name).const_data_ptr<float>(); };
+  }
+  std::map<std::string, Tensor> of;
+};
+
+class CudaTraining : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (const std::string reason = why_unusable(0); !reason.empty()) GTEST_SKIP() << reason;
+  }
+  static void load(Model& engine, const GraphModel& model) {
+    const std::vector<MolecularGraph> graphs = molecules();   // in two parts, as a data set is read
+    engine.add_molecules(batch_for(model, {graphs.begin(), graphs.begin() + 2}, {0, 1}));
+    engine.add_molecules(batch_for(model, {graphs.begin() + 2, graphs.end()}, {2, 3, 4, 5}));
+    engine.upload_molecules();
+  }
+};
+
+TEST_F(CudaTraining, UpdatesAreAdamWs) {
+  for (const bool grpe : {false, true})
+    for (const Case& c : cases()) {
+      Pair pair = make_pair([&] { return grpe ? make_grpe() : make_graphormer(); });
+      const Trained wanted = by_reference(*pair.reference, c);
+      Backend backend(*pair.engine);
+      Model& engine = backend.engine();
+      load(engine, *pair.engine);
+      engine.start_training(options_of(c), 0);
+      for (std::size_t u = 0; u < kBatches.size(); ++u) engine.step(kBatches[u], static_cast<std::uint32_t>(u), rate(u));
+      const LossTotal total = engine.take_losses();
+      EXPECT_EQ(total.count, wanted.count);
+      EXPECT_NEAR(total.sum, wanted.loss, 2e-3 * std::abs(wanted.loss));
+      EXPECT_EQ(engine.take_losses().count, 0);
+      // AdamW divides by the gradient's size: where that is nearly zero, rounding decides. So all weights as one vector.
+      Named averages(*pair.engine);
+      if (c.average > 0) engine.read_state({.average = averages.out()});
+      backend.fetch_weights();
+      double error = 0, size = 0, average_error = 0;
+      for (auto& item : pair.engine->named_parameters()) {
+        error += (item->to(torch::kFloat64) - wanted.weight.at(item.key())).square().sum().item<double>();
+        average_error += (averages.of.at(item.key()).to(torch::kFloat64) - wanted.average.at(item.key())).square().sum().item<double>();
+        size += wanted.weight.at(item.key()).square().sum().item<double>();
+      }
+      EXPECT_LT(std::sqrt(error / size), 2e-3) << (grpe ? "grpe" : "graphormer") << " loss " << static_cast<int>(c.loss);
+      if (c.average > 0) {
+        EXPECT_LT(std::sqrt(average_error / size), 2e-3);
+      }
+      EXPECT_TRUE(torch::equal(pair.engine->named_parameters()["head.linear.bias"].to(torch::kFloat64), wanted.weight.at("head.linear.bias")));
+    }
+}
+
+TEST_F(CudaTraining, GoesOnWithTheSameBits) {
+  const Case c = cases()[1];
+  const auto train = [&](std::size_t stop) {   // at `stop`, a new engine takes over
+    Pair pair = make_pair([] { return make_graphormer(); });
+    Named mean(*pair.engine), square(*pair.engine), average(*pair.engine);
+    auto backend = std::make_unique<Backend>(*pair.engine);
+    load(backend->engine(), *pair.engine);
+    backend->engine().start_training(options_of(c), 0);
+    for (std::size_t u = 0; u < kBatches.size(); ++u) {
+      if (u == stop) {
+        backend->engine().read_state({mean.out(), square.out(), average.out()});
+        backend->fetch_weights();
+        backend = std::make_unique<Backend>(*pair.engine);
+        load(backend->engine(), *pair.engine);
+        backend->engine().start_training(options_of(c), static_cast<std::int64_t>(u), {mean.in(), square.in(), average.in()});
+      }
+      backend->engine().step(kBatches[u], static_cast<std::uint32_t>(u), rate(u));
+    }
+    backend->engine().swap_average();
+    backend->fetch_weights();
+    return torch::cat([&] {
+      std::vector<Tensor> all;
+      for (auto& item : pair.engine->named_parameters()) all.push_back(item->detach().reshape(-1));
+      return all;
+    }());
+  };
+  const Tensor whole = train(100);
+  EXPECT_TRUE(torch::equal(train(3), whole));
+}
+
+TEST_F(CudaTraining, PredictionsDependOnTheMoleculeAlone) {
+  Pair pair = make_pair([] { return make_graphormer(); });
+  Backend backend(*pair.engine);
+  load(backend.engine(), *pair.engine);
+  const Tensor together = backend.predict(batch_for(*pair.engine, molecules())).scaled;
+  const std::vector<std::int64_t> numbers{5, 2, 3};
+  Tensor resident = torch::empty({3, 3});
+  backend.engine().predict_resident(numbers, resident.data_ptr<float>());
+  for (std::size_t k = 0; k < numbers.size(); ++k)
+    EXPECT_TRUE(torch::equal(resident[static_cast<std::int64_t>(k)], together[numbers[k]])) << numbers[k];
+}
+
+}  // namespace
+}  // namespace molgraph::test
