@@ -67,6 +67,7 @@ std::map<std::string, std::string> with_inputs(std::map<std::string, std::string
                          (table.no_header ? ", no header" : "");
   made_from["shard"] = options.shard.empty() ? "none" : options.shard;
   made_from["precision"] = options.precision;
+  made_from["device"] = gpu_of_device(options.common.device) == kNoGpu ? "cpu" : "cuda";
   made_from["max_atoms"] = std::to_string(options.common.max_atoms);
   made_from["program"] = version_text();
   return made_from;
@@ -76,7 +77,7 @@ std::map<std::string, std::string> with_inputs(std::map<std::string, std::string
 
 PredictorOptions BatchOptions::predictor() const {
   // The windows are shared out among the threads, so each of them is computed by one.
-  return {1, {.max_atoms = common.max_atoms}, precision_from_string(precision)};
+  return {1, {.max_atoms = common.max_atoms}, precision_from_string(precision), gpu_of_device(common.device)};
 }
 
 void add_batch_options(CommandLine& line, BatchOptions& options, const std::string& output_help) {
@@ -97,9 +98,9 @@ void add_batch_options(CommandLine& line, BatchOptions& options, const std::stri
       ->capture_default_str()
       ->check(CLI::Range(1, 1'000'000))
       ->type_name("N");
-  app.add_option("--precision", options.precision, "Of the matrix products: bf16 is faster, to about three digits")
+  app.add_option("--precision", options.precision, "Of the matrix products: bf16 is faster, to about three digits; tf32 is for GPUs")
       ->capture_default_str()
-      ->check(CLI::IsMember(std::vector<std::string>{"fp32", "bf16"}))
+      ->check(CLI::IsMember(std::vector<std::string>{"fp32", "tf32", "bf16"}))
       ->type_name("TEXT");
   line.add_table(options.table);
   line.add_common(options.common, kThreads | kDevice | kMaxAtoms);

@@ -262,6 +262,15 @@ CommandLine::CommandLine(const std::string& name, const std::string& what, const
 
 CommandLine::~CommandLine() = default;
 
+int gpu_of_device(const std::string& device) {
+  if (device == "auto" || device == "cpu") return kNoGpu;
+  if (device == "cuda") return 0;
+  const std::string number = device.rfind("cuda:", 0) == 0 ? device.substr(5) : "";
+  if (number.empty() || number.size() > 3 || number.find_first_not_of("0123456789") != std::string::npos)
+    throw UsageError("--device " + device + ": use auto, cpu, cuda or cuda:N");
+  return std::stoi(number);
+}
+
 CLI::App& CommandLine::app() { return state_->app; }
 
 void CommandLine::add_common(CommonOptions& options, unsigned which) {
@@ -276,7 +285,7 @@ void CommandLine::add_common(CommonOptions& options, unsigned which) {
         ->group(group);
   }
   if (which & kDevice) {
-    app.add_option("--device", options.device, "auto or cpu; this build has no GPU engine")
+    app.add_option("--device", options.device, "What computes: cpu, or cuda or cuda:N for an NVIDIA GPU; auto = cpu")
         ->capture_default_str()
         ->type_name("NAME")
         ->group(group);
@@ -355,11 +364,7 @@ void CommandLine::parse(const std::vector<std::string>& arguments) {
     silence_progress();
   }
   if (state.common == nullptr) return;
-  const std::string& device = state.common->device;
-  if (device.rfind("cuda", 0) == 0) {
-    throw UsageError("--device " + device + ": this build has no GPU engine; use --device cpu or auto");
-  }
-  if (device != "auto" && device != "cpu") throw UsageError("--device " + device + ": use auto or cpu");
+  (void)gpu_of_device(state.common->device);
 }
 
 bool CommandLine::given(const std::string& option) const {

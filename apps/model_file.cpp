@@ -75,13 +75,36 @@ void ScoringModel::to_predictions(float* values) const {
     for (int t = 0; t < task.num_targets(); ++t) softmax(values + t * task.classes, static_cast<std::size_t>(task.classes));
 }
 
-void check_precision(cpu::Precision precision) {
-  if (precision == cpu::Precision::bf16 && !cpu::has_bf16()) {
+void check_precision(ScorePrecision precision, int gpu) {
+  if (gpu >= 0) {
+    if (const std::string reason = cuda::why_unusable(gpu); !reason.empty()) throw UsageError("--device cuda: " + reason);
+    return;
+  }
+  if (precision == ScorePrecision::tf32) throw UsageError("--precision tf32 is for GPUs: use fp32 or bf16, or --device cuda");
+  if (precision == ScorePrecision::bf16 && !cpu::has_bf16()) {
     throw UsageError("this processor has no bfloat16 products (AVX512_BF16); use --precision fp32");
   }
 }
 
-ScoringModel load_scoring_model(const std::string& path, cpu::Precision precision) {
+cpu::Precision cpu_precision(ScorePrecision precision) {
+  return precision == ScorePrecision::bf16 ? cpu::Precision::bf16 : cpu::Precision::fp32;
+}
+
+cuda::Math gpu_precision(ScorePrecision precision) {
+  switch (precision) {
+    case ScorePrecision::tf32: return cuda::Math::tf32;
+    case ScorePrecision::bf16: return cuda::Math::bf16;
+    default: return cuda::Math::fp32;
+  }
+}
+
+void ScoringModel::predict(const GraphBatch& batch, float* scaled, const std::vector<cpu::KeptStates>& kept) const {
+  if (!gpu) return engine->predict(batch, 1, scaled, kept);
+  const std::lock_guard lock(*gpu_turn);
+  gpu->predict(batch, scaled, kept);
+}
+
+ScoringModel load_scoring_model(const std::string& path, ScorePrecision precision, int gpu) {
   const SafetensorsFile file = read_safetensors(path);
   ScoringModel model{.config = read_model_config(file, path)};
   model.plan = model_plan(model.config);
@@ -94,7 +117,14 @@ ScoringModel load_scoring_model(const std::string& path, cpu::Precision precisio
   const auto tensor = [&](const std::string& name) -> const float* {
     return reinterpret_cast<const float*>(file.tensors.at(name).bytes.data());
   };
-  model.engine->assign(tensor, false, 1, precision);
+  if (gpu >= 0) {
+    model.gpu = cuda::make_model(model.plan, gpu_precision(precision), gpu);
+    model.gpu->assign(tensor);
+    model.gpu_turn = std::make_unique<std::mutex>();
+    model.engine.reset();
+  } else {
+    model.engine->assign(tensor, false, 1, cpu_precision(precision));
+  }
   model.target_shift.assign(tensor("target_shift"), tensor("target_shift") + outputs);
   model.target_scale.assign(tensor("target_scale"), tensor("target_scale") + outputs);
   return model;

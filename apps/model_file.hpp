@@ -1,13 +1,16 @@
-// model.safetensors as it is read without LibTorch: what the model is, and the model on the CPU engine.
+// model.safetensors as it is read without LibTorch: what the model is, and the model on an engine.
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
 #include "apps/model_config.hpp"
+#include "apps/predictor.hpp"
 #include "datasets/safetensors.hpp"
 #include "graphormer/attention/cpu/model.hpp"
+#include "graphormer/attention/cuda/model.hpp"
 
 namespace molgraph {
 
@@ -21,21 +24,29 @@ ModelConfig read_model_config(const SafetensorsFile& file, const std::string& pa
 /// What the model consists of.
 ModelPlan model_plan(const ModelConfig& config);
 
-/// Throws UsageError where this processor cannot compute in it.
-void check_precision(cpu::Precision precision);
+/// Throws UsageError where this processor, or GPU number `gpu` (-1 = the CPU is asked for), cannot compute in it.
+void check_precision(ScorePrecision precision, int gpu);
+/// What the engines call it; the GPU's need not be asked for where there is none.
+cpu::Precision cpu_precision(ScorePrecision precision);
+cuda::Math gpu_precision(ScorePrecision precision);
 
 /// A model that scores.
 struct ScoringModel {
   ModelConfig config;
   ModelPlan plan;
   std::unique_ptr<cpu::Model> engine;
+  std::unique_ptr<cuda::Model> gpu;                ///< instead, where one is asked for
+  std::unique_ptr<std::mutex> gpu_turn;            ///< a GPU's model serves one thread at a time
   std::vector<float> target_shift, target_scale;   ///< [outputs]
+
+  /// The engine's raw outputs [B, outputs], and states. May be called by several threads at once.
+  void predict(const GraphBatch& batch, float* scaled, const std::vector<cpu::KeptStates>& kept) const;
 
   /// The engine's raw outputs of one molecule -> what users see: target's unit, probabilities, or class probabilities per
   /// target. In place, [outputs].
   void to_predictions(float* values) const;
 };
 /// Throws FileError naming every missing, surplus or misshapen tensor.
-ScoringModel load_scoring_model(const std::string& path, cpu::Precision precision = cpu::Precision::fp32);
+ScoringModel load_scoring_model(const std::string& path, ScorePrecision precision = ScorePrecision::fp32, int gpu = -1);
 
 }  // namespace molgraph

@@ -20,8 +20,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A few packs of the engine: small enough that all threads have work to the end of a window.
-constexpr std::int64_t kPairsPerBatch = 16'384;
+// A few packs of the engine: small enough that all threads have work to the end of a window. A GPU wants more at once.
+constexpr std::int64_t kPairsPerBatch = 16'384, kPairsPerGpuBatch = 1 << 20;
 constexpr std::int64_t kMoleculesPerPiece = 16;  // handed to a featurising thread at once
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 
@@ -71,7 +71,7 @@ struct Batches {
 
 std::int64_t tokens_of(const FeaturizeResult& result) { return std::get<MolecularGraph>(result).num_atoms() + 1; }
 
-Batches make_batches(const std::vector<FeaturizeResult>& molecules) {
+Batches make_batches(const std::vector<FeaturizeResult>& molecules, std::int64_t pairs_per_batch) {
   Batches batches;
   for (std::size_t i = 0; i < molecules.size(); ++i) {
     if (std::holds_alternative<MolecularGraph>(molecules[i])) batches.order.push_back(i);
@@ -82,7 +82,7 @@ Batches make_batches(const std::vector<FeaturizeResult>& molecules) {
   std::int64_t pairs = 0;
   for (std::size_t k = 0; k < batches.order.size(); ++k) {
     const std::int64_t tokens = tokens_of(molecules[batches.order[k]]);
-    if (pairs > 0 && pairs + tokens * tokens > kPairsPerBatch) {
+    if (pairs > 0 && pairs + tokens * tokens > pairs_per_batch) {
       batches.offset.push_back(k);
       pairs = 0;
     }
@@ -179,8 +179,9 @@ std::vector<Embedding> embeddings_of(std::vector<Prediction> predictions) {
 
 ScorePrecision precision_from_string(const std::string& text) {
   if (text == "fp32") return ScorePrecision::fp32;
+  if (text == "tf32") return ScorePrecision::tf32;
   if (text == "bf16") return ScorePrecision::bf16;
-  throw UsageError("precision " + text + ": use fp32 or bf16");
+  throw UsageError("precision " + text + ": use fp32, tf32 or bf16");
 }
 
 Pooling pooling_from_string(const std::string& text) {
@@ -229,7 +230,7 @@ struct Predictor::State {
   void for_each_batch(const std::vector<FeaturizeResult>& molecules,
                       const std::function<void(std::size_t, std::span<const std::size_t>, const GraphBatch&)>& work)
       const {
-    const Batches batches = make_batches(molecules);
+    const Batches batches = make_batches(molecules, options.gpu >= 0 ? kPairsPerGpuBatch : kPairsPerBatch);
     parallel_for(batches.size(), 1, options.threads, [&](std::int64_t begin, std::int64_t) {
       const auto b = static_cast<std::size_t>(begin);
       const std::span<const std::size_t> chosen(batches.order.data() + batches.offset[b],
@@ -269,7 +270,7 @@ struct Predictor::State {
         states[l].resize(static_cast<std::size_t>(batch.num_tokens()) * channels);
         kept.push_back({embedding->layers[l], states[l].data()});
       }
-      runs[r].engine->predict(batch, 1, values.data(), kept);
+      runs[r].predict(batch, values.data(), kept);
       for (std::size_t k = 0; k < chosen.size(); ++k) {
         float* row = values.data() + k * outputs;
         runs[r].to_predictions(row);
@@ -291,13 +292,12 @@ struct Predictor::State {
 
 Predictor::Predictor(const std::vector<std::string>& runs, const PredictorOptions& options) {
   if (runs.empty()) throw UsageError("no model is given");
-  const cpu::Precision precision = options.precision == ScorePrecision::bf16 ? cpu::Precision::bf16 : cpu::Precision::fp32;
-  check_precision(precision);
+  check_precision(options.precision, options.gpu);
   std::vector<std::string> files;
   for (const std::string& run : runs) find_model_files(run, files);
   std::vector<ScoringModel> loaded;
   for (const std::string& file : files) {
-    loaded.push_back(load_scoring_model(file, precision));
+    loaded.push_back(load_scoring_model(file, options.precision, options.gpu));
     if (const std::string text = difference(loaded[0].config, loaded.back().config); !text.empty()) {
       throw FileError(file + ": cannot be combined with " + files[0] + ": it has " + text);
     }

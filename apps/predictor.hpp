@@ -18,14 +18,16 @@ namespace molgraph {
 enum class Pooling : std::uint8_t { token, mean, sum, max };
 Pooling pooling_from_string(const std::string& text);  ///< throws UsageError
 
-/// Of the products' factors. bf16 is about 1.4 times as fast, to three digits; the processor must have AVX512_BF16.
-enum class ScorePrecision : std::uint8_t { fp32, bf16 };
+/// Of the products' factors. On the CPU bf16 is about 1.4 times as fast, to three digits, and the processor must have AVX512_BF16;
+/// tf32 is for GPUs.
+enum class ScorePrecision : std::uint8_t { fp32, tf32, bf16 };
 ScorePrecision precision_from_string(const std::string& text);  ///< throws UsageError
 
 struct PredictorOptions {
   int threads = 0;  ///< 0 = all cores this process may use
   FeaturizerLimits limits;
   ScorePrecision precision = ScorePrecision::fp32;
+  int gpu = -1;     ///< number of the NVIDIA GPU that computes; -1 = the CPU
 };
 
 struct EmbeddingOptions {
@@ -56,7 +58,7 @@ class Predictor {
  public:
   /// `runs`: run directories, folders of runs (model_0, model_1, ...) or model.safetensors files. All must have the
   /// same task and featuriser. Throws FileError naming what is missing, damaged or different, UsageError if this
-  /// processor has no bf16.
+  /// processor has no bf16, or the GPU cannot be used.
   explicit Predictor(const std::vector<std::string>& runs, const PredictorOptions& options = {});
   ~Predictor();
   Predictor(Predictor&&) noexcept;

@@ -51,13 +51,17 @@ std::string version_text();
 /// Values of the options that several programs have; a program asks for those that mean something to it.
 struct CommonOptions {
   int threads = 0;              ///< 0 = all cores this process may use
-  std::string device = "auto";  ///< auto or cpu
+  std::string device = "auto";  ///< auto, cpu, cuda or cuda:N
   std::uint64_t seed = 0;
   std::string data_dir;  ///< "" = $MOLGRAPH_DATA, else the XDG cache
   int max_atoms = 1024;  ///< larger molecules are reported as too_large
 };
 /// Which of them to add; combine with |.
 enum CommonOption : unsigned { kThreads = 1, kDevice = 2, kSeed = 4, kDataDir = 8, kMaxAtoms = 16 };
+
+/// The number in "cuda:N" (0 for "cuda"), or kNoGpu for the CPU. Throws UsageError on anything else.
+inline constexpr int kNoGpu = -1;
+int gpu_of_device(const std::string& device);
 
 /// Options of programs that read a table of molecules.
 struct TableFlags {

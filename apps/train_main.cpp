@@ -130,6 +130,7 @@ int body(const std::vector<std::string>& arguments) {
   while (run.folder.size() > 1 && run.folder.back() == '/') run.folder.pop_back();
   run.resume = call.resume;
   run.threads = call.common.threads;
+  run.gpu = gpu_of_device(call.common.device);
   if (!run.resume && std::filesystem::exists(run.folder + "/config.toml")) {
     throw UsageError(run.folder + " holds a run already; go on with --resume or choose another --output-dir");
   }

@@ -77,7 +77,7 @@ std::vector<TrainOption> list_options(TrainOptions& o) {
       {"--freeze", model, &o.freeze, "what does not train: encoder = all but the head", {"", "encoder"}},
 
       {"--backend", training, &o.backend, "what computes: cpu = the engine, reference = LibTorch's operations (slow)", {"cpu", "reference"}},
-      {"--precision", training, &o.precision, "of the engine's matrix products: bf16 is faster, weights and sums stay float32", {"fp32", "bf16"}},
+      {"--precision", training, &o.precision, "of the engine's matrix products: bf16 is faster, weights and sums stay float32; tf32 is for GPUs", {"fp32", "tf32", "bf16"}},
       {"--loss", training, &o.loss, "empty: l1 for regression, bce, ce", {"", "l1", "mse", "huber", "bce", "ce"}},
       {"--metric", training, &o.metric, "chooses the best epoch (empty: the data set's, else mae, roc-auc, accuracy)", {"", "mae", "rmse", "r2", "roc-auc", "ap", "accuracy"}},
       {"--epochs", training, &o.epochs, "passes over the training molecules; 0 = automatic", {}},

@@ -65,7 +65,7 @@ struct TrainOptions {
   std::string freeze;
   // optimisation
   std::string backend = "cpu";              ///< cpu or reference
-  std::string precision = "fp32";           ///< of the engine's matrix products: fp32 or bf16
+  std::string precision = "fp32";           ///< of the engine's matrix products: fp32, tf32 (GPU) or bf16
   std::string loss;
   std::string metric;
   std::int64_t epochs = 0;

@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 
+#include "apps/cuda_training.hpp"
 #include "apps/log.hpp"
 #include "apps/model_factory.hpp"
 #include "apps/model_file.hpp"
@@ -22,6 +23,7 @@
 #include "datasets/threads.hpp"
 #include "featurize/error.hpp"
 #include "graphormer/attention/cpu_backend.hpp"
+#include "graphormer/attention/cuda_backend.hpp"
 #include "graphormer/attention/missing_rows.hpp"
 
 namespace molgraph {
@@ -89,37 +91,53 @@ void freeze(const std::string& what, GraphModel& model) {
   }
 }
 
+/// What computes a model: LibTorch's operations (neither), the CPU engine, or a GPU.
+struct Compute {
+  std::shared_ptr<CpuBackend> cpu;
+  std::shared_ptr<cuda::Backend> gpu;
+};
+
+/// Throws UsageError where the options contradict each other or this machine cannot do what they ask for.
+void check_compute(const TrainRun& run) {
+  const TrainOptions& o = run.options;
+  if (o.backend == "reference") {
+    if (run.gpu != kNoGpu) throw UsageError("--backend reference computes on the CPU; without it, --device cuda computes on the GPU");
+    if (o.precision != "fp32") throw UsageError("--precision " + o.precision + " is the engines'; --backend reference has fp32 only");
+  }
+  check_precision(precision_from_string(o.precision), run.gpu);
+}
+
+Compute make_compute(const TrainRun& run, GraphModel& model) {
+  if (run.options.backend == "reference") return {};
+  const ScorePrecision precision = precision_from_string(run.options.precision);
+  if (run.gpu != kNoGpu) return {nullptr, std::make_shared<cuda::Backend>(model, gpu_precision(precision), run.gpu)};
+  return {std::make_shared<CpuBackend>(model, thread_count(run.threads), cpu_precision(precision)), nullptr};
+}
+
 /// Predictions of the model as it is now.
-RunFunction run_function(const std::shared_ptr<GraphModel>& model, const std::shared_ptr<CpuBackend>& engine) {
-  if (!engine) return [model](const GraphBatch& batch, const ForwardMode& mode) { return model->run(batch, mode); };
-  return [engine](const GraphBatch& batch, const ForwardMode&) { return engine->predict(batch); };
+RunFunction run_function(const std::shared_ptr<GraphModel>& model, const Compute& compute) {
+  if (compute.cpu) return [engine = compute.cpu](const GraphBatch& batch, const ForwardMode&) { return engine->predict(batch); };
+  if (compute.gpu) return [engine = compute.gpu](const GraphBatch& batch, const ForwardMode&) { return engine->predict(batch); };
+  return [model](const GraphBatch& batch, const ForwardMode& mode) { return model->run(batch, mode); };
 }
 
-cpu::Precision precision_of(const TrainOptions& options) {
-  if (options.precision == "fp32") return cpu::Precision::fp32;
-  if (options.backend != "cpu") throw UsageError("--precision " + options.precision + " needs --backend cpu");
-  check_precision(cpu::Precision::bf16);
-  return cpu::Precision::bf16;
+template <class Engine>
+void let_engine_train(const std::shared_ptr<Engine>& engine, Trainable& trainable) {
+  trainable.gradients = [engine](const GraphBatch& batch, const ForwardMode& mode, const LossSlope& slope) {
+    torch::Tensor perturbation = mode.perturbation, dinput;
+    const torch::Tensor scaled = engine->train(batch, mode, slope, perturbation.defined() ? &dinput : nullptr);
+    if (perturbation.defined()) perturbation.mutable_grad() = dinput;
+    return scaled;
+  };
+  trainable.weights_changed = [engine] { engine->weights_changed(); };
 }
 
-std::shared_ptr<CpuBackend> make_engine(const TrainOptions& options, GraphModel& model, int threads) {
-  return options.backend == "cpu" ? std::make_shared<CpuBackend>(model, thread_count(threads), precision_of(options)) : nullptr;
-}
-
-Trainable make_trainable(const std::shared_ptr<GraphModel>& model, const std::shared_ptr<CpuBackend>& engine,
-                         const ModelConfig& config, bool decay_all) {
+Trainable make_trainable(const std::shared_ptr<GraphModel>& model, const Compute& compute, const ModelConfig& config, bool decay_all) {
   Trainable trainable;
   trainable.module = model;
-  trainable.run = run_function(model, engine);
-  if (engine) {
-    trainable.gradients = [engine](const GraphBatch& batch, const ForwardMode& mode, const LossSlope& slope) {
-      torch::Tensor perturbation = mode.perturbation, dinput;
-      const torch::Tensor scaled = engine->train(batch, mode, slope, perturbation.defined() ? &dinput : nullptr);
-      if (perturbation.defined()) perturbation.mutable_grad() = dinput;
-      return scaled;
-    };
-    trainable.weights_changed = [engine] { engine->weights_changed(); };
-  }
+  trainable.run = run_function(model, compute);
+  if (compute.cpu) let_engine_train(compute.cpu, trainable);
+  if (compute.gpu) let_engine_train(compute.gpu, trainable);
   trainable.pack = model->pack_options();
   trainable.width = config.encoder().width;
   trainable.target_shift = model->named_buffers()["target_shift"];
@@ -244,24 +262,26 @@ void write_submissions(const std::string& folder, const LoadedData& data, const 
 }
 
 /// Trains the model of one folder and returns its predictions.
-AllPredictions train_member(TrainOptions options, const ModelConfig& config, const LoadedData& data,
-                            const std::optional<StartingPoint>& start, const std::string& folder, bool resume, int threads) {
+AllPredictions train_member(const TrainRun& run, TrainOptions options, const ModelConfig& config, const LoadedData& data,
+                            const std::optional<StartingPoint>& start, const std::string& folder) {
   const RunDirectory directory{folder};
   fs::create_directories(folder);
   const TrainerOptions trainer = resolve_training(options, data, folder);
   const std::shared_ptr<GraphModel> model = start_model(options, config, data, start);
   describe(config, *model, options.seed);
-  const Trainable trainable =
-      make_trainable(model, make_engine(options, *model, threads), config, options.decay == "all");
+  const Compute compute = make_compute(run, *model);
+  Trainable trainable = make_trainable(model, compute, config, options.decay == "all");
+  if (compute.gpu && trainer.flag.ascents == 0)   // FLAG's passes go through the host
+    trainable.device = cuda::train_on_device(compute.gpu, *model, data.set, trainable.decay_exempt);
   print_estimate(measure_step(trainable, data.set, data.split, trainer), trainer);
-  const TrainerResult result = train(trainable, data.set, data.split, trainer, resume);
+  const TrainerResult result = train(trainable, data.set, data.split, trainer, run.resume);
   if (result.best_epoch > 0) {
     log_info(text("%s after epoch %lld; the best by validation is epoch %lld",
                   result.stopped_early ? "Stopped early" : "Done", static_cast<long long>(result.epochs),
                   static_cast<long long>(result.best_epoch)));
   }
   const LoadedModel best = load_model(directory.best());
-  AllPredictions predictions = predict_all(run_function(best.model, make_engine(options, *best.model, threads)),
+  AllPredictions predictions = predict_all(run_function(best.model, make_compute(run, *best.model)),
                                            best.model->pack_options(), data);
   save_model(directory.model(), *best.model, best.config);
   return predictions;
@@ -282,7 +302,7 @@ std::array<double, 3> train_split(const TrainRun& run, const TrainOptions& optio
     own.ensemble_size = 1;
     const std::string member = members == 1 ? folder : folder + "/model_" + std::to_string(m);
     if (members > 1) log_info("Model " + std::to_string(m + 1) + " of " + std::to_string(members));
-    mean.add_share(train_member(own, config, data, start, member, run.resume, run.threads), 1.0f / static_cast<float>(members));
+    mean.add_share(train_member(run, own, config, data, start, member), 1.0f / static_cast<float>(members));
   }
   if (!data.split.test.empty()) write_predictions(directory.test_predictions(), data.set, data.split.test, mean.parts[2]);
   write_submissions(folder, data, mean);
@@ -310,7 +330,7 @@ void run_training(const TrainRun& run) {
   // Threads write gradients in a fixed order, so that equal runs give equal files.
   at::globalContext().setDeterministicAlgorithms(true, true);
   torch::set_num_threads(thread_count(run.threads));
-  precision_of(run.options);   // refused before there is a folder
+  check_compute(run);   // refused before there is a folder
   fs::create_directories(run.folder);
   const RunDirectory directory{run.folder};
   const LogFile log(directory.log());

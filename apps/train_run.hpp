@@ -11,6 +11,7 @@ struct TrainRun {
   TrainOptions options;
   std::string folder;        ///< the run directory
   int threads = 0;           ///< 0 = all usable cores
+  int gpu = -1;              ///< number of the GPU that computes; -1 = the CPU
   bool resume = false;
 };
 

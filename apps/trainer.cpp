@@ -20,6 +20,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 /// Besides the end of every epoch, a checkpoint is written when the last one is this old.
 constexpr std::chrono::minutes kCheckpointEvery{10};
+/// A device is asked for its losses, and waited for, after so many updates.
+constexpr std::int64_t kLossEvery = 50;
 
 bool better(Metric metric, double a, double b) { return larger_is_better(metric) ? a > b : a < b; }
 
@@ -64,6 +66,7 @@ class Loop {
   }
 
   TrainerResult run() {
+    if (model_.device) model_.device->begin(options_, tensors(), state_.step);
     if (state_.metrics_csv.empty()) {
       state_.metrics_csv = "epoch,step,lr,train_loss,valid_" + std::string(to_string(options_.metric)) + "\n";
     }
@@ -84,6 +87,7 @@ class Loop {
   }
 
   void checkpoint() {
+    fetch_from_device();
     write_checkpoint(last_path_, options_.identity, state_, tensors());
     last_checkpoint_ = Clock::now();
   }
@@ -102,12 +106,9 @@ class Loop {
     const auto batches = (static_cast<std::int64_t>(order.size()) + options_.batch_size - 1) / options_.batch_size;
     model_.module->train();
     {
-      BatchStream stream(set_, std::move(order), options_.batch_size, state_.batch, model_.pack);
       Progress progress("Epoch " + std::to_string(state_.epoch + 1), "molecules",
                         static_cast<std::int64_t>(split_.train.size()));
-      TrainBatch batch;
-      while (state_.step < options_.total_steps && stream.next(batch)) {
-        update(batch);
+      const auto after_update = [&] {
         ++state_.batch;
         progress.update(std::min(state_.batch * options_.batch_size, static_cast<std::int64_t>(split_.train.size())),
                         "loss " + text("%.4f", mean_loss()));
@@ -115,10 +116,52 @@ class Loop {
           stop_if_asked();
           if (Clock::now() - last_checkpoint_ > kCheckpointEvery) checkpoint();
         }
+      };
+      if (model_.device) {
+        while (state_.step < options_.total_steps && state_.batch < batches) {
+          update_on_device(order);
+          after_update();
+        }
+        take_device_losses();
+      } else {
+        BatchStream stream(set_, std::move(order), options_.batch_size, state_.batch, model_.pack);
+        TrainBatch batch;
+        while (state_.step < options_.total_steps && stream.next(batch)) {
+          update(batch);
+          after_update();
+        }
       }
     }
     finish_epoch();
     stop_if_asked();
+  }
+
+  void update_on_device(const std::vector<std::int64_t>& order) {
+    const auto first = static_cast<std::size_t>(state_.batch * options_.batch_size);
+    const auto batch = std::span(order).subspan(first, std::min(static_cast<std::size_t>(options_.batch_size), order.size() - first));
+    const auto update = static_cast<std::uint32_t>(state_.step++);
+    model_.device->step(batch, update, learning_rate(options_, state_.step));
+    if (state_.step % kLossEvery == 0) take_device_losses();
+  }
+
+  void take_device_losses() {
+    const DeviceTraining::Losses losses = model_.device->take_losses();
+    check_finite(losses.sum);
+    state_.loss_sum += losses.sum;
+    state_.loss_count += losses.count;
+  }
+
+  void check_finite(double loss) const {
+    if (std::isfinite(loss)) return;
+    throw std::runtime_error("the loss is not finite at step " + std::to_string(state_.step) +
+                             "; a lower --lr or a --grad-clip may help");
+  }
+
+  /// While a device trains, the module and the optimiser here are only what was fetched last.
+  void fetch_from_device() {
+    if (!model_.device) return;
+    take_device_losses();
+    model_.device->fetch(tensors());
   }
 
   double mean_loss() const {
@@ -136,10 +179,7 @@ class Loop {
       const LossSum loss = add_gradients(model_, options_.loss, batch, mode, passes);
       if (loss.count == 0) return;  // a batch without any target teaches nothing
       const double sum = loss.sum.item<double>();
-      if (!std::isfinite(sum)) {
-        throw std::runtime_error("the loss is not finite at step " + std::to_string(state_.step) +
-                                 "; a lower --lr or a --grad-clip may help");
-      }
+      check_finite(sum);
       if (pass + 1 < passes) mode.perturbation = next_perturbation(options_.flag, batch.graph, mode.perturbation);
       state_.loss_sum += sum;
       state_.loss_count += loss.count;
@@ -150,6 +190,7 @@ class Loop {
   }
 
   void swap_average() {
+    if (model_.device) return model_.device->swap_average();
     average_.swap();
     weights_changed();
   }
@@ -176,12 +217,12 @@ class Loop {
       if (state_.best_epoch == 0 || better(options_.metric, metric.value, state_.best_value)) {
         state_.best_epoch = state_.epoch;
         state_.best_value = metric.value;
-        model_.save(best_path_);
+        save_best();
         note = "  best so far";
       }
     }
     const bool last = state_.step >= options_.total_steps || state_.epoch >= options_.epochs;
-    if (last && split_.valid.empty()) model_.save(best_path_);
+    if (last && split_.valid.empty()) save_best();
     swap_average();
     const double lr = learning_rate(options_, state_.step);
     state_.metrics_csv += std::to_string(state_.epoch) + "," + std::to_string(state_.step) + "," +
@@ -199,9 +240,15 @@ class Loop {
     checkpoint();
   }
 
+  void save_best() {
+    if (model_.device) model_.device->fetch(tensors());
+    model_.save(best_path_);
+  }
+
   /// A signal during validation: nothing of the epoch's end is kept, the checkpoint stands before it.
   std::vector<float> predict_checked() {
     try {
+      if (model_.device) return model_.device->predict(split_.valid);
       return predict_molecules(model_.run, model_.pack, set_, split_.valid);
     } catch (const Stopped& stopped) {
       swap_average();
@@ -241,12 +288,29 @@ TrainerResult train(const Trainable& model, const MoleculeSet& set, const Split&
   return loop.run();
 }
 
+namespace {
+
+/// Updates with a learning rate of zero change no weight; the moments they leave are thrown away by the next begin().
+double measure_device_step(DeviceTraining& device, std::span<const std::int64_t> molecules, const TrainerOptions& options) {
+  constexpr int kWarm = 3, kMeasured = 10;
+  device.begin(options, {}, 0);
+  for (int k = 0; k < kWarm; ++k) device.step(molecules, 0, 0.0);
+  (void)device.take_losses();
+  const auto start = Clock::now();
+  for (int k = 0; k < kMeasured; ++k) device.step(molecules, 0, 0.0);
+  (void)device.take_losses();
+  return std::chrono::duration<double>(Clock::now() - start).count() / kMeasured;
+}
+
+}  // namespace
+
 double measure_step(const Trainable& model, const MoleculeSet& set, const Split& split, const TrainerOptions& options) {
   std::vector<std::int64_t> order = split.train;
   shuffle(order, options.seed, ShuffleStream::epoch);
   const auto size = std::min<std::size_t>(static_cast<std::size_t>(options.batch_size), order.size());
-  const TrainBatch batch = make_batch(set, std::span(order).first(size), model.pack);
   model.module->train();
+  if (model.device) return measure_device_step(*model.device, std::span(order).first(size), options);
+  const TrainBatch batch = make_batch(set, std::span(order).first(size), model.pack);
   double seconds = 0;
   for (int repeat = 0; repeat < 2; ++repeat) {  // the first warms caches and threads up
     const auto start = Clock::now();

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "apps/adversarial.hpp"
+#include "apps/device_training.hpp"
 #include "apps/evaluate.hpp"
 #include "apps/loss.hpp"
 #include "apps/metrics.hpp"
@@ -27,6 +28,7 @@ struct Trainable {
   RunFunction run;                                       ///< predictions; without `gradients` also for training, by autograd
   GradientFunction gradients;                            ///< an engine's own way to the gradients; may be empty
   std::function<void()> weights_changed;                 ///< called after every change of the weights; may be empty
+  std::shared_ptr<DeviceTraining> device;                ///< does the updates, and holds the weights while it does; may be null
   PackOptions pack;
   int width = 0;                                         ///< C of the node input
   torch::Tensor target_shift, target_scale;              ///< [outputs] the model's scaling of regression targets

@@ -13,9 +13,6 @@
 
 namespace molgraph {
 
-/// Which code computes a model.
-enum class Backend : std::uint8_t { reference, cpu };
-
 class CpuBackend {
  public:
   /// Keeps a reference; the module must outlive the object and be float32. Precision::bf16 needs cpu::has_bf16().

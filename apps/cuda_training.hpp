@@ -1,0 +1,18 @@
+// DeviceTraining on the CUDA engine.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "apps/device_training.hpp"
+#include "datasets/molecule_set.hpp"
+#include "graphormer/attention/cuda_backend.hpp"
+
+namespace molgraph::MOLGRAPH_CUDA {
+
+/// Loads the whole data set. Keeps references to model and set, and shares the backend. Throws DeviceError if the memory is too small.
+std::unique_ptr<DeviceTraining> train_on_device(const std::shared_ptr<Backend>& backend, const GraphModel& model, const MoleculeSet& set,
+                                                const std::function<bool(const std::string&)>& decay_exempt);
+
+}  // namespace molgraph::MOLGRAPH_CUDA

@@ -1,0 +1,67 @@
+// The emulated GPU finds what it is there to find: missing barriers, deadlocks, writes beside an array, memory that was never set.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+
+#include "graphormer/attention/cuda/device.cuh"
+#include "graphormer/attention/random.hpp"
+
+namespace molgraph::cuda_emulated {
+namespace {
+
+constexpr unsigned kThreads = 64;
+
+// Everybody writes a number and reads that of another warp's thread.
+void exchange(float* out, bool barrier) {
+  auto* shared = reinterpret_cast<float*>(emulator::shared_memory());
+  shared[threadIdx.x] = static_cast<float>(threadIdx.x);
+  if (barrier) __syncthreads();
+  out[blockIdx.x * kThreads + threadIdx.x] = shared[(threadIdx.x + 40) % kThreads];
+}
+
+int wrong_after_exchange(bool barrier) {
+  Array<float> out;
+  launch(nullptr, exchange, 2u, kThreads, kThreads * sizeof(float), out.sized(2 * kThreads), barrier);
+  int wrong = 0;
+  for (unsigned t = 0; t < 2 * kThreads; ++t) wrong += out.data()[t] == static_cast<float>((t + 40) % kThreads) ? 0 : 1;
+  return wrong;
+}
+
+TEST(Emulator, BlocksRunWithBarriersAndFailWithout) {
+  EXPECT_EQ(wrong_after_exchange(true), 0);
+  EXPECT_GT(wrong_after_exchange(false), 0);
+}
+
+TEST(Emulator, WarpsExchangeRegisters) {
+  Array<float> out;
+  launch(nullptr, +[](float* to) { to[threadIdx.x] = warp_sum(static_cast<float>(threadIdx.x)); }, 1u, kThreads, 0, out.sized(kThreads));
+  EXPECT_EQ(out.data()[0], 31 * 16);
+  EXPECT_EQ(out.data()[63], 31 * 16 + 32 * 32);
+}
+
+TEST(Emulator, FindsDeadlocks) {
+  EXPECT_THROW(launch(nullptr, +[](int limit) { if (static_cast<int>(threadIdx.x) < limit) __syncthreads(); else __syncwarp(); }, 1u, kThreads, 0, 40),
+               std::logic_error);
+}
+
+TEST(Emulator, FindsWritesBesideAnArray) {
+  auto* memory = static_cast<float*>(emulator::allocate(4 * sizeof(float)));
+  memory[4] = 1;
+  EXPECT_THROW(emulator::release(memory), std::logic_error);
+  memory = static_cast<float*>(emulator::allocate(4 * sizeof(float)));
+  EXPECT_TRUE(std::isnan(memory[0]));
+  EXPECT_NO_THROW(emulator::release(memory));
+}
+
+TEST(Emulator, DrawsAreTheHosts) {
+  const DrawKey key{{0x9abcdef0u, 0x12345678u}, 17, 2};
+  std::uint32_t words[4];
+  draw_block(key, 4096, 16 * 11 + 3, 5, words);
+  std::uint16_t host[48];
+  random_draws({0x123456789abcdef0u, 17, 4096, 11, RandomSite::ffn_activation, 2}, 48, host);
+  for (std::uint32_t e = 40; e < 48; ++e) EXPECT_EQ(pick_draw(words, e), host[e]) << e;
+}
+
+}  // namespace
+}  // namespace molgraph::cuda_emulated

@@ -1,0 +1,125 @@
+// The whole training loop with its updates on the device: the same course as on the CPU, checkpoints, going on with the same bits.
+// Compiled twice, as parity_test.cpp.
+#include <gtest/gtest.h>
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "apps/cuda_training.hpp"
+#include "apps/model_factory.hpp"
+#include "apps/optimizer.hpp"
+#include "apps/trainer.hpp"
+#include "graphormer/attention/cpu_backend.hpp"
+#include "tests/models/engine_checks.hpp"
+
+namespace molgraph::test {
+namespace {
+
+using namespace molgraph::MOLGRAPH_CUDA;
+namespace fs = std::filesystem;
+
+MoleculeSet molecule_set() {
+  MoleculeSet set;
+  set.task.names = {"y", "w"};
+  for (unsigned k = 0; k < 14; ++k) {
+    const MolecularGraph graph = random_graph(4 + static_cast<int>(k % 5), k);
+    set.add(graph, k, std::to_string(k), "C", {static_cast<float>(k % 3), k % 4 == 0 ? std::nanf("") : static_cast<float>(k % 5)});
+  }
+  return set;
+}
+
+class CudaLoop : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (const std::string reason = why_unusable(0); !reason.empty()) GTEST_SKIP() << reason;
+    folder_ = fs::path(testing::TempDir()) / ("molgraph_cuda_loop_" + std::to_string(::getpid()));
+    fs::remove_all(folder_);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  static std::shared_ptr<GraphModel> model() {
+    EncoderOptions e{.layers = 2, .width = 16, .ffn = 16, .heads = 4};
+    e.terms.bias = true, e.gate.enabled = true;
+    torch::manual_seed(5);
+    auto model = std::make_shared<Graphormer>(GraphormerOptions{.encoder = e, .max_distance = 4, .max_degree = 4, .path_hops = 3, .outputs = 2});
+    model->set_target_scaling(torch::tensor({1.0f, 2.0f}), torch::tensor({0.8f, 1.5f}));
+    return model;
+  }
+
+  /// Trains `epochs` of 4 epochs and returns metrics.csv.
+  std::string train_in(const std::string& name, bool on_device, std::int64_t epochs, bool resume) const {
+    const MoleculeSet set = molecule_set();
+    const Split split{{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, {10, 11, 12, 13}, {}};
+    const std::shared_ptr<GraphModel> of = model();
+    Trainable trainable{.module = of, .pack = of->pack_options(), .width = 16, .target_shift = of->named_buffers()["target_shift"],
+                        .target_scale = of->named_buffers()["target_scale"]};
+    trainable.decay_exempt = [of](const std::string& parameter) { return of->is_decay_exempt(parameter); };
+    trainable.save = [of](const std::string& path) { torch::save(of->parameters(), path); };
+    if (on_device) {
+      trainable.device = train_on_device(std::make_shared<Backend>(*of), *of, set, trainable.decay_exempt);
+    } else {
+      const auto engine = std::make_shared<CpuBackend>(*of, 1);
+      trainable.run = [engine](const GraphBatch& batch, const ForwardMode&) { return engine->predict(batch); };
+      trainable.gradients = [engine](const GraphBatch& batch, const ForwardMode& mode, const cpu::LossSlope& slope) { return engine->train(batch, mode, slope); };
+      trainable.weights_changed = [engine] { engine->weights_changed(); };
+    }
+    TrainerOptions options{.batch_size = 3, .epochs = epochs, .total_steps = 16, .warmup_steps = 2, .lr = 3e-3, .grad_clip = 1.0, .ema = 0.5};
+    options.seed = 9, options.folder = (folder_ / name).string(), options.identity = "a run";
+    if (on_device) EXPECT_GT(measure_step(trainable, set, split, options), 0);   // changes nothing
+    train(trainable, set, split, options, resume);
+    std::ostringstream text;
+    text << std::ifstream(options.folder + "/metrics.csv").rdbuf();
+    return text.str();
+  }
+  /// Makes a finished run's checkpoint one of a run that was stopped there.
+  void go_on_later(const std::string& name) const {
+    const std::string path = (folder_ / name / "checkpoints/last.safetensors").string();
+    const std::shared_ptr<GraphModel> of = model();
+    NamedTensors tensors;
+    for (const auto& item : of->named_parameters()) tensors.emplace_back("model." + item.key(), item.value());
+    for (const auto& item : of->named_buffers()) tensors.emplace_back("model." + item.key(), item.value());
+    Optimizer(*of, [](const std::string&) { return false; }, 0.0).append_state(tensors);
+    WeightAverage(*of, 0.5).append_state(tensors);
+    TrainerState state = read_checkpoint(path, "a run", tensors);
+    state.finished = false;
+    write_checkpoint(path, "a run", state, tensors);
+  }
+  std::string bytes(const std::string& file) const {
+    std::ostringstream text;
+    text << std::ifstream(folder_ / file, std::ios::binary).rdbuf();
+    return text.str();
+  }
+
+  fs::path folder_;
+};
+
+std::vector<double> numbers(const std::string& csv) {
+  std::vector<double> all;
+  std::istringstream words(csv.substr(csv.find('\n')));
+  for (std::string word; std::getline(words, word, ',');) {
+    std::istringstream lines(word);   // a line's last number and the next line's first
+    for (double number; lines >> number;) all.push_back(number);
+  }
+  return all;
+}
+
+TEST_F(CudaLoop, TakesTheCourseOfTheCpu) {
+  const std::vector<double> wanted = numbers(train_in("cpu", false, 4, false)), got = numbers(train_in("gpu", true, 4, false));
+  ASSERT_EQ(wanted.size(), 20u);   // epoch, step, lr, loss, metric
+  ASSERT_EQ(got.size(), wanted.size());
+  for (std::size_t k = 0; k < wanted.size(); ++k) EXPECT_NEAR(got[k], wanted[k], 2e-4 * std::abs(wanted[k])) << k;
+}
+
+TEST_F(CudaLoop, GoesOnWithTheSameBits) {
+  const std::string whole = train_in("whole", true, 4, false);
+  train_in("parts", true, 2, false);
+  go_on_later("parts");
+  EXPECT_EQ(train_in("parts", true, 4, true), whole);
+  EXPECT_EQ(bytes("parts/checkpoints/last.safetensors"), bytes("whole/checkpoints/last.safetensors"));
+}
+
+}  // namespace
+}  // namespace molgraph::test
