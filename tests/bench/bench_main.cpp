@@ -15,6 +15,7 @@
 #include "datasets/safetensors.hpp"
 #include "datasets/threads.hpp"
 #include "graphormer/attention/cpu/gemm_bf16.hpp"
+#include "tests/bench/gpu.hpp"
 #include "tests/bench/machine.hpp"
 #include "tests/bench/models.hpp"
 #include "tests/bench/programs.hpp"
@@ -64,7 +65,7 @@ void write_batches(const std::string& path, const std::vector<TrainBatch>& batch
 
 struct Options {
   std::string data = "zinc", only, programs, json_file, batches_file, instruction_set, store;
-  int rounds = 7, threads = 0, batch_size = 256;
+  int rounds = 7, threads = 0, batch_size = 256, gpu = -1;
   double dropout = 0.1;
   bool reference = true, training = true, whole = true, best = false;
 };
@@ -148,11 +149,21 @@ void run(const Options& o) {
   torch::set_num_threads(threads);
   LoadOptions load;
   load.paths = {o.data};
-  load.limit = 8 * o.batch_size;
+  load.limit = 16 * o.batch_size;   // of them eight batches are surely for training
   load.threads = threads;
   const LoadedData loaded = load_data(load, {});
   if (!o.batches_file.empty()) return write_batches(o.batches_file, batches_of(cases().front(), loaded, o));
 
+  if (o.gpu >= 0) {
+    std::vector<Case> chosen;
+    for (const Case& c : cases())
+      if (o.only.empty() || c.name == o.only) chosen.push_back(c);
+    const std::vector<std::int64_t>& train = loaded.split.train;
+    const nlohmann::json json = measure_gpu(o.gpu, chosen, loaded.set, {train.begin(), train.begin() + std::min<std::ptrdiff_t>(8 * o.batch_size, std::ssize(train))},
+                                            o.batch_size, o.dropout, o.rounds);
+    if (!o.json_file.empty()) std::ofstream(o.json_file) << json.dump(2) << "\n";
+    return;
+  }
   const Machine machine = measure_machine(threads);
   std::printf("%s, %s, %d threads: product 80 wide %.0f GFLOP/s, 768 wide %.0f GFLOP/s, copy %.1f GB/s\n", machine.processor.c_str(),
               machine.instruction_set.c_str(), threads, machine.gemm_gflops, machine.wide_gemm_gflops, machine.copy_gbps);
@@ -191,6 +202,7 @@ void add_options(CLI::App& app, Options& o) {
   app.add_option("--instruction-set", o.instruction_set, "of the kernels, instead of the best one")->check(CLI::IsMember(names));
   app.add_option("--write-batches", o.batches_file, "write batches for peer.py and stop");
   app.add_option("--store", o.store, "measure how fast this store is read, and nothing else");
+  app.add_option("--gpu", o.gpu, "measure the models on this GPU (0 ...), and nothing else")->check(CLI::NonNegativeNumber);
   app.add_option("--json", o.json_file, "write the figures to this file");
 }
 

@@ -109,6 +109,7 @@ struct Molecule {
 template <class... P>
 void launch(Stream stream, void (*kernel)(P...), dim3 grid, dim3 block, std::size_t shared_bytes, std::type_identity_t<P>... args) {
   if (grid.x == 0 || grid.y == 0 || grid.z == 0) return;
+  const LaunchClock clock(stream, reinterpret_cast<const void*>(kernel));
 #ifdef MOLGRAPH_CUDA_EMULATED
   (void)stream;
   emulator::run(grid, block, shared_bytes, [&] { kernel(args...); });

@@ -1,13 +1,45 @@
 #include "graphormer/attention/cuda/memory.hpp"
 
+#ifndef MOLGRAPH_CUDA_EMULATED
+#include <cxxabi.h>
+#endif
+
+#include <algorithm>
 #include <atomic>
+#include <cstdlib>
+#include <functional>
+#include <map>
 
 #include "graphormer/attention/cuda/device.cuh"
 
 namespace molgraph::MOLGRAPH_CUDA {
 namespace {
+
 std::atomic<std::uint64_t> allocation_count{0};
+
+/// One launch under profile().
+struct Launch {
+  const void* kernel = nullptr;
+  void *start = nullptr, *end = nullptr;   ///< cudaEvent_t
+};
+thread_local std::vector<Launch>* launches = nullptr;
+
+std::vector<KernelTime> add_up(const std::vector<Launch>& all, const std::function<std::string(const void*)>& name_of,
+                               const std::function<double(const Launch&)>& time_of) {
+  std::map<std::string, KernelTime> by_name;
+  for (const Launch& one : all) {
+    KernelTime& sum = by_name[name_of(one.kernel)];
+    ++sum.launches;
+    sum.milliseconds += time_of(one);
+  }
+  std::vector<KernelTime> times;
+  for (auto& [name, sum] : by_name) times.push_back({name, sum.launches, sum.milliseconds});
+  std::stable_sort(times.begin(), times.end(), [](const auto& a, const auto& b) { return a.milliseconds > b.milliseconds; });
+  return times;
 }
+
+}  // namespace
+
 std::uint64_t allocations() { return allocation_count; }
 
 #ifdef MOLGRAPH_CUDA_EMULATED
@@ -16,6 +48,7 @@ void check(int) {}
 std::string why_unusable(int) { return {}; }
 void use_device(int) {}
 std::size_t shared_memory_limit() { return 227 * 1024; }
+std::string device_name(int) { return "emulated GPU"; }
 Stream make_stream() { return nullptr; }
 void destroy_stream(Stream) {}
 void synchronize(Stream) {}
@@ -30,6 +63,19 @@ void copy_to_device(void* to, const void* from, std::size_t bytes, Stream) { std
 void copy_to_host(void* to, const void* from, std::size_t bytes, Stream) { std::memcpy(to, from, bytes); }
 void copy_on_device(void* to, const void* from, std::size_t bytes, Stream) { std::memmove(to, from, bytes); }
 void clear(void* memory, std::size_t bytes, Stream) { std::memset(memory, 0, bytes); }
+std::vector<KernelTime> profile(Stream, const std::function<void()>& work) {
+  std::vector<Launch> all;
+  launches = &all;
+  work();
+  launches = nullptr;
+  return add_up(all, [](const void* kernel) { return "kernel at " + std::to_string(reinterpret_cast<std::uintptr_t>(kernel)); },
+                [](const Launch&) { return 0.0; });
+}
+LaunchClock::LaunchClock(Stream stream, const void* kernel) : stream_(stream) {
+  if (launches != nullptr) launches->push_back({kernel});
+}
+LaunchClock::~LaunchClock() = default;
+
 Recording::Recording(Stream stream, std::function<void()> work) : stream_(stream), work_(std::move(work)) {}
 Recording::~Recording() = default;
 void Recording::run() const { work_(); }
@@ -102,6 +148,61 @@ void copy_on_device(void* to, const void* from, std::size_t bytes, Stream stream
 }
 void clear(void* memory, std::size_t bytes, Stream stream) {
   check(cudaMemsetAsync(memory, 0, bytes, static_cast<cudaStream_t>(stream)));
+}
+
+std::string device_name(int number) {
+  cudaDeviceProp properties{};
+  check(cudaGetDeviceProperties(&properties, number));
+  return properties.name;
+}
+
+namespace {
+
+/// "attention_kernel<float>" of a kernel's address.
+std::string name_of_kernel(const void* kernel) {
+  const char* mangled = nullptr;
+  if (cudaFuncGetName(&mangled, kernel) != cudaSuccess || mangled == nullptr) return "unknown kernel";
+  int status = 0;
+  char* plain = abi::__cxa_demangle(mangled, nullptr, nullptr, &status);
+  std::string name = status == 0 ? plain : mangled;
+  std::free(plain);
+  name = name.substr(0, name.find(status == 0 && name.find(">(") != std::string::npos ? ">(" : "("));
+  if (const std::size_t last = name.find("cuda::"); last != std::string::npos) name = name.substr(last + 6);
+  return name.find('<') != std::string::npos ? name + ">" : name;
+}
+
+}  // namespace
+
+std::vector<KernelTime> profile(Stream stream, const std::function<void()>& work) {
+  std::vector<Launch> all;
+  launches = &all;
+  try {
+    work();
+  } catch (...) {
+    launches = nullptr;
+    throw;
+  }
+  launches = nullptr;
+  synchronize(stream);
+  const std::vector<KernelTime> times = add_up(all, name_of_kernel, [](const Launch& one) {
+    float milliseconds = 0;
+    check(cudaEventElapsedTime(&milliseconds, static_cast<cudaEvent_t>(one.start), static_cast<cudaEvent_t>(one.end)));
+    return static_cast<double>(milliseconds);
+  });
+  for (const Launch& one : all)
+    for (void* event : {one.start, one.end}) (void)cudaEventDestroy(static_cast<cudaEvent_t>(event));
+  return times;
+}
+LaunchClock::LaunchClock(Stream stream, const void* kernel) : stream_(stream) {
+  if (launches == nullptr) return;
+  cudaEvent_t start = nullptr, end = nullptr;
+  check(cudaEventCreate(&start));
+  check(cudaEventCreate(&end));
+  check(cudaEventRecord(start, static_cast<cudaStream_t>(stream)));
+  launches->push_back({kernel, start, end});
+}
+LaunchClock::~LaunchClock() {
+  if (launches != nullptr) (void)cudaEventRecord(static_cast<cudaEvent_t>(launches->back().end), static_cast<cudaStream_t>(stream_));
 }
 
 Recording::Recording(Stream stream, std::function<void()> work) : stream_(stream) {

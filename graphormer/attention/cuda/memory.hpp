@@ -28,6 +28,8 @@ std::string why_unusable(int number);
 void use_device(int number);
 std::size_t shared_memory_limit();   ///< bytes a block may have
 
+std::string device_name(int number);
+
 Stream make_stream();
 void destroy_stream(Stream stream);
 void synchronize(Stream stream);
@@ -73,6 +75,26 @@ class Array {
  private:
   T* data_ = nullptr;
   std::size_t capacity_ = 0;
+};
+
+/// Launches of one kernel, and the time they took together.
+struct KernelTime {
+  std::string name;
+  std::int64_t launches = 0;
+  double milliseconds = 0;
+};
+/// Runs `work` with a clock around every launch, which also keeps launches from overlapping. Longest first. Times of the emulator are 0.
+std::vector<KernelTime> profile(Stream stream, const std::function<void()>& work);
+/// Called before and after every launch; does nothing outside profile().
+class LaunchClock {
+ public:
+  LaunchClock(Stream stream, const void* kernel);
+  ~LaunchClock();
+  LaunchClock(const LaunchClock&) = delete;
+  LaunchClock& operator=(const LaunchClock&) = delete;
+
+ private:
+  Stream stream_;
 };
 
 /// Launches and copies on the device that were recorded once (a CUDA graph), to be started again with one call.

@@ -127,6 +127,10 @@ class Engine : public Model {
   }
   void start_training(const TrainingOptions& options, std::int64_t updates, const TrainingStateSource& state) override;
   void step(std::span<const std::int64_t> numbers, std::uint32_t update, double learning_rate) override;
+  std::vector<KernelTime> profile_step(std::span<const std::int64_t> numbers) override {
+    prepare_step(numbers, 0, 0.0);
+    return profile(stream_, [this] { update_on_device(); });
+  }
   LossTotal take_losses() override;
   void read_state(const TrainingState& to) const override {
     if (to.mean) copy_out(mean_.data(), to.mean);
@@ -152,6 +156,7 @@ class Engine : public Model {
   void sum_slices(const std::uint8_t* kind, double* squares) {
     launch(stream_, sum_slices_kernel, static_cast<unsigned>(blocks()), kUpdateThreads, kUpdateThreads * sizeof(double), update_of(kind, squares));
   }
+  void prepare_step(std::span<const std::int64_t> numbers, std::uint32_t update, double learning_rate);
   void update_on_device();
 
   ModelPlan plan_;
@@ -327,7 +332,7 @@ void Engine::update_on_device() {
   launch(stream_, adamw_kernel, static_cast<unsigned>(count), kUpdateThreads, 0, update, count);
 }
 
-void Engine::step(std::span<const std::int64_t> numbers, std::uint32_t update, double learning_rate) {
+void Engine::prepare_step(std::span<const std::int64_t> numbers, std::uint32_t update, double learning_rate) {
   constexpr double kBeta1 = 0.9, kBeta2 = 0.999;
   places_.upload(set_, numbers, kTrainingFill, stream_);
   chosen_.upload(std::vector<std::int32_t>(numbers.begin(), numbers.end()), stream_);
@@ -339,6 +344,10 @@ void Engine::step(std::span<const std::int64_t> numbers, std::uint32_t update, d
                          .clip = static_cast<float>(options_.clip),
                          .average = static_cast<float>(options_.average)};
   copy_to_device(numbers_.data(), &of, sizeof of, stream_);
+}
+
+void Engine::step(std::span<const std::int64_t> numbers, std::uint32_t update, double learning_rate) {
+  prepare_step(numbers, update, learning_rate);
   // The first batch of a kind runs as it is and takes what memory it needs; the second is recorded.
   const Likeness likeness{places_.molecules, places_.rows, places_.relations, places_.classes};
   if (recorded_allocations_ != allocations()) {

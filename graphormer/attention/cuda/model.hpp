@@ -78,6 +78,8 @@ class Model {
   virtual void start_training(const TrainingOptions& options, std::int64_t updates, const TrainingStateSource& state = {}) = 0;
   /// One AdamW update on the mean loss of these molecules; returns at once. `update` counts from 0 and keys the random numbers.
   virtual void step(std::span<const std::int64_t> numbers, std::uint32_t update, double learning_rate) = 0;
+  /// The kernels of one update on these molecules, at a learning rate of zero: no weight changes, the moments do.
+  virtual std::vector<KernelTime> profile_step(std::span<const std::int64_t> numbers) = 0;
   /// Losses since the last call; waits for the device.
   virtual LossTotal take_losses() = 0;
   virtual void read_state(const TrainingState& to) const = 0;

@@ -1,7 +1,6 @@
 #include "graphormer/attention/cuda/molecules.hpp"
 
 #include <algorithm>
-#include <map>
 
 #include "graphormer/attention/node_positions.hpp"
 
@@ -25,6 +24,10 @@ void MoleculeArrays::append(const GraphBatch& batch, const ModelPlan& plan) {
   const bool edges = o.terms.edge_query || o.terms.edge_key || o.terms.edge_value;
   const bool paths = plan.path_hops > 0 || (o.gate.enabled && o.gate.path_hops > 0);
   const auto columns = static_cast<std::size_t>(feature_shape(batch.features).atom_columns);
+  // Numbers of the relations met in the molecule at hand; kNone16 = not met.
+  constexpr std::uint16_t kNone16 = 0xFFFF;
+  const std::uint32_t edge_classes = edges ? static_cast<std::uint32_t>(rule.edge.count()) : 1;
+  std::vector<std::uint16_t> number(static_cast<std::size_t>(rule.topology.count()) * edge_classes, kNone16);
   std::vector<double> rows;
   for (std::size_t b = 0; b < static_cast<std::size_t>(batch.size()); ++b) {
     const auto first_atom = static_cast<std::size_t>(batch.atom_offset[b]), last_atom = static_cast<std::size_t>(batch.atom_offset[b + 1]);
@@ -37,22 +40,25 @@ void MoleculeArrays::append(const GraphBatch& batch, const ModelPlan& plan) {
                   batch.degree.begin() + static_cast<std::ptrdiff_t>(last_atom));
     const std::uint16_t* topology = batch.topology.data() + batch.pair_offset[b];
     const std::uint8_t* edge = batch.edge.data() + batch.pair_offset[b];
-    std::map<std::uint32_t, std::uint16_t> number;
     for (std::size_t j = 0; j < n; ++j)
       for (std::size_t i = 0; i < n; ++i) {
         const auto qi = static_cast<std::int64_t>(i), kj = static_cast<std::int64_t>(j);
         const std::uint16_t raw = topology[i * n + j];
-        const auto of = static_cast<std::uint32_t>(rule.topology_class(qi, kj, raw)) +
-                        (edges ? static_cast<std::uint32_t>(rule.edge_class(qi, kj, edge[i * n + j])) << 16 : 0);
-        const auto [found, fresh] = number.try_emplace(of, static_cast<std::uint16_t>(number.size()));
-        if (fresh) classes.push_back(of);
-        relation.push_back(found->second);
+        const auto topology_class = static_cast<std::uint32_t>(rule.topology_class(qi, kj, raw));
+        const std::uint32_t edge_class = edges ? static_cast<std::uint32_t>(rule.edge_class(qi, kj, edge[i * n + j])) : 0;
+        std::uint16_t& known = number[topology_class * edge_classes + edge_class];
+        if (known == kNone16) {
+          known = static_cast<std::uint16_t>(entry.relations++);
+          classes.push_back(topology_class + (edge_class << 16));
+        }
+        relation.push_back(known);
         if (rule.forbidden_distance > 0) forbidden.push_back(rule.forbidden(qi, kj, raw));
         if (!paths) continue;
         distance.push_back(raw);
         if (raw != kUnreachable && raw != kVirtual) entry.longest = std::max<std::int32_t>(entry.longest, raw);
       }
-    entry.relations = static_cast<std::int32_t>(number.size());
+    for (auto of = classes.begin() + entry.relation_at; of != classes.end(); ++of)
+      number[(*of & 0xFFFF) * edge_classes + (*of >> 16)] = kNone16;
     for (std::size_t j = 1; paths && j < n; ++j) {
       for (std::size_t u = 1; u < n; ++u) {
         if (edge[u * n + j] >= kNoEdge) continue;

@@ -1,0 +1,118 @@
+#include "tests/bench/gpu.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <span>
+
+#include "graphormer/attention/cuda_backend.hpp"
+
+namespace molgraph::bench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr int kStepsPerRound = 50, kCopies = 20;
+constexpr std::size_t kCopyBytes = std::size_t{1} << 30;
+
+double median(std::vector<double> x) {
+  std::sort(x.begin(), x.end());
+  return x[x.size() / 2];
+}
+
+/// Seconds that `work` takes, on average over `repeats`, until the device has done it.
+template <class Work, class Wait>
+double timed(int repeats, const Work& work, const Wait& wait) {
+  wait();
+  const auto start = Clock::now();
+  for (int k = 0; k < repeats; ++k) work(k);
+  wait();
+  return std::chrono::duration<double>(Clock::now() - start).count() / repeats;
+}
+
+double copy_gbps() {
+  cuda::Array<char> from, to;
+  (void)from.sized(kCopyBytes);
+  (void)to.sized(kCopyBytes);
+  const cuda::Stream stream = cuda::make_stream();
+  const auto wait = [&] { cuda::synchronize(stream); };
+  const auto copy = [&](int) { cuda::copy_on_device(to.data(), from.data(), kCopyBytes, stream); };
+  timed(2, copy, wait);
+  const double seconds = timed(kCopies, copy, wait);
+  cuda::destroy_stream(stream);
+  return 2e-9 * static_cast<double>(kCopyBytes) / seconds;
+}
+
+nlohmann::json measure_case(const Case& c, cuda::Math math, int number, const MoleculeSet& set, const std::vector<std::int64_t>& molecules,
+                            std::size_t size, double dropout, int rounds) {
+  const std::unique_ptr<GraphModel> model = make_model(c, set.featurizer.features, dropout);
+  cuda::Backend backend(*model, math, number);
+  cuda::Model& engine = backend.engine();
+  PackOptions pack = model->pack_options();
+  pack.paths = false;
+  const TrainBatch all = make_batch(set, molecules, pack);
+  engine.add_molecules(all.graph);
+  engine.upload_molecules();
+  std::vector<std::vector<std::int64_t>> batches;
+  for (std::size_t first = 0; first + size <= molecules.size(); first += size) {
+    batches.emplace_back(size);
+    for (std::size_t k = 0; k < size; ++k) batches.back()[k] = static_cast<std::int64_t>(first + k);
+  }
+  const float* targets = all.targets.const_data_ptr<float>();
+  const std::int64_t columns = all.targets.size(1);
+  cuda::TrainingOptions options{.targets = 1, .shift = {0}, .scale = {1}, .clip = 5};
+  for (std::int64_t k = 0; k < all.targets.size(0); ++k) options.target.push_back(targets[k * columns]);
+  engine.start_training(options, 0);
+  std::uint32_t update = 0;
+  const auto step = [&](int) {
+    engine.step(batches[update % batches.size()], update, 1e-5);
+    ++update;
+  };
+  const auto wait = [&] { (void)engine.take_losses(); };
+  timed(4 * static_cast<int>(batches.size()), step, wait);   // memory, then recordings
+  std::vector<float> scaled(molecules.size());
+  const auto predict = [&](int) { engine.predict_resident(batches[update++ % batches.size()], scaled.data()); };
+  std::vector<double> train, infer;
+  for (int round = 0; round < rounds; ++round) {
+    train.push_back(timed(kStepsPerRound, step, wait));
+    infer.push_back(timed(kStepsPerRound, predict, [] {}));
+  }
+  const double train_ms = 1e3 * median(train), infer_ms = 1e3 * median(infer), count = static_cast<double>(size);
+  nlohmann::json kernels = nlohmann::json::array();
+  std::int64_t launches = 0;
+  double busy = 0;
+  for (const cuda::KernelTime& k : engine.profile_step(batches[0])) {
+    kernels.push_back({{"name", k.name}, {"launches", k.launches}, {"milliseconds", k.milliseconds}});
+    launches += k.launches;
+    busy += k.milliseconds;
+  }
+  const double flops = forward_flops(c, all.graph);
+  std::printf("%-18s %5s batch %4zu  step %7.3f ms  infer %7.3f ms  train %8.0f/s  infer %8.0f/s  %6.1f TFLOP/s  %4lld launches, %.3f ms one by one\n",
+              c.name.c_str(), math == cuda::Math::fp32 ? "fp32" : math == cuda::Math::tf32 ? "tf32" : "bf16", size, train_ms, infer_ms,
+              1e3 * count / train_ms, 1e3 * count / infer_ms, 3 * flops * count / train_ms / 1e9, static_cast<long long>(launches), busy);
+  for (std::size_t k = 0; k < std::min<std::size_t>(kernels.size(), 8); ++k)
+    std::printf("    %-60s %4lld launches %8.3f ms\n", kernels[k]["name"].get<std::string>().c_str(), kernels[k]["launches"].get<long long>(),
+                kernels[k]["milliseconds"].get<double>());
+  std::fflush(stdout);
+  return {{"batch", size}, {"train_ms", train_ms}, {"infer_ms", infer_ms}, {"train_per_second", 1e3 * count / train_ms},
+          {"infer_per_second", 1e3 * count / infer_ms}, {"train_tflops", 3 * flops * count / train_ms / 1e9}, {"launches", launches},
+          {"kernels", kernels}};
+}
+
+}  // namespace
+
+nlohmann::json measure_gpu(int number, const std::vector<Case>& cases, const MoleculeSet& set, const std::vector<std::int64_t>& molecules,
+                           int batch_size, double dropout, int rounds) {
+  if (const std::string reason = cuda::why_unusable(number); !reason.empty()) throw std::runtime_error(reason);
+  nlohmann::json report{{"gpu", cuda::device_name(number)}, {"copy_gbps", copy_gbps()}, {"dropout", dropout}};
+  std::printf("%s, copy %.0f GB/s\n", report["gpu"].get<std::string>().c_str(), report["copy_gbps"].get<double>());
+  for (const Case& c : cases) {
+    const auto size = std::min(static_cast<std::size_t>(c.width > 128 ? 4 * batch_size : batch_size), molecules.size());
+    for (const cuda::Math math : {cuda::Math::fp32, cuda::Math::tf32, cuda::Math::bf16}) {
+      static constexpr const char* kNames[] = {"fp32", "tf32", "bf16"};
+      report["cases"][c.name][kNames[static_cast<int>(math)]] = measure_case(c, math, number, set, molecules, size, dropout, rounds);
+    }
+  }
+  return report;
+}
+
+}  // namespace molgraph::bench
