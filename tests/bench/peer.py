@@ -4,6 +4,9 @@
     python peer.py batches.safetensors --threads 2 [--compile] [--only grpe]
     molgraph-bench --batch-size 64 --write-batches wide.safetensors
     python peer.py wide.safetensors --threads 2 --width 768 --heads 32
+    python peer.py batches.safetensors --device cuda --compile --json peer.json
+
+On a GPU: all batches are padded to one size, so that `compiled` runs as a CUDA graph; fp32 means tf32 in the products there.
 
 Written from the papers (Graphormer: Ying et al. 2021; GRPE: Park et al. 2022). Batches are padded; `grouped` splits a
 batch by size first, which wastes less; the edge-path bias uses prefix sums instead of the published O(n^2 hops H^2) tensor.
@@ -33,13 +36,13 @@ def read_safetensors(path):
             for k, v in header.items() if k != "__metadata__"}
 
 
-def pad(tensors, k, members, grpe):
-    """Molecules `members` of batch k, padded to the largest: ids of atoms, degrees, classes, key mask, and path steps."""
+def pad(tensors, k, members, grpe, least=0):
+    """Molecules `members` of batch k, padded to the largest (or `least` tokens): ids of atoms, degrees, classes, key mask, and path steps."""
     t = lambda name: tensors[f"{k}.{name}"].long()
     offset = t("token_offset")
     sizes = (offset[1:] - offset[:-1])
     pair_offset = torch.cat([torch.zeros(1, dtype=torch.long), (sizes * sizes).cumsum(0)])
-    n = int(sizes[members].max())
+    n = max(int(sizes[members].max()), least)
     count = len(members)
     atoms = torch.full((count, n), 28)
     degree = torch.zeros(count, n, dtype=torch.long)
@@ -152,32 +155,68 @@ class Model(torch.nn.Module):
         return self.head(self.norm(x[:, 0]))
 
 
-def measure(batches, grpe, gate, groups, compiled, rounds):
-    model = Model(grpe, gate)
-    run = torch.compile(model, dynamic=True) if compiled else model
+def on(device, part):
+    move = lambda x: tuple(move(y) for y in x) if isinstance(x, tuple) else x.to(device) if torch.is_tensor(x) else x
+    return tuple([move(s) for s in x] if isinstance(x, list) else move(x) for x in part)
+
+
+def wait(device):
+    if device == "cuda":
+        torch.cuda.synchronize()
+
+
+def peak(device):
+    """TFLOP/s of a large bf16 product, GB/s of a copy: what the card can do."""
+    a = torch.randn(8192, 8192, device=device, dtype=torch.bfloat16)
+    b = torch.empty(1 << 30, dtype=torch.uint8, device=device)
+    result = []
+    for work, amount in ((lambda: a @ a, 2 * 8192 ** 3 / 1e12), (lambda: b.clone(), 2 * b.numel() / 1e9)):
+        for _ in range(3):
+            work()
+        wait(device)
+        start = time.perf_counter()
+        for _ in range(20):
+            work()
+        wait(device)
+        result.append(20 * amount / (time.perf_counter() - start))
+    return result
+
+
+def measure(batches, grpe, gate, groups, compiled, rounds, device="cpu"):
+    gpu = device == "cuda"
+    model = Model(grpe, gate).to(device)
+    run = model
+    if compiled:
+        run = torch.compile(model, mode="reduce-overhead", dynamic=False) if gpu else torch.compile(model, dynamic=True)
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4, fused=True)
     prepared = []
     for k in range(len([n for n in batches if n.endswith("token_offset")])):
         sizes = batches[f"{k}.token_offset"].diff()
         order = sizes.argsort()
-        prepared.append([pad(batches, k, part, grpe) for part in order.chunk(groups)])
+        least = max(int(t.diff().max()) for n, t in batches.items() if n.endswith("token_offset")) if gpu else 0
+        with torch.device("cpu"):
+            parts = [pad(batches, k, part, grpe, least) for part in order.chunk(groups)]
+        prepared.append([on(device, part) for part in parts])
     molecules = sum(p[0].shape[0] for p in prepared[0])
     train, infer = [], []
     for r in range(rounds + 2):
         parts = prepared[r % len(prepared)]
         model.train()
+        wait(device)
         start = time.perf_counter()
         optimizer.zero_grad()
         for part in parts:
             (run(*part).abs().sum() / molecules).backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 5.0)
         optimizer.step()
+        wait(device)
         train.append(time.perf_counter() - start)
         model.eval()
         with torch.inference_mode():
             start = time.perf_counter()
             for part in parts:
                 run(*part)
+            wait(device)
             infer.append(time.perf_counter() - start)
     return molecules / statistics.median(train[2:]), molecules / statistics.median(infer[2:])
 
@@ -193,10 +232,19 @@ def main():
     parser.add_argument("--heads", type=int, default=HEADS)
     parser.add_argument("--only", help="one model: graphormer, graphormer+urpe, grpe or grpe+urpe")
     parser.add_argument("--bf16", action="store_true", help="under autocast to bfloat16")
+    parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
+    parser.add_argument("--json", help="write the figures to this file")
     arguments = parser.parse_args()
     WIDTH, HEADS = arguments.width, arguments.heads
     torch.set_num_threads(arguments.threads)
     batches = read_safetensors(arguments.batches)
+    torch.set_default_device(arguments.device)
+    torch.backends.cuda.matmul.allow_tf32 = True
+    torch._dynamo.config.cache_size_limit = 64   # a graph per batch: their path steps differ in number
+    report = {"torch": torch.__version__, "width": WIDTH, "bf16": arguments.bf16, "cases": {}}
+    if arguments.device == "cuda":
+        report["bf16_tflops"], report["copy_gbps"] = peak("cuda")
+        print(f"{torch.cuda.get_device_name()}: bf16 product {report['bf16_tflops']:.0f} TFLOP/s, copy {report['copy_gbps']:.0f} GB/s")
     print(f"PyTorch {torch.__version__}, {arguments.threads} threads, {LAYERS} x {WIDTH}, dropout 0.1 in training, "
           f"{'bf16 by autocast' if arguments.bf16 else 'fp32'}; molecules/s")
     for name, grpe, gate in [("graphormer", False, False), ("graphormer+urpe", False, True), ("grpe", True, False),
@@ -205,9 +253,15 @@ def main():
             continue
         for compiled in ([False, True] if arguments.compile else [False]):
             for groups in (1, 4):
-                with torch.autocast("cpu", torch.bfloat16, enabled=arguments.bf16):
-                    train, infer = measure(batches, grpe, gate, groups, compiled, arguments.rounds)
+                if arguments.device == "cuda" and groups > 1:
+                    continue   # small launches cost more than padding there
+                with torch.autocast(arguments.device, torch.bfloat16, enabled=arguments.bf16):
+                    train, infer = measure(batches, grpe, gate, groups, compiled, arguments.rounds, arguments.device)
+                report["cases"][f"{name}, {'compiled' if compiled else 'eager'}, {groups} group(s)"] = {"train": train, "infer": infer}
                 print(f"{name:16} {'compiled' if compiled else 'eager':9} {groups} group(s): train {train:6.0f}  infer {infer:6.0f}", flush=True)
+    if arguments.json:
+        with open(arguments.json, "w") as f:
+            json.dump(report, f, indent=2)
 
 
 if __name__ == "__main__":

@@ -72,6 +72,21 @@ TEST_P(CudaSizes, InTf32AndBf16) {
 
 INSTANTIATE_TEST_SUITE_P(Cuda, CudaSizes, testing::ValuesIn(sizes()), [](const auto& of) { return of.param.name; });
 
+TEST_F(OnDevice, WideProductsOfTheLibrary) {   // more than 256 tokens, 256 wide
+  std::vector<MolecularGraph> graphs;
+  for (unsigned k = 0; k < 20; ++k) graphs.push_back(random_graph(14, k));
+  for (const Math math : {Math::fp32, Math::bf16}) {
+    Pair pair = make_pair([] { return make_sized({"wide", 1, 256, 320, 8}, false); });
+    const GraphBatch batch = batch_for(*pair.reference, graphs);
+    ForwardMode mode{.training = true, .seed = 3, .step = 5};
+    mode.perturbation = torch::zeros({batch.num_tokens(), 256});
+    const Gradients wanted = reference_gradients(*pair.reference, batch, mode);
+    const Gradients got = engine_gradients(*pair.engine, batch, mode, [&](GraphModel& model) { return Backend(model, math); });
+    EXPECT_LT(relative(got.scaled, wanted.scaled), math == Math::fp32 ? kFloat32 : kBf16);
+    EXPECT_LT(gradient_error(got, wanted), math == Math::fp32 ? kFloat32 : kBf16);
+  }
+}
+
 TEST_F(OnDevice, LargeMolecules) {   // several tiles of queries, and arrays beyond shared memory
   Pair pair = make_pair([] { return make_sized({"large", 2, 16, 16, 4}, true); });
   const std::vector<MolecularGraph> graphs{chain_of(300), random_graph(70, 4), graph_of(1, {})};

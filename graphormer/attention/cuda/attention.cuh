@@ -160,19 +160,29 @@ struct WarpTask {
     for (; c + 8 <= line; c += 8) part.template operator()<8>(c);
     for (; c < line; c += 4) part.template operator()<4>(c);
   }
+  // Rows are lines of fours: four channels are one load.
   template <int U>
   __device__ __forceinline__ static void load_part(const float* from, float (&x)[U]) {
-    for (int u = 0; u < U; ++u) x[u] = from[u];
+    for (int u = 0; u < U; u += 4) {
+      const float4 four = *reinterpret_cast<const float4*>(from + u);
+      x[u] = four.x, x[u + 1] = four.y, x[u + 2] = four.z, x[u + 3] = four.w;
+    }
   }
   template <int U>
   __device__ __forceinline__ static float dot(const float (&x)[U], const float* y) {
     float sum = 0;
-    for (int u = 0; u < U; ++u) sum += x[u] * y[u];
+    for (int u = 0; u < U; u += 4) {
+      const float4 four = *reinterpret_cast<const float4*>(y + u);
+      sum += x[u] * four.x + x[u + 1] * four.y + (x[u + 2] * four.z + x[u + 3] * four.w);
+    }
     return sum;
   }
   template <int U>
   __device__ __forceinline__ static void add_scaled(float (&x)[U], float factor, const float* y) {
-    for (int u = 0; u < U; ++u) x[u] += factor * y[u];
+    for (int u = 0; u < U; u += 4) {
+      const float4 four = *reinterpret_cast<const float4*>(y + u);
+      x[u] += factor * four.x, x[u + 1] += factor * four.y, x[u + 2] += factor * four.z, x[u + 3] += factor * four.w;
+    }
   }
   /// U channels of the row of token i in the batch's [tokens, stride] numbers, times `factor`.
   template <int U>
@@ -284,14 +294,15 @@ __device__ __forceinline__ void attend(const WarpTask<E>& w) {
   }
 }
 
-/// Calls work(task) for every task of this warp; a block has blockDim.x / 32 warps, each with its own arrays.
-template <class E, class Work>
+/// Calls work(task) for every task of this warp; a block has blockDim.x / 32 warps, each with its own arrays, in shared memory
+/// (`OnChip`) or in p.scratch: known when compiling, so that the compiler knows which kind of load it needs.
+template <bool OnChip, class E, class Work>
 __device__ __forceinline__ void for_each_task(const Attention<E>& p, bool gradient, const Work& work) {
   MOLGRAPH_SHARED_MEMORY(memory);
   const WarpArrays at = warp_arrays(p.max_tokens, p.max_relations, p.width, p.tables, p.key_by_row, gradient);
   const int warps = static_cast<int>(blockDim.x / 32), warp = static_cast<int>(threadIdx.x / 32);
   const int slot = static_cast<int>(blockIdx.x) * warps + warp;
-  float* base = p.scratch != nullptr ? p.scratch + slot * at.size : reinterpret_cast<float*>(memory) + warp * at.size;
+  float* base = OnChip ? reinterpret_cast<float*>(memory) + warp * at.size : p.scratch + slot * at.size;
   for (int task = slot; task < p.count * p.heads; task += static_cast<int>(gridDim.x) * warps) {
     if (p.chosen[task / p.heads] < 0) continue;   // it only fills the batch up
     work(WarpTask<E>(p, task, at, base));
@@ -299,15 +310,15 @@ __device__ __forceinline__ void for_each_task(const Attention<E>& p, bool gradie
   }
 }
 
-template <class E>
+template <class E, bool OnChip>
 __global__ void __launch_bounds__(32 * kMaxWarps) attention_kernel(Attention<E> p) {
-  for_each_task(p, false, [](const WarpTask<E>& w) { attend(w); });
+  for_each_task<OnChip>(p, false, [](const WarpTask<E>& w) { attend(w); });
 }
 
 /// Warps that one launch may have where the arrays stand in global memory.
 inline constexpr int kScratchWarps = 264;
 
-/// Starts `kernel` with as many warps per block as shared memory allows; 0 = none fits: `scratch` of kScratchWarps warps is used.
+/// Warps per block that shared memory allows; 0 = none fits.
 template <class E>
 int warps_that_fit(const Attention<E>& p, bool gradient) {
   const WarpArrays at = warp_arrays(p.max_tokens, p.max_relations, p.width, p.tables, p.key_by_row, gradient);
@@ -315,22 +326,22 @@ int warps_that_fit(const Attention<E>& p, bool gradient) {
   return static_cast<int>(fit < kMaxWarps ? fit : kMaxWarps);
 }
 template <class E, class Kernel, class... More>
-void launch_attention(Stream stream, Kernel kernel, Attention<E> p, Array<float>& scratch, bool gradient, const More&... more) {
+void launch_attention(Stream stream, Kernel on_chip, Kernel in_memory, Attention<E> p, Array<float>& scratch, bool gradient, const More&... more) {
   if (p.count == 0) return;
   const WarpArrays at = warp_arrays(p.max_tokens, p.max_relations, p.width, p.tables, p.key_by_row, gradient);
   const int fit = warps_that_fit(p, gradient), tasks = p.count * p.heads;
   if (fit > 0) {
     p.scratch = nullptr;
-    launch(stream, kernel, blocks_for(tasks, fit), static_cast<unsigned>(32 * fit), static_cast<std::size_t>(fit * at.size * 4), p, more...);
+    launch(stream, on_chip, blocks_for(tasks, fit), static_cast<unsigned>(32 * fit), static_cast<std::size_t>(fit * at.size * 4), p, more...);
   } else {
     const int warps = tasks < kScratchWarps ? tasks : kScratchWarps;
     p.scratch = scratch.sized(static_cast<std::size_t>(warps * at.size));
-    launch(stream, kernel, static_cast<unsigned>(warps), 32u, 0, p, more...);
+    launch(stream, in_memory, static_cast<unsigned>(warps), 32u, 0, p, more...);
   }
 }
 template <class E>
 void attention(Stream stream, const Attention<E>& p, Array<float>& scratch) {
-  launch_attention(stream, attention_kernel<E>, p, scratch, false);
+  launch_attention(stream, attention_kernel<E, true>, attention_kernel<E, false>, p, scratch, false);
 }
 
 }  // namespace molgraph::MOLGRAPH_CUDA

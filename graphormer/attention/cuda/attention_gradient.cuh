@@ -170,13 +170,13 @@ struct WarpGradient : WarpTask<E> {
   }
 };
 
-template <class E>
+template <class E, bool OnChip>
 __global__ void __launch_bounds__(32 * kMaxWarps) attention_gradient_kernel(Attention<E> p, AttentionGradient<E> g) {
-  for_each_task(p, true, [&g](const WarpTask<E>& w) { WarpGradient<E>(w, g).run(); });
+  for_each_task<OnChip>(p, true, [&g](const WarpTask<E>& w) { WarpGradient<E>(w, g).run(); });
 }
 template <class E>
 void attention_gradient(Stream stream, const Attention<E>& p, const AttentionGradient<E>& g, Array<float>& scratch) {
-  launch_attention(stream, attention_gradient_kernel<E>, p, scratch, true, g);
+  launch_attention(stream, attention_gradient_kernel<E, true>, attention_gradient_kernel<E, false>, p, scratch, true, g);
 }
 
 }  // namespace molgraph::MOLGRAPH_CUDA

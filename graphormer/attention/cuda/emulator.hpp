@@ -22,6 +22,9 @@ struct dim3 {
 struct float2 {
   float x, y;
 };
+struct alignas(16) float4 {
+  float x, y, z, w;
+};
 
 namespace molgraph::emulator {
 

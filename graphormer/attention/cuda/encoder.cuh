@@ -53,7 +53,7 @@ template <class E>
 class Encoder {
  public:
   Encoder(const ModelPlan& plan, const Parameters& parameters, Math math, Stream stream)
-      : plan_(plan), o_(plan.encoder), places_(parameters, plan.encoder), math_(math), stream_(stream),
+      : plan_(plan), o_(plan.encoder), places_(parameters, plan.encoder), stream_(stream), multiply_(stream, math),
         layers_(static_cast<std::size_t>(o_.layers)), states_(layers_), stages_(2 * layers_ + 1) {}
 
   /// b[t] of layer k's tables, or of those of all: [T, H].
@@ -113,8 +113,8 @@ class Encoder {
   const ModelPlan& plan_;
   const EncoderOptions& o_;
   EncoderPlaces places_;
-  Math math_;
   Stream stream_;
+  Products<E> multiply_;
   std::size_t layers_;
   PassInput pass_;
   const float* input_ = nullptr;
@@ -201,14 +201,14 @@ void Encoder<E>::forward(const WeightView<E>& w, const PassInput& pass, const fl
     if (s % 2 == 0) {
       Product<E> qkv = product(w, layer.qkv, stage(s).normed.data());
       qkv.y = at.qkv.sized(3 * wide);
-      multiply(stream_, math_, qkv);
+      multiply_(qkv);
       E* z = at.z.sized(wide);   // rows of no molecule are written by nobody
       const std::size_t unsure = static_cast<std::size_t>(pass_.batch->last_rows) * static_cast<std::size_t>(o_.width);
       clear(z + wide - unsure, unsure * sizeof(E), stream_);
       for (const BatchPlaces::Class& some : pass_.batch->classes) attention(stream_, attention_of(w, k, some), scratch_);
       Product<E> output = product(w, layer.output, z);
       output.y32 = branch;
-      multiply(stream_, math_, output);
+      multiply_(output);
       norm(w, s + 1, carry(s), branch, dropout(k, RandomSite::attention_residual, o_.dropout));
     } else {
       Product<E> up = product(w, layer.linear1, stage(s).normed.data());
@@ -216,10 +216,10 @@ void Encoder<E>::forward(const WeightView<E>& w, const PassInput& pass, const fl
       up.gelu = true;
       up.slope = pass_.keep ? at.slope.sized(floats(o_.ffn)) : nullptr;
       up.dropout = dropout(k, RandomSite::ffn_activation, o_.activation_dropout);
-      multiply(stream_, math_, up);
+      multiply_(up);
       Product<E> down = product(w, layer.linear2, at.hidden.data());
       down.y32 = branch;
-      multiply(stream_, math_, down);
+      multiply_(down);
       norm(w, s + 1, carry(s), branch, dropout(k, RandomSite::ffn_residual, o_.dropout));
     }
   }
@@ -247,7 +247,7 @@ void Encoder<E>::attend_back(const WeightView<E>& w, std::size_t k, const E* dy,
   LayerState& at = state(k);
   Product<E> down = back(w, layer.output, dy);
   down.y = dhidden_.sized(floats(std::max(o_.width, o_.ffn)));
-  multiply(stream_, math_, down);
+  multiply_(down);
   const bool first_of_all = k + 1 == layers_;
   const TermTables tables = term_tables(w, k);
   const auto relations = static_cast<std::size_t>(pass_.batch->relations);
@@ -268,10 +268,9 @@ void Encoder<E>::attend_back(const WeightView<E>& w, std::size_t k, const E* dy,
   for (const BatchPlaces::Class& some : pass_.batch->classes) attention_gradient(stream_, attention_of(w, k, some), g, scratch_);
   Product<E> input = back(w, layer.qkv, dqkv_.data());
   input.y32 = dx;
-  multiply(stream_, math_, input);
-  multiply(stream_, math_,
-           ProductGroup<E>{{weight_gradient(w, layer.output, at.z.data(), dy),
-                            weight_gradient(w, layer.qkv, stage(2 * k).normed.data(), dqkv_.data())}}, 2);
+  multiply_(input);
+  multiply_(weight_gradient(w, layer.output, at.z.data(), dy),
+            weight_gradient(w, layer.qkv, stage(2 * k).normed.data(), dqkv_.data()));
   finish_tables(w, k);
 }
 
@@ -334,13 +333,12 @@ void Encoder<E>::backward(const WeightView<E>& w, float* flow) {
       Product<E> down = back(w, layer.linear2, dy);
       down.y = dhidden_.sized(floats(std::max(o_.width, o_.ffn)));
       down.factor = state(k).slope.data();
-      multiply(stream_, math_, down);
+      multiply_(down);
       Product<E> up = back(w, layer.linear1, down.y);
       up.y32 = dbranch;
-      multiply(stream_, math_, up);
-      multiply(stream_, math_,
-               ProductGroup<E>{{weight_gradient(w, layer.linear2, state(k).hidden.data(), dy),
-                                weight_gradient(w, layer.linear1, stage(s).normed.data(), down.y)}}, 2);
+      multiply_(up);
+      multiply_(weight_gradient(w, layer.linear2, state(k).hidden.data(), dy),
+                weight_gradient(w, layer.linear1, stage(s).normed.data(), down.y));
     }
     if (o_.post_ln) add(stream_, dbranch, flow, static_cast<std::int64_t>(wide));
     else norm_back(w, s, dbranch, flow, true);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "graphormer/attention/cuda/device.cuh"
+#include "graphormer/attention/cuda/library_product.hpp"
 #include "graphormer/attention/cuda/precision.hpp"
 
 namespace molgraph::MOLGRAPH_CUDA {
@@ -32,7 +33,7 @@ struct Product {
   const E* factor = nullptr;                   ///< [rows, columns] multiplied
   E* y = nullptr;                              ///< [rows, columns] rounded
   float* y32 = nullptr;                        ///< [rows, columns]
-  float* row_sums = nullptr;                   ///< [rows] sum of a over the depth
+  float* row_sums = nullptr;                   ///< [rows] sum of a, as rounded, over the depth
 };
 
 template <class E>
@@ -48,7 +49,8 @@ __device__ __forceinline__ float gelu(float x, float* slope) {
 }
 
 #ifdef MOLGRAPH_CUDA_EMULATED
-inline float to_tf32(float x) {   // to the nearest, ties away from zero, as cvt.rna
+/// To tf32: to the nearest, ties away from zero.
+inline float to_tf32(float x) {
   std::uint32_t bits;
   memcpy(&bits, &x, sizeof bits);
   bits = (bits + 0x1000) & ~0x1FFFu;
@@ -75,8 +77,8 @@ struct FloatFragment {
 };
 inline void mma(float* c, const float* a, const float* b) {
   FloatFragment mine;
-  for (int k = 0; k < 4; ++k) mine.a[k] = to_tf32(a[k]);
-  for (int k = 0; k < 2; ++k) mine.b[k] = to_tf32(b[k]);
+  std::memcpy(mine.a, a, sizeof mine.a);
+  std::memcpy(mine.b, b, sizeof mine.b);
   emulate_mma(c, mine, 8, [](const auto& of, bool left, int line, int k) {
     const FloatFragment f = of(4 * (line % 8) + k % 4);
     return left ? f.a[2 * (k / 4) + line / 8] : f.b[k / 4];
@@ -95,14 +97,17 @@ inline void mma(float* c, const std::uint32_t* a, const std::uint32_t* b) {
   });
 }
 #else
-__device__ __forceinline__ void mma(float* c, const float* a, const float* b) {
-  std::uint32_t x[4], y[2];
-  for (int k = 0; k < 4; ++k) asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(x[k]) : "f"(a[k]));
-  for (int k = 0; k < 2; ++k) asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(y[k]) : "f"(b[k]));
+__device__ __forceinline__ float to_tf32(float x) {
+  std::uint32_t bits;
+  asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(x));
+  return __uint_as_float(bits);
+}
+__device__ __forceinline__ void mma(float* c, const float* a, const float* b) {   // factors in tf32
   asm volatile(
       "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
       : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
-      : "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3]), "r"(y[0]), "r"(y[1]));
+      : "r"(__float_as_uint(a[0])), "r"(__float_as_uint(a[1])), "r"(__float_as_uint(a[2])), "r"(__float_as_uint(a[3])),
+        "r"(__float_as_uint(b[0])), "r"(__float_as_uint(b[1])));
 }
 __device__ __forceinline__ void mma(float* c, const std::uint32_t* a, const std::uint32_t* b) {
   asm volatile(
@@ -175,11 +180,13 @@ struct Carried {
       element[e] = line < last_line && k < last_k ? from[line * line_stride + k * depth_stride] : from_float<E>(0.0f);
     }
   }
+  template <Math M>
   __device__ __forceinline__ void store(E* to, std::int64_t depth_stride, int lines) const {
     for (int e = 0; e < Count; ++e) {
       int line, k;
       place(e, lines, depth_stride == 1, &line, &k);
-      to[line * kLine<E> + k] = element[e];
+      if constexpr (M == Math::tf32) to[line * kLine<E> + k] = to_tf32(element[e]);   // once, here
+      else to[line * kLine<E> + k] = element[e];
     }
   }
 };
@@ -223,8 +230,8 @@ __global__ void __launch_bounds__(kProductThreads) product_kernel(ProductGroup<E
   };
   if (first_k < last_k) fetch(first_k);
   for (int k = first_k; k < last_k; k += kProductDepth) {
-    next_a.store(a, p.a_depth, kProductRows);
-    next_b.store(b, p.b_depth, kColumns);
+    next_a.template store<M>(a, p.a_depth, kProductRows);
+    next_b.template store<M>(b, p.b_depth, kColumns);
     __syncthreads();
     if (k + kProductDepth < last_k) fetch(k + kProductDepth);   // under way while the tile is multiplied
     multiply_tile<E, M, NT>(a + (threadIdx.x / 32) * 16 * kLine<E>, b, c);
@@ -272,5 +279,70 @@ template <class E>
 void multiply(Stream stream, Math math, const Product<E>& product) {
   multiply(stream, math, ProductGroup<E>{{product}}, 1);
 }
+
+// --- wide products: the library's, and what follows them in a pass of its own ---
+
+inline constexpr int kFinishThreads = 256;
+
+template <class E>
+__global__ void __launch_bounds__(kFinishThreads) finish_kernel(Product<E> p, const float* raw) {
+  const std::int64_t at = static_cast<std::int64_t>(blockIdx.x) * kFinishThreads + threadIdx.x;
+  if (at >= static_cast<std::int64_t>(p.rows) * p.columns) return;
+  finish_element(p, static_cast<int>(at / p.columns), static_cast<int>(at % p.columns), raw[at], 0);
+}
+/// Sums of a over the depth, for 32 of its rows: eight warps take every eighth part of the depth, and are added in order.
+template <class E>
+__global__ void __launch_bounds__(kFinishThreads) row_sums_kernel(Product<E> p) {
+  MOLGRAPH_SHARED_MEMORY(memory);
+  auto* sums = reinterpret_cast<float*>(memory);
+  const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32), m = static_cast<int>(blockIdx.x) * 32 + lane;
+  float sum = 0;
+  for (int k = warp; m < p.rows && k < p.depth; k += kFinishThreads / 32) sum += to_float(p.a[m * p.a_row + k * p.a_depth]);
+  sums[threadIdx.x] = sum;
+  __syncthreads();
+  if (warp > 0 || m >= p.rows) return;
+  float total = 0;
+  for (int w = 0; w < kFinishThreads / 32; ++w) total += sums[w * 32 + lane];
+  p.row_sums[m] = total;
+}
+
+/// Products by the kernels here, or by the library where they are wide.
+template <class E>
+class Products {
+ public:
+  Products(Stream stream, Math math) : stream_(stream), math_(math), library_(math) {}
+  void operator()(const Product<E>& product) {
+    if (!by_library(product)) multiply(stream_, math_, product);
+  }
+  /// Independent of each other.
+  void operator()(const Product<E>& one, const Product<E>& other) {
+    const bool done = by_library(one), other_done = by_library(other);
+    if (!done && !other_done) multiply(stream_, math_, ProductGroup<E>{{one, other}}, 2);
+    else if (!done) multiply(stream_, math_, one);
+    else if (!other_done) multiply(stream_, math_, other);
+  }
+
+ private:
+  // Below that a product is over before the library's tiles are full.
+  static constexpr int kWide = 256;
+  bool by_library(const Product<E>& p) {
+    if (p.columns < kWide || p.rows < kWide || p.depth < kWide || p.slices > 1) return false;
+    const bool plain = p.y == nullptr && p.bias == nullptr && !p.gelu && p.slope == nullptr && p.factor == nullptr;
+    float* raw = plain ? p.y32 : raw_.sized(static_cast<std::size_t>(p.rows) * static_cast<std::size_t>(p.columns));
+    const LibraryProduct task{.a = p.a, .b = p.b, .a_row = p.a_row, .a_depth = p.a_depth, .b_column = p.b_column, .b_depth = p.b_depth,
+                              .rows = p.rows, .columns = p.columns, .depth = p.depth, .y = raw};
+    if (!library_.multiply(stream_, task)) return false;
+    if (!plain)
+      launch(stream_, finish_kernel<E>, blocks_for(static_cast<std::int64_t>(p.rows) * p.columns, kFinishThreads), kFinishThreads, 0, p, raw);
+    if (p.row_sums != nullptr)
+      launch(stream_, row_sums_kernel<E>, blocks_for(p.rows, 32), kFinishThreads, kFinishThreads * sizeof(float), p);
+    return true;
+  }
+
+  Stream stream_;
+  Math math_;
+  ProductLibrary library_;
+  Array<float> raw_;
+};
 
 }  // namespace molgraph::MOLGRAPH_CUDA
