@@ -68,7 +68,9 @@ class CudaLoop : public testing::Test {
     }
     TrainerOptions options{.batch_size = 3, .epochs = epochs, .total_steps = 16, .warmup_steps = 2, .lr = 3e-3, .grad_clip = 1.0, .ema = 0.5};
     options.seed = 9, options.folder = (folder_ / name).string(), options.identity = "a run";
-    if (on_device) EXPECT_GT(measure_step(trainable, set, split, options), 0);   // changes nothing
+    if (on_device) {
+      EXPECT_GT(measure_step(trainable, set, split, options), 0);   // changes nothing
+    }
     train(trainable, set, split, options, resume);
     std::ostringstream text;
     text << std::ifstream(options.folder + "/metrics.csv").rdbuf();
