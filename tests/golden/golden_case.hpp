@@ -14,6 +14,7 @@
 #include "datasets/torch_archive.hpp"
 #include "featurize/molecular_graph.hpp"
 #include "graphormer/attention/cpu_backend.hpp"
+#include "graphormer/attention/cuda_backend.hpp"
 #include "graphormer/attention/graph_model.hpp"
 #include "graphormer/attention/node_embedding.hpp"
 #include "graphormer/attention/published_tensors.hpp"
@@ -97,10 +98,10 @@ struct EngineErrors {
   double gradient = 0;
 };
 
-/// The CPU engine on the same weights, float32.
-inline EngineErrors engine_errors(GraphModel& model, const std::vector<PublishedLink>& links, const GraphBatch& batch,
-                                  const GoldenCase& c) {
-  CpuBackend engine(model, 2);
+/// An engine (CpuBackend or alike) on the same weights, float32.
+template <class Engine>
+EngineErrors engine_errors(Engine engine, GraphModel& model, const std::vector<PublishedLink>& links, const GraphBatch& batch,
+                           const GoldenCase& c) {
   const ModelOutput output = engine.predict(batch, {-1});
   const torch::Tensor embedding = output.layers.at(0).index_select(0, virtual_tokens(batch));
   const torch::Tensor target = c.target.to(torch::kFloat32);
@@ -162,10 +163,14 @@ inline void expect_golden(GraphModel& model, const std::vector<PublishedLink>& l
   const GoldenErrors single = forward_errors(model, batch, c, nullptr);
   EXPECT_LT(single.prediction, kSinglePrediction);
   EXPECT_LT(single.embedding, kSingleEmbedding);
-  const EngineErrors engine = engine_errors(model, links, batch, c);
-  EXPECT_LT(engine.forward.prediction, kSinglePrediction);
-  EXPECT_LT(engine.forward.embedding, kSingleEmbedding);
-  EXPECT_LT(engine.gradient, kSingleGradient);
+  const auto expect_near = [](const EngineErrors& errors) {
+    EXPECT_LT(errors.forward.prediction, kSinglePrediction);
+    EXPECT_LT(errors.forward.embedding, kSingleEmbedding);
+    EXPECT_LT(errors.gradient, kSingleGradient);
+    return errors;
+  };
+  const EngineErrors engine = expect_near(engine_errors(CpuBackend(model, 2), model, links, batch, c));
+  expect_near(engine_errors(MOLGRAPH_CUDA::Backend(model), model, links, batch, c));   // on the emulated GPU
   std::printf("| %s | %.1e | %.1e | %.1e | %.1e | %.1e | %.1e | %.1e | %.1e |\n",
               c.folder.substr(c.folder.rfind('/') + 1).c_str(), exact.prediction, exact.embedding, gradient,
               single.prediction, single.embedding, engine.forward.prediction, engine.forward.embedding, engine.gradient);
