@@ -87,7 +87,7 @@ class Encoder {
   NormPlace norm_place(std::size_t s) const;
   const float* carry(std::size_t s) const { return o_.post_ln ? (s == 0 ? input_ : stage(s).normed32.data()) : stage(s).sum.data(); }
   Dropout dropout(std::size_t layer, RandomSite site, double p) const;
-  const TokenPlace* tokens() const { return pass_.batch->token.data(); }
+  const TokenPlace* tokens() const { return pass_.batch->token; }
 
   Product<E> product(const WeightView<E>& w, const LinearPlace& linear, const E* x) const {
     return {.a = x, .a_row = linear.in, .a_depth = 1, .b = w.rounded + linear.weight, .b_column = linear.in, .b_depth = 1,
@@ -176,7 +176,7 @@ template <class E>
 Attention<E> Encoder<E>::attention_of(const WeightView<E>& w, std::size_t k, const BatchPlaces::Class& some) {
   const BatchPlaces& batch = *pass_.batch;
   const int width = o_.width / o_.heads;
-  return {.molecules = batch.molecule.data(), .chosen = batch.chosen.data() + some.first, .count = some.count, .heads = o_.heads, .width = width,
+  return {.molecules = batch.molecule, .chosen = batch.chosen + some.first, .count = some.count, .heads = o_.heads, .width = width,
           .max_tokens = some.max_tokens, .max_relations = some.max_relations,
           .scale = scale(),
           .key_by_row = o_.key_term == KeyTerm::row, .reversed = o_.key_term == KeyTerm::reverse, .gate_relu = o_.gate.relu,

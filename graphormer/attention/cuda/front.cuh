@@ -23,7 +23,7 @@ class TokenRows {
   TokenRows(const ModelPlan& plan, Stream stream) : plan_(plan), stream_(stream) {}
   void make(const ResidentMolecules& set, const BatchPlaces& batch, const DrawKey* draws) {
     const FeatureShape& features = feature_shape(plan_.features);
-    TokenTables t{.rows = batch.rows, .columns = features.atom_columns, .molecules = batch.molecule.data(), .token = batch.token.data(),
+    TokenTables t{.rows = batch.rows, .columns = features.atom_columns, .molecules = batch.molecule, .token = batch.token,
                   .atoms = set.atoms(), .degree = set.degree()};
     for (int k = 0, start = 0; k < features.atom_columns; start += features.atom_dims[static_cast<std::size_t>(k++)]) t.column_start[k] = start;
     const auto rows = static_cast<std::size_t>(batch.rows);
@@ -73,7 +73,7 @@ class NodeFront {
     const auto floats = static_cast<std::size_t>(count) * static_cast<std::size_t>(o.width);
     launch(stream_, node_input_kernel, static_cast<unsigned>(count), kTableThreads, 0,
            NodeInput{.rows = count, .width = o.width, .columns = feature_shape(plan_.features).atom_columns,
-                     .position_dim = position_ == kNone ? 0 : o.position_dim, .token = pass.batch->token.data(), .ids = rows.ids.data(),
+                     .position_dim = position_ == kNone ? 0 : o.position_dim, .token = pass.batch->token, .ids = rows.ids.data(),
                      .degree_ids = rows.degree_ids.data(), .atom = w.at(atom_), .virtual_node = w.at(virtual_), .in_degree = w.at(in_),
                      .out_degree = w.at(out_), .positions = rows.positions.data(), .position_weight = w.at(position_), .key = pass.draws,
                      .noise = static_cast<float>(plan_.perturb_noise), .perturbation = perturbation, .x = x_.sized(floats)});
@@ -117,7 +117,7 @@ class NodeFront {
     if (in_ != kNone)
       for (const std::int64_t to : {in_, out_}) sum_by_id(stream_, w, dx, count, o.width, rows.degree_ids.data(), plan_.max_degree + 1, to);
     float* graph = graph_.sized(static_cast<std::size_t>(pass.batch->molecules) * static_cast<std::size_t>(o.width));
-    launch(stream_, virtual_rows_kernel, blocks_for(pass.batch->molecules, kRowsPerBlock), kRowThreads, 0, pass.batch->molecule.data(),
+    launch(stream_, virtual_rows_kernel, blocks_for(pass.batch->molecules, kRowsPerBlock), kRowThreads, 0, pass.batch->molecule,
            pass.batch->molecules, o.width, graph, dx, false);
     multiply(stream_, Math::fp32,   // the sum over the virtual nodes, as a product's row sums
              Product<float>{.a = graph, .a_row = 1, .a_depth = o.width, .b = graph, .b_column = 1, .b_depth = o.width, .rows = o.width,
@@ -132,7 +132,7 @@ class NodeFront {
  private:
   void drop_in_place(float* x, int count, const PassInput& pass) const {
     if (dropout_.threshold == 0) return;
-    drop(stream_, Drop<float>{.x = x, .out = x, .rows = count, .width = plan_.encoder.width, .dropout = dropout_, .token = pass.batch->token.data()});
+    drop(stream_, Drop<float>{.x = x, .out = x, .rows = count, .width = plan_.encoder.width, .dropout = dropout_, .token = pass.batch->token});
   }
 
   const ModelPlan& plan_;
@@ -159,7 +159,7 @@ class PathFront {
   }
   const float* forward(const PassInput& pass) {
     const auto pairs = static_cast<std::size_t>(pass.batch->pairs);
-    term_ = {.molecules = pass.batch->molecule.data(), .count = pass.batch->molecules, .heads = plan_.encoder.heads, .hops = hops_,
+    term_ = {.molecules = pass.batch->molecule, .count = pass.batch->molecules, .heads = plan_.encoder.heads, .hops = hops_,
              .bond_ids = feature_shape(plan_.features).bond_ids, .single = plan_.pack.path_rule == PathRule::single,
              .graph = pass.set->bonds(), .table = table_.data(), .number = number_.sized(pairs),
              .values = values_.sized(pairs * static_cast<std::size_t>(plan_.encoder.heads))};
@@ -205,7 +205,7 @@ class AbsoluteFront {
   }
   void forward(const WeightView<E>& w, const PassInput& pass, const TokenRows& tokens, bool add, float* bias) {
     const EncoderOptions& o = plan_.encoder;
-    term_ = {.molecules = pass.batch->molecule.data(), .token = pass.batch->token.data(), .tokens = static_cast<int>(tokens_of(pass)),
+    term_ = {.molecules = pass.batch->molecule, .token = pass.batch->token, .tokens = static_cast<int>(tokens_of(pass)),
              .heads = o.heads, .rank = kAbsoluteRank, .steps = o.position_dim, .ids = tokens.absolute_ids.data(), .walks = tokens.walks.data()};
     const auto floats = tokens_of(pass) * static_cast<std::size_t>(width());
     for (int side = 0; side < 2; ++side)
@@ -258,7 +258,7 @@ class HeadBack {
   float* forward(const WeightView<E>& w, const BatchPlaces& batch, const float* states) {
     const auto count = static_cast<std::size_t>(batch.molecules);
     float* x = graph_.sized(count * static_cast<std::size_t>(width_));
-    launch(stream_, virtual_rows_kernel, blocks_for(batch.molecules, kRowsPerBlock), kRowThreads, 0, batch.molecule.data(), batch.molecules,
+    launch(stream_, virtual_rows_kernel, blocks_for(batch.molecules, kRowsPerBlock), kRowThreads, 0, batch.molecule, batch.molecules,
            width_, x, const_cast<float*>(states), false);
     for (Layer& layer : layers_) {
       const std::size_t floats = count * static_cast<std::size_t>(layer.linear.out);
@@ -302,7 +302,7 @@ class HeadBack {
       dy = dx;
     }
     clear(dstates, static_cast<std::size_t>(batch.rows) * static_cast<std::size_t>(width_) * sizeof(float), stream_);
-    launch(stream_, virtual_rows_kernel, blocks_for(batch.molecules, kRowsPerBlock), kRowThreads, 0, batch.molecule.data(), batch.molecules,
+    launch(stream_, virtual_rows_kernel, blocks_for(batch.molecules, kRowsPerBlock), kRowThreads, 0, batch.molecule, batch.molecules,
            width_, const_cast<float*>(dy), dstates, true);
   }
 

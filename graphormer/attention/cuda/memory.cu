@@ -42,7 +42,68 @@ std::vector<KernelTime> add_up(const std::vector<Launch>& all, const std::functi
 
 std::uint64_t allocations() { return allocation_count; }
 
+namespace {
+
+constexpr std::size_t kPieces = 4, kUploadAlignment = 256;
+
+char* allocate_locked(std::size_t bytes);
+void release_locked(char* memory) noexcept;
+/// An event that is past once the device has come to this place of the stream.
+void mark(void*& event, Stream stream);
+void wait_for(void* event);
+void forget(void* event) noexcept;
+
+}  // namespace
+
+struct Upload::Piece {
+  char* memory = nullptr;
+  std::size_t capacity = 0;
+  void* sent = nullptr;   ///< event of the copy out of it
+};
+
+Upload::Upload() : pieces_(kPieces) {}
+Upload::~Upload() {
+  for (const Piece& piece : pieces_) {
+    release_locked(piece.memory);
+    forget(piece.sent);
+  }
+}
+void Upload::begin() {
+  turn_ = (turn_ + 1) % kPieces;
+  size_ = 0;
+  wait_for(pieces_[turn_].sent);
+}
+std::size_t Upload::add(const void* from, std::size_t bytes) {
+  Piece& piece = pieces_[turn_];
+  const std::size_t at = size_, needed = at + (bytes + kUploadAlignment - 1) / kUploadAlignment * kUploadAlignment;
+  if (needed > piece.capacity) {
+    char* larger = allocate_locked(2 * needed);
+    if (piece.memory != nullptr) std::memcpy(larger, piece.memory, at);
+    release_locked(piece.memory);
+    piece.memory = larger;
+    piece.capacity = 2 * needed;
+  }
+  if (bytes > 0) std::memcpy(piece.memory + at, from, bytes);
+  size_ = needed;
+  return at;
+}
+void Upload::send(Array<char>& to, Stream stream) {
+  Piece& piece = pieces_[turn_];
+  copy_to_device(to.sized(size_), piece.memory, size_, stream);
+  mark(piece.sent, stream);
+}
+
 #ifdef MOLGRAPH_CUDA_EMULATED
+
+namespace {
+
+char* allocate_locked(std::size_t bytes) { return static_cast<char*>(std::malloc(bytes)); }
+void release_locked(char* memory) noexcept { std::free(memory); }
+void mark(void*&, Stream) {}
+void wait_for(void*) {}
+void forget(void*) noexcept {}
+
+}  // namespace
 
 void check(int) {}
 std::string why_unusable(int) { return {}; }
@@ -87,6 +148,31 @@ void check(int code) {
   const auto error = static_cast<cudaError_t>(code);
   throw DeviceError(std::string("GPU: ") + cudaGetErrorString(error) + " (" + cudaGetErrorName(error) + ")");
 }
+
+namespace {
+
+char* allocate_locked(std::size_t bytes) {
+  void* memory = nullptr;
+  check(cudaMallocHost(&memory, bytes));
+  return static_cast<char*>(memory);
+}
+void release_locked(char* memory) noexcept { (void)cudaFreeHost(memory); }
+void mark(void*& event, Stream stream) {
+  if (event == nullptr) {
+    cudaEvent_t made = nullptr;
+    check(cudaEventCreateWithFlags(&made, cudaEventDisableTiming));
+    event = made;
+  }
+  check(cudaEventRecord(static_cast<cudaEvent_t>(event), static_cast<cudaStream_t>(stream)));
+}
+void wait_for(void* event) {
+  if (event != nullptr) check(cudaEventSynchronize(static_cast<cudaEvent_t>(event)));
+}
+void forget(void* event) noexcept {
+  if (event != nullptr) (void)cudaEventDestroy(static_cast<cudaEvent_t>(event));
+}
+
+}  // namespace
 
 std::string why_unusable(int number) {
   int count = 0;

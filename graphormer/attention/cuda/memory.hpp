@@ -77,6 +77,30 @@ class Array {
   std::size_t capacity_ = 0;
 };
 
+/// Several arrays to the device in one copy that nobody waits for: they are put together in page-locked memory, of which there
+/// are a few pieces in turn, so that the next ones can be put together while the device still works.
+class Upload {
+ public:
+  Upload();
+  ~Upload();
+  Upload(const Upload&) = delete;
+  Upload& operator=(const Upload&) = delete;
+
+  void begin();
+  /// Returns where the array will begin in send()'s, aligned for any type.
+  std::size_t add(const void* from, std::size_t bytes);
+  template <class T>
+  std::size_t add(const std::vector<T>& from) {
+    return add(from.data(), from.size() * sizeof(T));
+  }
+  void send(Array<char>& to, Stream stream);
+
+ private:
+  struct Piece;
+  std::vector<Piece> pieces_;
+  std::size_t turn_ = 0, size_ = 0;
+};
+
 /// Launches of one kernel, and the time they took together.
 struct KernelTime {
   std::string name;

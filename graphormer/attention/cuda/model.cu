@@ -62,17 +62,16 @@ class Engine : public Model {
       if (float* to = tensors(t.name); to != nullptr) copy_to_host(to, from + t.offset, static_cast<std::size_t>(t.size) * sizeof(float), stream_);
   }
 
-  void load(const GraphBatch& batch) {
+  void load(const GraphBatch& batch, const RandomMode& random) {
     MoleculeArrays arrays;
     arrays.append(batch, plan_);
     transient_.upload(arrays, plan_, stream_);
     std::vector<std::int64_t> numbers(arrays.entries.size());
     std::iota(numbers.begin(), numbers.end(), std::int64_t{0});
-    places_.upload(transient_, numbers, {}, stream_);
+    places_.upload(transient_, numbers, {}, {.draws = key_of(random)}, stream_);
   }
-  void set_draws(const RandomMode& random) {
-    const DrawKey key{{static_cast<std::uint32_t>(random.seed), static_cast<std::uint32_t>(random.seed >> 32)}, random.step, random.ascent};
-    copy_to_device(draws_.sized(1), &key, sizeof key, stream_);
+  static DrawKey key_of(const RandomMode& random) {
+    return {{static_cast<std::uint32_t>(random.seed), static_cast<std::uint32_t>(random.seed >> 32)}, random.step, random.ascent};
   }
   std::size_t tokens() const {
     std::size_t sum = 0;
@@ -82,7 +81,7 @@ class Engine : public Model {
 
   void predict(const GraphBatch& batch, float* scaled, const std::vector<KeptStates>& kept) override {
     if (batch.size() == 0) return;
-    load(batch);
+    load(batch, {});
     const bool inner = std::any_of(kept.begin(), kept.end(), [](const KeptStates& k) { return k.layer > 0; });
     const float* out = forward(transient_, places_, nullptr, nullptr, inner);
     copy_to_host(scaled, out, static_cast<std::size_t>(batch.size()) * outputs() * sizeof(float), stream_);
@@ -92,12 +91,11 @@ class Engine : public Model {
 
   void gradients(const GraphBatch& batch, const RandomMode& random, const LossSlope& loss, float* scaled, const GradientLookup& gradients,
                  const float* perturbation, float* dinput) override {
-    load(batch);
+    load(batch, random);
     const auto molecules = static_cast<std::size_t>(batch.size());
     const std::size_t input_bytes = tokens() * static_cast<std::size_t>(plan_.encoder.width) * sizeof(float);
-    set_draws(random);
     if (perturbation != nullptr) copy_to_device(perturbation_.sized(input_bytes / sizeof(float)), perturbation, input_bytes, stream_);
-    const float* out = forward(transient_, places_, random.training ? draws_.data() : nullptr, perturbation == nullptr ? nullptr : perturbation_.data(), true);
+    const float* out = forward(transient_, places_, random.training ? &places_.step->draws : nullptr, perturbation == nullptr ? nullptr : perturbation_.data(), true);
     copy_to_host(scaled, out, molecules * outputs() * sizeof(float), stream_);
     std::vector<float> slope(molecules * outputs());
     for (std::size_t b = 0; b < molecules; ++b) loss(b, scaled + b * outputs(), slope.data() + b * outputs());
@@ -114,7 +112,7 @@ class Engine : public Model {
 
   void predict_resident(std::span<const std::int64_t> numbers, float* scaled) override {
     if (numbers.empty()) return;
-    places_.upload(set_, numbers, kTrainingFill, stream_);
+    places_.upload(set_, numbers, kTrainingFill, {}, stream_);
     const float* out = forward(set_, places_, nullptr, nullptr, false);
     copy_to_host(scaled, out, numbers.size() * outputs() * sizeof(float), stream_);
   }
@@ -150,7 +148,7 @@ class Engine : public Model {
     const auto size = static_cast<std::size_t>(parameters_.size());
     return {.size = parameters_.size(), .slices = slices_, .partial = partial_.data(), .gradient = gradient_.sized(size),
             .weight = weights_.data(), .mean = mean_.data(), .square = square_.data(),
-            .average = options_.average > 0 ? average_.data() : nullptr, .kind = kind, .squares = squares, .numbers = numbers_.data(),
+            .average = options_.average > 0 ? average_.data() : nullptr, .kind = kind, .squares = squares, .numbers = places_.step,
             .targets = present_.data()};
   }
   void sum_slices(const std::uint8_t* kind, double* squares) {
@@ -165,7 +163,6 @@ class Engine : public Model {
   int slices_ = 1;
   Array<float> weights_, partial_, gradient_, perturbation_, dscaled_;
   Array<std::int32_t> bond_rows_;
-  Array<DrawKey> draws_;
   ResidentMolecules transient_, set_;
   BatchPlaces places_;
   MoleculeArrays waiting_;
@@ -177,8 +174,6 @@ class Engine : public Model {
   Array<float> mean_, square_, average_, target_, shift_, scale_, slope_;
   Array<std::uint8_t> kind_;
   Array<double> squares_, total_, present_;
-  Array<UpdateNumbers> numbers_;
-  Array<std::int32_t> chosen_;
   std::map<Likeness, std::unique_ptr<Recording>> recordings_;
   std::map<Likeness, int> seen_;
   std::uint64_t recorded_allocations_ = 0;
@@ -219,7 +214,7 @@ class EngineOf : public Engine {
   const float* forward(const ResidentMolecules& set, const BatchPlaces& batch, const DrawKey* draws, const float* perturbation, bool keep) override {
     const WeightView<E> w = view();
     PassInput pass{.set = &set, .batch = &batch, .classes = classes_.sized(static_cast<std::size_t>(batch.relations)), .draws = draws, .keep = keep};
-    launch(stream_, gather_classes_kernel, static_cast<unsigned>(batch.molecules), kTableThreads, 0, batch.molecule.data(), set.classes(),
+    launch(stream_, gather_classes_kernel, static_cast<unsigned>(batch.molecules), kTableThreads, 0, batch.molecule, set.classes(),
            batch.relations, classes_.data());
     rows_.make(set, batch, draws);
     const auto floats = static_cast<std::size_t>(batch.pairs) * static_cast<std::size_t>(plan_.encoder.heads);
@@ -308,7 +303,6 @@ void Engine::start_training(const TrainingOptions& options, std::int64_t updates
   target_.upload(options.target, stream_);
   shift_.upload(options.shift, stream_);
   scale_.upload(options.scale, stream_);
-  (void)numbers_.sized(1);
   (void)present_.sized(1);
   (void)squares_.sized(static_cast<std::size_t>(blocks()) + 1);
   clear(total_.sized(2), 2 * sizeof(double), stream_);
@@ -318,11 +312,11 @@ void Engine::start_training(const TrainingOptions& options, std::int64_t updates
 // Everything of an update that happens on the device: recorded once for batches that look alike.
 void Engine::update_on_device() {
   weights_changed();
-  const float* scaled = forward(set_, places_, draws_.data(), nullptr, true);
+  const float* scaled = forward(set_, places_, &places_.step->draws, nullptr, true);
   const auto values = static_cast<std::size_t>(places_.molecules) * outputs();
   launch(stream_, loss_kernel, 1u, kLossThreads, 2 * kLossThreads * sizeof(double),
          LossTask{.kind = options_.loss, .molecules = places_.molecules, .targets = options_.targets, .outputs = plan_.outputs, .scaled = scaled,
-                  .target = target_.data(), .shift = shift_.data(), .scale = scale_.data(), .chosen = chosen_.data(),
+                  .target = target_.data(), .shift = shift_.data(), .scale = scale_.data(), .chosen = places_.number,
                   .slope = slope_.sized(values), .total = total_.data(), .present = present_.data()});
   backward(slope_.data());
   sum_slices(kind_.data(), squares_.data());
@@ -334,16 +328,14 @@ void Engine::update_on_device() {
 
 void Engine::prepare_step(std::span<const std::int64_t> numbers, std::uint32_t update, double learning_rate) {
   constexpr double kBeta1 = 0.9, kBeta2 = 0.999;
-  places_.upload(set_, numbers, kTrainingFill, stream_);
-  chosen_.upload(std::vector<std::int32_t>(numbers.begin(), numbers.end()), stream_);
-  set_draws({true, options_.seed, update, 0});
   ++updates_;
-  const UpdateNumbers of{.step = static_cast<float>(learning_rate / (1 - std::pow(kBeta1, static_cast<double>(updates_)))),
-                         .root = static_cast<float>(1 / std::sqrt(1 - std::pow(kBeta2, static_cast<double>(updates_)))),
-                         .decay = static_cast<float>(learning_rate * options_.weight_decay),
-                         .clip = static_cast<float>(options_.clip),
-                         .average = static_cast<float>(options_.average)};
-  copy_to_device(numbers_.data(), &of, sizeof of, stream_);
+  const StepNumbers of{.draws = key_of({true, options_.seed, update, 0}),
+                       .step = static_cast<float>(learning_rate / (1 - std::pow(kBeta1, static_cast<double>(updates_)))),
+                       .root = static_cast<float>(1 / std::sqrt(1 - std::pow(kBeta2, static_cast<double>(updates_)))),
+                       .decay = static_cast<float>(learning_rate * options_.weight_decay),
+                       .clip = static_cast<float>(options_.clip),
+                       .average = static_cast<float>(options_.average)};
+  places_.upload(set_, numbers, kTrainingFill, of, stream_);
 }
 
 void Engine::step(std::span<const std::int64_t> numbers, std::uint32_t update, double learning_rate) {

@@ -101,7 +101,8 @@ void ResidentMolecules::upload(const MoleculeArrays& from, const ModelPlan& plan
   walks_.upload(from.walks, stream);
 }
 
-void BatchPlaces::upload(const ResidentMolecules& set, std::span<const std::int64_t> numbers, const FillUp& fill, Stream stream) {
+void BatchPlaces::upload(const ResidentMolecules& set, std::span<const std::int64_t> numbers, const FillUp& fill,
+                         const StepNumbers& of_step, Stream stream) {
   const auto filled = [](std::int64_t count, std::int64_t step) { return (count + step - 1) / step * step; };
   std::vector<Molecule> places;
   std::vector<TokenPlace> tokens_of;
@@ -130,9 +131,16 @@ void BatchPlaces::upload(const ResidentMolecules& set, std::span<const std::int6
     classes.push_back({static_cast<int>(order.size()), static_cast<int>(by_class[k].size()), set.largest()[k].tokens, set.largest()[k].relations});
     order.insert(order.end(), by_class[k].begin(), by_class[k].end());
   }
-  molecule.upload(places, stream);
-  token.upload(tokens_of, stream);
-  chosen.upload(order, stream);
+  upload_.begin();
+  const std::size_t step_at = upload_.add(&of_step, sizeof of_step), molecule_at = upload_.add(places), token_at = upload_.add(tokens_of);
+  const std::size_t chosen_at = upload_.add(order), number_at = upload_.add(std::vector<std::int32_t>(numbers.begin(), numbers.end()));
+  upload_.send(memory_, stream);
+  const auto at = [this](std::size_t offset) { return static_cast<const void*>(memory_.data() + offset); };
+  step = static_cast<const StepNumbers*>(at(step_at));
+  molecule = static_cast<const Molecule*>(at(molecule_at));
+  token = static_cast<const TokenPlace*>(at(token_at));
+  chosen = static_cast<const std::int32_t*>(at(chosen_at));
+  number = static_cast<const std::int32_t*>(at(number_at));
 }
 
 }  // namespace molgraph::MOLGRAPH_CUDA

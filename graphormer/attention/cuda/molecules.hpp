@@ -71,6 +71,16 @@ class ResidentMolecules {
   bool has_forbidden_ = false;
 };
 
+/// What changes from update to update; in device memory, so that a recorded step can be run again.
+struct StepNumbers {
+  DrawKey draws{};
+  float step = 0;        ///< lr / (1 - beta1^t)
+  float root = 1;        ///< 1 / sqrt(1 - beta2^t)
+  float decay = 0;       ///< lr * weight decay
+  float clip = 0;        ///< bound of the gradient's norm; 0 = none
+  float average = 0;     ///< decay of the moving average; 0 = none
+};
+
 /// How a batch is filled up, so that batches of similar size look alike and one recording serves them.
 struct FillUp {
   int rows = 1, relations = 1, molecules = 1;   ///< to multiples of these
@@ -87,11 +97,20 @@ struct BatchPlaces {
     auto operator<=>(const Class&) const = default;
   };
   std::vector<Class> classes;
-  Array<Molecule> molecule;
-  Array<TokenPlace> token;                  ///< [rows]
-  Array<std::int32_t> chosen;               ///< [molecules] by class
+  // On the device.
+  const Molecule* molecule = nullptr;       ///< [molecules]
+  const TokenPlace* token = nullptr;        ///< [rows]
+  const std::int32_t* chosen = nullptr;     ///< molecules by class
+  const std::int32_t* number = nullptr;     ///< [molecules] in the resident ones
+  const StepNumbers* step = nullptr;
 
-  void upload(const ResidentMolecules& set, std::span<const std::int64_t> numbers, const FillUp& fill, Stream stream);
+  /// Returns before the copy is done.
+  void upload(const ResidentMolecules& set, std::span<const std::int64_t> numbers, const FillUp& fill, const StepNumbers& of_step,
+              Stream stream);
+
+ private:
+  Upload upload_;
+  Array<char> memory_;
 };
 
 }  // namespace molgraph::MOLGRAPH_CUDA

@@ -1,21 +1,12 @@
 // AdamW over all parameters at once (Loshchilov & Hutter 2019, algorithm 2), clipping, and the moving average of the weights.
 #pragma once
 
-#include "graphormer/attention/cuda/device.cuh"
+#include "graphormer/attention/cuda/molecules.hpp"
 
 namespace molgraph::MOLGRAPH_CUDA {
 
 inline constexpr int kUpdateThreads = 256, kUpdateEach = 4;
 inline constexpr int kUpdateBlock = kUpdateThreads * kUpdateEach;
-
-/// What changes from update to update; in device memory, so that a recorded step can be run again.
-struct UpdateNumbers {
-  float step = 0;        ///< lr / (1 - beta1^t)
-  float root = 1;        ///< 1 / sqrt(1 - beta2^t)
-  float decay = 0;       ///< lr * weight decay
-  float clip = 0;        ///< bound of the gradient's norm; 0 = none
-  float average = 0;     ///< decay of the moving average; 0 = none
-};
 
 struct Update {
   std::int64_t size = 0;
@@ -24,7 +15,7 @@ struct Update {
   float *gradient = nullptr, *weight = nullptr, *mean = nullptr, *square = nullptr, *average = nullptr;
   const std::uint8_t* kind = nullptr;     ///< [size] 0 = frozen (or no parameter), 1 = without decay, 2 = with decay
   double* squares = nullptr;              ///< [blocks] of the gradient, then its clip factor
-  const UpdateNumbers* numbers = nullptr;
+  const StepNumbers* numbers = nullptr;
   const double* targets = nullptr;        ///< [1] of this batch; 0 = it teaches nothing
 };
 
@@ -67,7 +58,7 @@ __global__ void __launch_bounds__(kUpdateThreads) clip_kernel(Update p, int bloc
 
 __global__ void __launch_bounds__(kUpdateThreads) adamw_kernel(Update p, int blocks) {
   if (p.targets[0] == 0) return;
-  const UpdateNumbers u = *p.numbers;
+  const StepNumbers u = *p.numbers;
   const auto clip = static_cast<float>(p.squares[blocks]);
   for (int k = 0; k < kUpdateEach; ++k) {
     const std::int64_t at = static_cast<std::int64_t>(blockIdx.x) * kUpdateBlock + k * kUpdateThreads + threadIdx.x;
