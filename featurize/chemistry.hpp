@@ -6,7 +6,8 @@
 
 namespace molgraph {
 
-/// RDKit canonical SMILES, empty if the text does not parse. Used to find the same molecule in two splits.
+/// RDKit canonical SMILES, empty if the text does not parse. Used to find the same molecule in two splits;
+/// without RDKit the text as it stands.
 std::string canonical_smiles(std::string_view smiles);
 
 /// Canonical SMILES of one SDF record, empty if it does not parse.
