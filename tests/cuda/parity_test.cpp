@@ -87,6 +87,19 @@ TEST_F(OnDevice, WideProductsOfTheLibrary) {   // more than 256 tokens, 256 wide
   }
 }
 
+TEST_F(OnDevice, SmallMoleculesInHalfWarps) {   // up to 16 tokens; enough of them that they get a launch of their own
+  std::vector<MolecularGraph> graphs = assorted();
+  for (unsigned k = 0; k < 25; ++k) graphs.push_back(random_graph(4 + static_cast<int>(k % 12), k));
+  for (const bool grpe : {false, true})
+    for (const KeyTerm key_term : {KeyTerm::column, KeyTerm::row, KeyTerm::reverse}) {
+      SizeCase c{"small", 2, 24, 16, 3};
+      c.key_term = key_term;
+      Pair pair = make_pair([&] { return make_sized(c, grpe); });
+      expect_same_values(pair, graphs, make_fp32);
+      expect_same_gradients(pair, graphs, make_fp32);
+    }
+}
+
 TEST_F(OnDevice, LargeMolecules) {   // several tiles of queries, and arrays beyond shared memory
   Pair pair = make_pair([] { return make_sized({"large", 2, 16, 16, 4}, true); });
   const std::vector<MolecularGraph> graphs{chain_of(300), random_graph(70, 4), graph_of(1, {})};

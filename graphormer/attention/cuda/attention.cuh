@@ -1,19 +1,21 @@
 // The attention of models.md section 2, forward; attention_gradient.cuh has the way back.
 //
-// A warp takes one head of one molecule, 32 queries at a time: a lane has a query (a row of the scores), so that softmax, gate,
-// dropout and sums by relation need no other lane, and keys, values and tables are read by all lanes at once. Everything the warp
-// works on stands in its own part of shared memory; a molecule too large for that gets the same arrays in global memory.
+// A group of lanes (a warp, or half of one for small molecules) takes one head of one molecule, as many queries at a time as it has
+// lanes: a lane has a query (a row of the scores), so that softmax, gate, dropout and sums by relation need no other lane, and keys,
+// values and tables are read by all lanes at once. Everything a group works on stands in its own part of shared memory; a molecule too
+// large for that gets the same arrays in global memory.
 //
 // "by relation": the molecule's distinct (topology class, edge class) pairs, numbered from 0 (molecules.hpp).
 #pragma once
 
-#include "graphormer/attention/cuda/device.cuh"
+#include "graphormer/attention/cuda/molecules.hpp"
 
 namespace molgraph::MOLGRAPH_CUDA {
 
 inline constexpr float kForbidden = -1e30f;
-inline constexpr int kScoreLine = 33;   ///< of a score tile [keys, 32]: read along both ways without bank conflicts
-inline constexpr int kMaxWarps = 8;     ///< of a block
+/// Of a score tile [keys, lanes]: read along both ways without bank conflicts.
+__host__ __device__ constexpr int score_line(int lanes) { return lanes + 1; }
+inline constexpr int kAttentionThreads = 256;   ///< of a block, at most
 
 /// Tables of a layer (or of all), [classes, C] or [classes, H]; null = term off.
 struct TermTables {
@@ -47,16 +49,16 @@ struct Attention {
   float* scratch = nullptr;                 ///< for molecules beyond shared memory
 };
 
-/// Where a warp's arrays stand, in floats; the host asks for the size alone.
-struct WarpArrays {
+/// Where a group's arrays stand, in floats; the host asks for the size alone.
+struct GroupArrays {
   int line = 0;         ///< of k, v, q, dz and the relations' rows: the head's width in fours
   int key_line = 0;     ///< of by_key
   std::int64_t k = 0, v = 0, q = 0, dz = 0, dk = 0, dv = 0, query_rows = 0, key_rows = 0, value_rows = 0, bias = 0, gate = 0,
                by_query = 0, by_value = 0, by_gate = 0, by_key = 0, scores = 0, weights = 0, size = 0;
 };
-__host__ __device__ inline WarpArrays warp_arrays(int tokens, int relations, int width, const TermTables& tables, bool key_by_row,
+__host__ __device__ inline GroupArrays group_arrays(int lanes, int tokens, int relations, int width, const TermTables& tables, bool key_by_row,
                                                   bool gradient) {
-  WarpArrays at;
+  GroupArrays at;
   at.line = (width + 3) / 4 * 4;
   at.key_line = tokens | 1;
   const auto place = [&at](bool wanted, std::int64_t floats) {
@@ -64,7 +66,7 @@ __host__ __device__ inline WarpArrays warp_arrays(int tokens, int relations, int
     if (wanted) at.size += (floats + 3) / 4 * 4;
     return here;
   };
-  const std::int64_t rows = std::int64_t{tokens} * at.line, of_relations = std::int64_t{relations} * at.line, lanes = std::int64_t{32} * relations;
+  const std::int64_t rows = std::int64_t{tokens} * at.line, of_relations = std::int64_t{relations} * at.line, per_lane = std::int64_t{lanes} * relations;
   at.k = place(true, rows);
   at.v = place(true, rows);
   at.q = place(gradient, rows);
@@ -76,30 +78,33 @@ __host__ __device__ inline WarpArrays warp_arrays(int tokens, int relations, int
   at.value_rows = place(tables.value(), of_relations);
   at.bias = place(tables.spatial != nullptr, relations);
   at.gate = place(tables.gate != nullptr, relations);
-  at.by_query = place(gradient || tables.query() || (tables.key() && key_by_row), lanes);
-  at.by_value = place(tables.value() || (gradient && tables.key() && !key_by_row), lanes);
-  at.by_gate = place(gradient && tables.gate != nullptr, lanes);
+  at.by_query = place(gradient || tables.query() || (tables.key() && key_by_row), per_lane);
+  at.by_value = place(tables.value() || (gradient && tables.key() && !key_by_row), per_lane);
+  at.by_gate = place(gradient && tables.gate != nullptr, per_lane);
   at.by_key = place(tables.key() && !key_by_row, std::int64_t{relations} * at.key_line);
-  at.scores = place(true, std::int64_t{tokens} * kScoreLine);
-  at.weights = place(gradient, std::int64_t{tokens} * kScoreLine);
+  at.scores = place(true, std::int64_t{tokens} * score_line(lanes));
+  at.weights = place(gradient, std::int64_t{tokens} * score_line(lanes));
   return at;
 }
 
-/// The task of a warp: a molecule and a head, and the arrays.
-template <class E>
-struct WarpTask {
+/// The task of a group of lanes: a molecule and a head, and the arrays.
+template <class E, int Lanes>
+struct GroupTask {
+  static constexpr int kLanes = Lanes, kScoreLine = score_line(Lanes);
   const Attention<E>& p;
   const Molecule& m;
   int head, lane, n, d, line, key_line;
-  WarpArrays at;
+  GroupArrays at;
   float* base;
   const std::uint16_t* relation;
 
-  __device__ __forceinline__ WarpTask(const Attention<E>& attention, int task, const WarpArrays& arrays, float* memory)
+  __device__ __forceinline__ GroupTask(const Attention<E>& attention, int task, const GroupArrays& arrays, float* memory)
       : p(attention), m(attention.molecules[attention.chosen[task / attention.heads]]), head(task % attention.heads),
-        lane(static_cast<int>(threadIdx.x % 32)), n(m.tokens), d(attention.width), line(arrays.line), key_line(arrays.key_line),
+        lane(static_cast<int>(threadIdx.x % Lanes)), n(m.tokens), d(attention.width), line(arrays.line), key_line(arrays.key_line),
         at(arrays), base(memory), relation(attention.relation + m.pair_at) {}
 
+  /// A barrier of the group.
+  __device__ __forceinline__ static void sync() { __syncwarp(Lanes == 32 ? 0xFFFFFFFFu : 0xFFFFu << (threadIdx.x & 16)); }
   __device__ __forceinline__ int inner() const { return p.heads * d; }
   /// Relation of query i and key j, and that of the key term.
   __device__ __forceinline__ int relation_of(int i, int j) const { return relation[j * n + i]; }
@@ -111,13 +116,13 @@ struct WarpTask {
 
   /// Rows [n, line] of this head out of [tokens, stride], zero beyond the width.
   __device__ __forceinline__ void load_rows(const E* from, std::int64_t stride, float* to) const {
-    for (int e = lane; e < n * line; e += 32) {
+    for (int e = lane; e < n * line; e += kLanes) {
       const int i = e / line, c = e % line;
       to[e] = c < d ? to_float(from[(m.token + i) * stride + head * d + c]) : 0.0f;
     }
   }
   __device__ __forceinline__ void load_relation_rows(const float* topology, const float* edge, const float* everywhere, float* to) const {
-    for (int e = lane; e < m.relations * line; e += 32) {
+    for (int e = lane; e < m.relations * line; e += kLanes) {
       const int c = e % line, channel = head * d + c;
       const std::uint32_t classes = p.classes[m.relation_at + e / line];
       float value = 0;
@@ -137,14 +142,14 @@ struct WarpTask {
     if (t.query()) load_relation_rows(t.topology_query, t.edge_query, nullptr, base + at.query_rows);
     if (t.key()) load_relation_rows(t.topology_key, t.edge_key, t.content_bias, base + at.key_rows);
     if (t.value()) load_relation_rows(t.topology_value, t.edge_value, nullptr, base + at.value_rows);
-    for (int r = lane; r < m.relations; r += 32) {
+    for (int r = lane; r < m.relations; r += kLanes) {
       const std::uint32_t topology = p.classes[m.relation_at + r] & 0xFFFF;
       if (t.spatial != nullptr) base[at.bias + r] = t.spatial[topology * p.heads + head];
       if (t.gate != nullptr) base[at.gate + r] = t.gate[topology * p.heads + head];
     }
-    __syncwarp();
+    sync();
     if (!t.key() || p.key_by_row) return;
-    for (int e = lane; e < m.relations * n; e += 32) {   // by_key[r, j] = alpha k_j . key row r
+    for (int e = lane; e < m.relations * n; e += kLanes) {   // by_key[r, j] = alpha k_j . key row r
       const int r = e / n, j = e % n;
       float sum = 0;
       for (int c = 0; c < line; ++c) sum += base[at.k + j * line + c] * base[at.key_rows + r * line + c];
@@ -191,12 +196,12 @@ struct WarpTask {
     for (int u = 0; u < U; ++u) x[u] = c + u < d ? factor * to_float(row[u]) : 0.0f;
   }
 
-  /// by[r*32 + lane] (+)= row . rows[r] over this part's channels.
+  /// by[r*Lanes + lane] (+)= row . rows[r] over this part's channels.
   template <int U>
   __device__ __forceinline__ void add_products(const float (&row)[U], const float* rows, int c, bool overwrite, float* by) const {
     for (int r = 0; r < m.relations; ++r) {
       const float sum = dot(row, rows + r * line + c);
-      by[r * 32 + lane] = overwrite ? sum : by[r * 32 + lane] + sum;
+      by[r * kLanes + lane] = overwrite ? sum : by[r * kLanes + lane] + sum;
     }
   }
 
@@ -223,7 +228,7 @@ struct WarpTask {
       const int r = relation_of(i, j);
       float score = scores[j * kScoreLine];
       if (t.spatial != nullptr) score += base[at.bias + r];
-      if (by_row) score += by_query[r * 32 + lane];
+      if (by_row) score += by_query[r * kLanes + lane];
       if (by_column) score += base[at.by_key + key_relation_of(i, j) * key_line + j];
       if (p.pair_bias != nullptr) score += p.pair_bias[pair_at(i, j)];
       if (forbidden(i, j)) score = kForbidden;
@@ -266,27 +271,27 @@ class WeightDraws {
   bool started_ = false;
 };
 
-template <class E>
-__device__ __forceinline__ void attend(const WarpTask<E>& w) {
-  const auto& [p, m, head, lane, n, d, line, key_line, at, base, relation] = w;
+template <class E, int Lanes>
+__device__ __forceinline__ void attend(const GroupTask<E, Lanes>& w) {
+  constexpr int kLine = score_line(Lanes);
   w.load();
-  __syncwarp();
-  float *scores = base + at.scores + lane, *by_value = base + at.by_value + lane;
-  const bool values = p.tables.value();
-  for (int i = lane; i < n; i += 32) {
+  w.sync();
+  float *scores = w.base + w.at.scores + w.lane, *by_value = w.base + w.at.by_value + w.lane;
+  const bool values = w.p.tables.value();
+  for (int i = w.lane; i < w.n; i += Lanes) {
     w.softmax_row(i);
-    for (int r = 0; values && r < m.relations; ++r) by_value[r * 32] = 0;
-    WeightDraws draws(p.dropout, m.row, head, n, i);
-    for (int j = 0; j < n; ++j) {
+    for (int r = 0; values && r < w.m.relations; ++r) by_value[r * Lanes] = 0;
+    WeightDraws draws(w.p.dropout, w.m.row, w.head, w.n, i);
+    for (int j = 0; j < w.n; ++j) {
       const int r = w.relation_of(i, j);
-      const float weight = scores[j * kScoreLine] * w.gate_of(i, j, r) * draws.next();
-      scores[j * kScoreLine] = weight;
-      if (values) by_value[r * 32] += weight;
+      const float weight = scores[j * kLine] * w.gate_of(i, j, r) * draws.next();
+      scores[j * kLine] = weight;
+      if (values) by_value[r * Lanes] += weight;
     }
     w.in_parts([&]<int U>(int c) {
       float z[U] = {};
-      for (int j = 0; j < w.n; ++j) w.add_scaled(z, (w.base + w.at.scores + w.lane)[j * kScoreLine], w.base + w.at.v + j * w.line + c);
-      for (int r = 0; values && r < w.m.relations; ++r) w.add_scaled(z, by_value[r * 32], w.base + w.at.value_rows + r * w.line + c);
+      for (int j = 0; j < w.n; ++j) w.add_scaled(z, scores[j * kLine], w.base + w.at.v + j * w.line + c);
+      for (int r = 0; values && r < w.m.relations; ++r) w.add_scaled(z, by_value[r * Lanes], w.base + w.at.value_rows + r * w.line + c);
       E* to = w.p.z + (w.m.token + i) * w.inner() + w.head * w.d + c;
       for (int u = 0; u < U; ++u)
         if (c + u < w.d) to[u] = from_float<E>(z[u]);
@@ -294,54 +299,54 @@ __device__ __forceinline__ void attend(const WarpTask<E>& w) {
   }
 }
 
-/// Calls work(task) for every task of this warp; a block has blockDim.x / 32 warps, each with its own arrays, in shared memory
+/// Calls work(task) for every task of this group; a block has blockDim.x / Lanes groups, each with its own arrays, in shared memory
 /// (`OnChip`) or in p.scratch: known when compiling, so that the compiler knows which kind of load it needs.
-template <bool OnChip, class E, class Work>
+template <bool OnChip, int Lanes, class E, class Work>
 __device__ __forceinline__ void for_each_task(const Attention<E>& p, bool gradient, const Work& work) {
   MOLGRAPH_SHARED_MEMORY(memory);
-  const WarpArrays at = warp_arrays(p.max_tokens, p.max_relations, p.width, p.tables, p.key_by_row, gradient);
-  const int warps = static_cast<int>(blockDim.x / 32), warp = static_cast<int>(threadIdx.x / 32);
-  const int slot = static_cast<int>(blockIdx.x) * warps + warp;
-  float* base = OnChip ? reinterpret_cast<float*>(memory) + warp * at.size : p.scratch + slot * at.size;
-  for (int task = slot; task < p.count * p.heads; task += static_cast<int>(gridDim.x) * warps) {
+  const GroupArrays at = group_arrays(Lanes, p.max_tokens, p.max_relations, p.width, p.tables, p.key_by_row, gradient);
+  const int groups = static_cast<int>(blockDim.x / Lanes), group = static_cast<int>(threadIdx.x / Lanes);
+  const int slot = static_cast<int>(blockIdx.x) * groups + group;
+  float* base = OnChip ? reinterpret_cast<float*>(memory) + group * at.size : p.scratch + slot * at.size;
+  for (int task = slot; task < p.count * p.heads; task += static_cast<int>(gridDim.x) * groups) {
     if (p.chosen[task / p.heads] < 0) continue;   // it only fills the batch up
-    work(WarpTask<E>(p, task, at, base));
-    __syncwarp();
+    work(GroupTask<E, Lanes>(p, task, at, base));
+    GroupTask<E, Lanes>::sync();
   }
 }
 
-template <class E, bool OnChip>
-__global__ void __launch_bounds__(32 * kMaxWarps) attention_kernel(Attention<E> p) {
-  for_each_task<OnChip>(p, false, [](const WarpTask<E>& w) { attend(w); });
+template <class E, bool OnChip, int Lanes>
+__global__ void __launch_bounds__(kAttentionThreads) attention_kernel(Attention<E> p) {
+  for_each_task<OnChip, Lanes>(p, false, [](const GroupTask<E, Lanes>& w) { attend(w); });
 }
 
-/// Warps that one launch may have where the arrays stand in global memory.
-inline constexpr int kScratchWarps = 264;
+/// Groups that one launch may have where the arrays stand in global memory.
+inline constexpr int kScratchGroups = 264;
 
-/// Warps per block that shared memory allows; 0 = none fits.
-template <class E>
-int warps_that_fit(const Attention<E>& p, bool gradient) {
-  const WarpArrays at = warp_arrays(p.max_tokens, p.max_relations, p.width, p.tables, p.key_by_row, gradient);
+/// The kernel for the molecules at hand, out of: half warps, whole ones, and whole ones with their arrays in global memory.
+template <int Lanes, class E, class Kernel, class... More>
+bool launch_on_chip(Stream stream, Kernel kernel, Attention<E> p, bool gradient, const More&... more) {
+  const GroupArrays at = group_arrays(Lanes, p.max_tokens, p.max_relations, p.width, p.tables, p.key_by_row, gradient);
   const auto fit = static_cast<std::int64_t>(shared_memory_limit()) / (at.size * 4);
-  return static_cast<int>(fit < kMaxWarps ? fit : kMaxWarps);
+  const auto groups = static_cast<int>(fit < kAttentionThreads / Lanes ? fit : kAttentionThreads / Lanes) / (32 / Lanes) * (32 / Lanes);
+  if (groups == 0) return false;
+  launch(stream, kernel, blocks_for(p.count * p.heads, groups), static_cast<unsigned>(Lanes * groups), static_cast<std::size_t>(groups * at.size * 4), p, more...);
+  return true;
 }
 template <class E, class Kernel, class... More>
-void launch_attention(Stream stream, Kernel on_chip, Kernel in_memory, Attention<E> p, Array<float>& scratch, bool gradient, const More&... more) {
+void launch_attention(Stream stream, Kernel half, Kernel whole, Kernel in_memory, Attention<E> p, Array<float>& scratch, bool gradient,
+                      const More&... more) {
   if (p.count == 0) return;
-  const WarpArrays at = warp_arrays(p.max_tokens, p.max_relations, p.width, p.tables, p.key_by_row, gradient);
-  const int fit = warps_that_fit(p, gradient), tasks = p.count * p.heads;
-  if (fit > 0) {
-    p.scratch = nullptr;
-    launch(stream, on_chip, blocks_for(tasks, fit), static_cast<unsigned>(32 * fit), static_cast<std::size_t>(fit * at.size * 4), p, more...);
-  } else {
-    const int warps = tasks < kScratchWarps ? tasks : kScratchWarps;
-    p.scratch = scratch.sized(static_cast<std::size_t>(warps * at.size));
-    launch(stream, in_memory, static_cast<unsigned>(warps), 32u, 0, p, more...);
-  }
+  if (p.max_tokens <= kHalfWarp && launch_on_chip<kHalfWarp>(stream, half, p, gradient, more...)) return;
+  if (launch_on_chip<32>(stream, whole, p, gradient, more...)) return;
+  const GroupArrays at = group_arrays(32, p.max_tokens, p.max_relations, p.width, p.tables, p.key_by_row, gradient);
+  const int groups = p.count * p.heads < kScratchGroups ? p.count * p.heads : kScratchGroups;
+  p.scratch = scratch.sized(static_cast<std::size_t>(groups * at.size));
+  launch(stream, in_memory, static_cast<unsigned>(groups), 32u, 0, p, more...);
 }
 template <class E>
 void attention(Stream stream, const Attention<E>& p, Array<float>& scratch) {
-  launch_attention(stream, attention_kernel<E, true>, attention_kernel<E, false>, p, scratch, false);
+  launch_attention(stream, attention_kernel<E, true, kHalfWarp>, attention_kernel<E, true, 32>, attention_kernel<E, false, 32>, p, scratch, false);
 }
 
 }  // namespace molgraph::MOLGRAPH_CUDA

@@ -1,5 +1,5 @@
-// The attention's way back. A warp computes its softmax again instead of reading it; sums over pairs that end in a table stay in
-// the warp as sums by relation, so that nothing is added by two warps and the order of every sum is fixed.
+// The attention's way back. A group of lanes computes its softmax again instead of reading it; sums over pairs that end in a table stay in
+// the group as sums by relation, so that nothing is added by two groups and the order of every sum is fixed.
 #pragma once
 
 #include "graphormer/attention/cuda/attention.cuh"
@@ -17,13 +17,14 @@ struct AttentionGradient {
   bool first = false, first_gate = false, first_pair = false;   ///< of the rows, dgate_rows and dpair_gate, dpair_bias
 };
 
-template <class E>
-struct WarpGradient : WarpTask<E> {
+template <class E, int Lanes>
+struct GroupGradient : GroupTask<E, Lanes> {
   const AttentionGradient<E>& g;
-  using Base = WarpTask<E>;
+  using Base = GroupTask<E, Lanes>;
+  using Base::kScoreLine;
   using Base::at, Base::base, Base::d, Base::head, Base::lane, Base::line, Base::m, Base::n, Base::p;
 
-  __device__ __forceinline__ WarpGradient(const Base& task, const AttentionGradient<E>& gradient) : Base(task), g(gradient) {}
+  __device__ __forceinline__ GroupGradient(const Base& task, const AttentionGradient<E>& gradient) : Base(task), g(gradient) {}
 
   __device__ __forceinline__ static void add(float* to, float value, bool overwrite) { *to = overwrite ? value : *to + value; }
   __device__ __forceinline__ float* by_key_gradient() const { return base + at.by_value; }   // free again by then
@@ -50,15 +51,15 @@ struct WarpGradient : WarpTask<E> {
     for (int j = 0; j < n; ++j) {
       const int r = this->relation_of(i, j);
       const float a = scores[j * kScoreLine], keep = draws.next();
-      const float dw = weights[j * kScoreLine] + (values ? by_value[r * 32] : 0.0f);
+      const float dw = weights[j * kScoreLine] + (values ? by_value[r * Lanes] : 0.0f);
       weights[j * kScoreLine] = dw;
       scores[j * kScoreLine] = keep == 0 ? -a : a;
       total += a * dw * this->gate_of(i, j, r) * keep;
     }
     for (int r = 0; r < m.relations; ++r) {
-      by_query[r * 32] = 0;
-      if (values) by_value[r * 32] = 0;
-      if (gates) by_gate[r * 32] = 0;
+      by_query[r * Lanes] = 0;
+      if (values) by_value[r * Lanes] = 0;
+      if (gates) by_gate[r * Lanes] = 0;
     }
     for (int j = 0; j < n; ++j) {
       const int r = this->relation_of(i, j);
@@ -67,44 +68,44 @@ struct WarpGradient : WarpTask<E> {
       const float gate = this->gate_of(i, j, r), ds = a * (dw * gate * keep - total);
       scores[j * kScoreLine] = ds;
       weights[j * kScoreLine] = a * gate * keep;
-      by_query[r * 32] += ds;
-      if (values) by_value[r * 32] += a * gate * keep;
+      by_query[r * Lanes] += ds;
+      if (values) by_value[r * Lanes] += a * gate * keep;
       if (g.dpair_bias != nullptr) add(g.dpair_bias + this->pair_at(i, j), ds, g.first_pair);
       if (!gates) continue;
       const float dgate = p.gate_relu && gate <= 0 ? 0.0f : a * dw * keep;
-      by_gate[r * 32] += dgate;
+      by_gate[r * Lanes] += dgate;
       if (g.dpair_gate != nullptr) add(g.dpair_gate + this->pair_at(i, j), dgate, g.first_gate);
     }
     this->in_parts([&]<int U>(int c) {
       float dq[U] = {}, dk[U] = {};
       for (int j = 0; j < n; ++j) Base::add_scaled(dq, scores[j * kScoreLine], base + at.k + j * line + c);
       if (p.tables.query())
-        for (int r = 0; r < m.relations; ++r) Base::add_scaled(dq, by_query[r * 32], base + at.query_rows + r * line + c);
+        for (int r = 0; r < m.relations; ++r) Base::add_scaled(dq, by_query[r * Lanes], base + at.query_rows + r * line + c);
       E* to = g.dqkv + (m.token + i) * 3 * this->inner() + head * d + c;
       for (int u = 0; u < U; ++u)
         if (c + u < d) to[u] = from_float<E>(p.scale * dq[u]);
       if (!p.tables.key() || !p.key_by_row) return;
-      for (int r = 0; r < m.relations; ++r) Base::add_scaled(dk, by_query[r * 32], base + at.key_rows + r * line + c);
+      for (int r = 0; r < m.relations; ++r) Base::add_scaled(dk, by_query[r * Lanes], base + at.key_rows + r * line + c);
       for (int u = 0; u < U; ++u) base[at.dk + i * line + c + u] += p.scale * dk[u];
     });
   }
 
   /// rows[r] += factor * sum over lanes of by[r, lane] * x[first + lane], this head's channels of the batch's row.
   __device__ __forceinline__ void relation_rows(const float* by, const float* x, int first, float factor, bool overwrite, float* rows) const {
-    const int count = n - first < 32 ? n - first : 32;
-    for (int e = lane; e < m.relations * d; e += 32) {
+    const int count = n - first < Lanes ? n - first : Lanes;
+    for (int e = lane; e < m.relations * d; e += Lanes) {
       const int r = e / d, c = e % d;
       float sum = 0;
-      for (int k = 0; k < count; ++k) sum += by[r * 32 + k] * x[(first + k) * line + c];
+      for (int k = 0; k < count; ++k) sum += by[r * Lanes + k] * x[(first + k) * line + c];
       add(rows + (m.relation + r) * this->inner() + head * d + c, factor * sum, overwrite);
     }
   }
   /// The same without x, for one number per head.
   __device__ __forceinline__ void relation_sums(const float* by, int first, bool overwrite, float* rows) const {
-    const int count = n - first < 32 ? n - first : 32;
-    for (int r = lane; r < m.relations; r += 32) {
+    const int count = n - first < Lanes ? n - first : Lanes;
+    for (int r = lane; r < m.relations; r += Lanes) {
       float sum = 0;
-      for (int k = 0; k < count; ++k) sum += by[r * 32 + (k + r) % count];   // lanes begin at different banks
+      for (int k = 0; k < count; ++k) sum += by[r * Lanes + (k + r) % count];   // lanes begin at different banks
       add(rows + (m.relation + r) * p.heads + head, sum, overwrite);
     }
   }
@@ -117,13 +118,13 @@ struct WarpGradient : WarpTask<E> {
     if (g.dgate_rows != nullptr) relation_sums(base + at.by_gate, first, overwrite_gate, g.dgate_rows);
   }
 
-  /// What queries [first, last) give to the keys [key_first, + 32), one per lane.
+  /// What queries [first, last) give to the keys [key, key + lanes), one per lane.
   __device__ __forceinline__ void column(int j, int first, int last) const {
     const float *ds = base + at.scores + j * kScoreLine, *weights = base + at.weights + j * kScoreLine;
     float* by_key = by_key_gradient() + lane;
     if (key_by_column()) {
-      for (int r = 0; r < m.relations; ++r) by_key[r * 32] = 0;
-      for (int i = first; i < last; ++i) by_key[this->key_relation_of(i, j) * 32] += ds[i - first];
+      for (int r = 0; r < m.relations; ++r) by_key[r * Lanes] = 0;
+      for (int i = first; i < last; ++i) by_key[this->key_relation_of(i, j) * Lanes] += ds[i - first];
     }
     this->in_parts([&]<int U>(int c) {
       float dk[U] = {}, dv[U] = {};
@@ -132,7 +133,7 @@ struct WarpGradient : WarpTask<E> {
         Base::add_scaled(dv, weights[i - first], base + at.dz + i * line + c);
       }
       if (key_by_column())
-        for (int r = 0; r < m.relations; ++r) Base::add_scaled(dk, by_key[r * 32], base + at.key_rows + r * line + c);
+        for (int r = 0; r < m.relations; ++r) Base::add_scaled(dk, by_key[r * Lanes], base + at.key_rows + r * line + c);
       for (int u = 0; u < U; ++u) {
         base[at.dk + j * line + c + u] += p.scale * dk[u];
         base[at.dv + j * line + c + u] += dv[u];
@@ -144,24 +145,24 @@ struct WarpGradient : WarpTask<E> {
     this->load();
     this->load_rows(p.qkv, 3 * this->inner(), base + at.q);
     this->load_rows(g.dz, this->inner(), base + at.dz);
-    for (int e = lane; e < n * line; e += 32) base[at.dk + e] = base[at.dv + e] = 0;
-    __syncwarp();
-    for (int first = 0; first < n; first += 32) {
-      const int last = first + 32 < n ? first + 32 : n;
+    for (int e = lane; e < n * line; e += Lanes) base[at.dk + e] = base[at.dv + e] = 0;
+    Base::sync();
+    for (int first = 0; first < n; first += Lanes) {
+      const int last = first + Lanes < n ? first + Lanes : n;
       if (first + lane < last) row(first + lane);
-      __syncwarp();
+      Base::sync();
       table_rows(first);
-      __syncwarp();
-      for (int key = 0; key < n; key += 32) {
+      Base::sync();
+      for (int key = 0; key < n; key += Lanes) {
         if (key + lane < n) column(key + lane, first, last);
-        __syncwarp();
+        Base::sync();
         if (key_by_column() && g.dkey_rows != nullptr) {
           relation_rows(by_key_gradient(), base + at.k, key, p.scale, g.first && first == 0 && key == 0, g.dkey_rows);
-          __syncwarp();
+          Base::sync();
         }
       }
     }
-    for (int e = lane; e < n * d; e += 32) {
+    for (int e = lane; e < n * d; e += Lanes) {
       const int i = e / d, c = e % d;
       E* to = g.dqkv + (m.token + i) * 3 * this->inner() + head * d + c;
       to[this->inner()] = from_float<E>(base[at.dk + i * line + c]);
@@ -170,13 +171,14 @@ struct WarpGradient : WarpTask<E> {
   }
 };
 
-template <class E, bool OnChip>
-__global__ void __launch_bounds__(32 * kMaxWarps) attention_gradient_kernel(Attention<E> p, AttentionGradient<E> g) {
-  for_each_task<OnChip>(p, true, [&g](const WarpTask<E>& w) { WarpGradient<E>(w, g).run(); });
+template <class E, bool OnChip, int Lanes>
+__global__ void __launch_bounds__(kAttentionThreads) attention_gradient_kernel(Attention<E> p, AttentionGradient<E> g) {
+  for_each_task<OnChip, Lanes>(p, true, [&g](const GroupTask<E, Lanes>& w) { GroupGradient<E, Lanes>(w, g).run(); });
 }
 template <class E>
 void attention_gradient(Stream stream, const Attention<E>& p, const AttentionGradient<E>& g, Array<float>& scratch) {
-  launch_attention(stream, attention_gradient_kernel<E, true>, attention_gradient_kernel<E, false>, p, scratch, true, g);
+  launch_attention(stream, attention_gradient_kernel<E, true, kHalfWarp>, attention_gradient_kernel<E, true, 32>,
+                   attention_gradient_kernel<E, false, 32>, p, scratch, true, g);
 }
 
 }  // namespace molgraph::MOLGRAPH_CUDA

@@ -17,7 +17,7 @@ namespace ctx = boost::context;
 constexpr std::size_t kGuard = 64;
 constexpr unsigned char kGuardByte = 0xA5;
 
-enum class Waits : std::uint8_t { no, warp, block, done };
+enum class Waits : std::uint8_t { no, half, warp, block, done };
 
 struct Thread {
   dim3 index;
@@ -58,6 +58,7 @@ bool open_barriers(Block& block) {
       if (block.threads[t].waits == at) block.threads[t].waits = Waits::no;
     opened = opened || any;
   };
+  for (std::size_t first = 0; first < count; first += 16) open(first, std::min(first + 16, count), Waits::half);
   for (std::size_t first = 0; first < count; first += 32) open(first, std::min(first + 32, count), Waits::warp);
   open(0, count, Waits::block);
   return opened;
@@ -101,7 +102,7 @@ void run_block(Block& block, dim3 size, const std::function<void()>& kernel) {
 void seed_schedule(std::uint64_t seed) { schedule.seed(seed); }
 unsigned char* shared_memory() { return shared.data(); }
 void block_barrier() { wait(Waits::block); }
-void warp_barrier() { wait(Waits::warp); }
+void warp_barrier(unsigned width) { wait(width == 32 ? Waits::warp : Waits::half); }
 
 const unsigned char* gather(const void* mine, std::size_t bytes) {
   Block& block = *block_now;

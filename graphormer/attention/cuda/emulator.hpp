@@ -37,7 +37,8 @@ void seed_schedule(std::uint64_t seed);
 
 unsigned char* shared_memory();
 void block_barrier();
-void warp_barrier();
+/// Of `width` neighbouring lanes: 32, or the 16 of half a warp.
+void warp_barrier(unsigned width = 32);
 /// All lanes of a warp hand in `bytes` (up to 64) and get those of all 32: [32, 64] bytes, valid until warp_barrier().
 const unsigned char* gather(const void* mine, std::size_t bytes);
 
@@ -58,7 +59,7 @@ void release(void* memory);
 #define gridDim molgraph::emulator::grid_size
 
 inline void __syncthreads() { molgraph::emulator::block_barrier(); }
-inline void __syncwarp() { molgraph::emulator::warp_barrier(); }
+inline void __syncwarp(unsigned lanes = 0xFFFFFFFFu) { molgraph::emulator::warp_barrier(lanes == 0xFFFFFFFFu ? 32 : 16); }
 template <class T>
 T __shfl_xor_sync(unsigned, T value, int mask) {
   const unsigned char* all = molgraph::emulator::gather(&value, sizeof value);

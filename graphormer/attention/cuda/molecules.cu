@@ -7,14 +7,10 @@
 namespace molgraph::MOLGRAPH_CUDA {
 namespace {
 
-// Molecules up to so many tokens share a launch whose warps have memory for the largest of them.
+// Molecules up to so many tokens share a launch, which has memory for the largest of them.
 constexpr std::int32_t kTokenClasses[] = {32, 64, 1 << 20};
-
-std::size_t class_of(std::int32_t tokens) {
-  std::size_t k = 0;
-  while (tokens > kTokenClasses[k]) ++k;
-  return k;
-}
+// Half warps get a launch of their own where so large a part of the molecules fits into them.
+constexpr double kHalfWarpShare = 0.3;
 
 }  // namespace
 
@@ -80,9 +76,18 @@ void MoleculeArrays::append(const GraphBatch& batch, const ModelPlan& plan) {
   }
 }
 
+std::size_t ResidentMolecules::class_of(std::int32_t tokens) const {
+  std::size_t k = 0;
+  while (tokens > limits_[k]) ++k;
+  return k;
+}
+
 void ResidentMolecules::upload(const MoleculeArrays& from, const ModelPlan& plan, Stream stream) {
   entries_ = from.entries;
-  largest_.assign(std::size(kTokenClasses), {});
+  const auto small = std::count_if(entries_.begin(), entries_.end(), [](const auto& e) { return e.tokens <= kHalfWarp; });
+  limits_.assign(std::begin(kTokenClasses), std::end(kTokenClasses));
+  if (static_cast<double>(small) >= kHalfWarpShare * static_cast<double>(entries_.size())) limits_.insert(limits_.begin(), kHalfWarp);
+  largest_.assign(limits_.size(), {});
   for (const MoleculeArrays::Entry& e : entries_) {
     Largest& most = largest_[class_of(e.tokens)];
     most = {std::max(most.tokens, e.tokens), std::max(most.relations, e.relations)};
@@ -106,12 +111,12 @@ void BatchPlaces::upload(const ResidentMolecules& set, std::span<const std::int6
   const auto filled = [](std::int64_t count, std::int64_t step) { return (count + step - 1) / step * step; };
   std::vector<Molecule> places;
   std::vector<TokenPlace> tokens_of;
-  std::vector<std::vector<std::int32_t>> by_class(std::size(kTokenClasses));
+  std::vector<std::vector<std::int32_t>> by_class(set.largest().size());
   pairs = relations = 0;
   for (const std::int64_t number : numbers) {
     const MoleculeArrays::Entry& e = set.entries()[static_cast<std::size_t>(number)];
     const auto b = static_cast<std::int32_t>(places.size());
-    by_class[class_of(e.tokens)].push_back(b);
+    by_class[set.class_of(e.tokens)].push_back(b);
     places.push_back({e.row, e.tokens, e.relations, e.longest, static_cast<std::int64_t>(tokens_of.size()), pairs, relations, e.atom_at,
                       e.pair_at, e.relation_at});
     for (std::int32_t i = 0; i < e.tokens; ++i) tokens_of.push_back({e.row, static_cast<std::uint32_t>(i), b});

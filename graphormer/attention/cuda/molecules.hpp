@@ -19,6 +19,8 @@ struct BondGraph {
   const std::uint8_t* bond = nullptr;         ///< [2 bonds] id
 };
 
+inline constexpr int kHalfWarp = 16;   ///< molecules up to so many tokens can do with half a warp in the attention
+
 /// On the host.
 struct MoleculeArrays {
   struct Entry {
@@ -51,6 +53,7 @@ class ResidentMolecules {
     std::int32_t tokens = 0, relations = 0;
   };
   const std::vector<Largest>& largest() const { return largest_; }
+  std::size_t class_of(std::int32_t tokens) const;
   const std::uint8_t* atoms() const { return atoms_.data(); }
   const std::int32_t* degree() const { return degree_.data(); }
   const std::uint16_t* relation() const { return relation_.data(); }
@@ -63,6 +66,7 @@ class ResidentMolecules {
  private:
   std::vector<MoleculeArrays::Entry> entries_;
   std::vector<Largest> largest_;
+  std::vector<std::int32_t> limits_;   ///< tokens, of each class of sizes
   Array<std::uint8_t> atoms_, forbidden_, bond_;
   Array<std::int32_t> degree_, first_bond_;
   Array<std::uint16_t> relation_, distance_, partner_;
