@@ -218,6 +218,22 @@ TEST_F(CudaTraining, GoesOnWithTheSameBits) {
   EXPECT_TRUE(torch::equal(train(3), whole));
 }
 
+TEST_F(CudaTraining, PredictionsFollowTheUpdates) {   // whatever is derived from the weights, too
+  const Case c = cases()[0];
+  for (const Math math : {Math::fp32, Math::bf16}) {
+    Pair pair = make_pair([] { return make_graphormer(); });
+    Backend backend(*pair.engine, math);
+    load(backend.engine(), *pair.engine);
+    backend.engine().start_training(options_of(c), 0);
+    for (std::size_t u = 0; u < 3; ++u) backend.engine().step(kBatches[u], static_cast<std::uint32_t>(u), rate(u));
+    const std::vector<std::int64_t> all{0, 1, 2, 3, 4, 5};
+    Tensor resident = torch::empty({6, 3});
+    backend.engine().predict_resident(all, resident.data_ptr<float>());
+    backend.fetch_weights();
+    EXPECT_TRUE(torch::equal(resident, Backend(*pair.engine, math).predict(batch_for(*pair.engine, molecules())).scaled));
+  }
+}
+
 TEST_F(CudaTraining, PredictionsDependOnTheMoleculeAlone) {
   Pair pair = make_pair([] { return make_graphormer(); });
   Backend backend(*pair.engine);

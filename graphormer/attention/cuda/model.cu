@@ -38,7 +38,8 @@ class Engine : public Model {
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  virtual void weights_changed() = 0;
+  /// Makes what is derived from the weights: rounded copies, tables of paths and classes.
+  virtual void derive() = 0;
   /// The virtual nodes' predictions [B, outputs], on the device.
   virtual const float* forward(const ResidentMolecules& set, const BatchPlaces& batch, const DrawKey* draws, const float* perturbation, bool keep) = 0;
   virtual const float* states(int layer) const = 0;
@@ -47,7 +48,7 @@ class Engine : public Model {
 
   void assign(const TensorLookup& tensors) override {
     copy_in(tensors, weights_.data());
-    weights_changed();
+    derived_ = false;
   }
   void read(const GradientLookup& tensors) const override { copy_out(weights_.data(), tensors); }
   /// Tensors by name to or from a flat array.
@@ -62,7 +63,12 @@ class Engine : public Model {
       if (float* to = tensors(t.name); to != nullptr) copy_to_host(to, from + t.offset, static_cast<std::size_t>(t.size) * sizeof(float), stream_);
   }
 
+  void refresh() {
+    if (!derived_) derive();
+    derived_ = true;
+  }
   void load(const GraphBatch& batch, const RandomMode& random) {
+    refresh();
     MoleculeArrays arrays;
     arrays.append(batch, plan_);
     transient_.upload(arrays, plan_, stream_);
@@ -112,6 +118,7 @@ class Engine : public Model {
 
   void predict_resident(std::span<const std::int64_t> numbers, float* scaled) override {
     if (numbers.empty()) return;
+    refresh();
     places_.upload(set_, numbers, kTrainingFill, {}, stream_);
     const float* out = forward(set_, places_, nullptr, nullptr, false);
     copy_to_host(scaled, out, numbers.size() * outputs() * sizeof(float), stream_);
@@ -127,6 +134,7 @@ class Engine : public Model {
   void step(std::span<const std::int64_t> numbers, std::uint32_t update, double learning_rate) override;
   std::vector<KernelTime> profile_step(std::span<const std::int64_t> numbers) override {
     prepare_step(numbers, 0, 0.0);
+    derived_ = false;
     return profile(stream_, [this] { update_on_device(); });
   }
   LossTotal take_losses() override;
@@ -139,7 +147,7 @@ class Engine : public Model {
     if (options_.average == 0) return;
     std::swap(weights_, average_);
     recordings_.clear();   // they hold the pointers
-    weights_changed();
+    derived_ = false;
   }
 
   std::size_t outputs() const override { return static_cast<std::size_t>(plan_.outputs); }
@@ -161,6 +169,7 @@ class Engine : public Model {
   Parameters parameters_;
   Stream stream_ = nullptr;
   int slices_ = 1;
+  bool derived_ = false;   ///< derive() was called since the weights changed
   Array<float> weights_, partial_, gradient_, perturbation_, dscaled_;
   Array<std::int32_t> bond_rows_;
   ResidentMolecules transient_, set_;
@@ -201,7 +210,7 @@ class EngineOf : public Engine {
     dgate_.resize(gate_path_.size());
   }
 
-  void weights_changed() override {
+  void derive() override {
     const auto size = static_cast<std::size_t>(parameters_.size());
     if constexpr (!std::is_same_v<E, float>) round_to(stream_, weights_.data(), rounded_.sized(size), parameters_.size());
     const WeightView<E> w = view();
@@ -311,7 +320,7 @@ void Engine::start_training(const TrainingOptions& options, std::int64_t updates
 
 // Everything of an update that happens on the device: recorded once for batches that look alike.
 void Engine::update_on_device() {
-  weights_changed();
+  derive();
   const float* scaled = forward(set_, places_, &places_.step->draws, nullptr, true);
   const auto values = static_cast<std::size_t>(places_.molecules) * outputs();
   launch(stream_, loss_kernel, 1u, kLossThreads, 2 * kLossThreads * sizeof(double),
@@ -350,6 +359,7 @@ void Engine::step(std::span<const std::int64_t> numbers, std::uint32_t update, d
   auto& recording = recordings_[likeness];
   if (!recording && seen_[likeness]++ > 0) recording = std::make_unique<Recording>(stream_, [this] { update_on_device(); });
   recording ? recording->run() : update_on_device();
+  derived_ = false;
 }
 
 LossTotal Engine::take_losses() {
