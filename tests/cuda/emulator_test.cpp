@@ -47,11 +47,25 @@ TEST(Emulator, FindsDeadlocks) {
 
 TEST(Emulator, FindsWritesBesideAnArray) {
   auto* memory = static_cast<float*>(emulator::allocate(4 * sizeof(float)));
+  const float guard = memory[4];
   memory[4] = 1;
-  EXPECT_THROW(emulator::release(memory), std::logic_error);
-  memory = static_cast<float*>(emulator::allocate(4 * sizeof(float)));
+  EXPECT_THROW(emulator::check_guards(), std::logic_error);
+  memory[4] = guard;
   EXPECT_TRUE(std::isnan(memory[0]));
   EXPECT_NO_THROW(emulator::release(memory));
+}
+
+TEST(Emulator, RecordingsKeepTheirArguments) {
+  Array<float> out;
+  float value = 3;
+  (void)out.sized(1);
+  const Recording recording(nullptr, [&] { launch(nullptr, +[](float* to, float x) { *to = x; }, 1u, 1u, 0, out.data(), value); });
+  EXPECT_TRUE(std::isnan(out.data()[0])) << "it was not to run yet";
+  value = 4;
+  recording.run();
+  EXPECT_EQ(out.data()[0], 3);
+  EXPECT_THROW(Recording(nullptr, [&] { (void)out.sized(100); }), std::logic_error);
+  EXPECT_THROW(Recording(nullptr, [] { synchronize(nullptr); }), std::logic_error);
 }
 
 TEST(Emulator, DrawsAreTheHosts) {

@@ -112,7 +112,7 @@ void launch(Stream stream, void (*kernel)(P...), dim3 grid, dim3 block, std::siz
   const LaunchClock clock(stream, reinterpret_cast<const void*>(kernel));
 #ifdef MOLGRAPH_CUDA_EMULATED
   (void)stream;
-  emulator::run(grid, block, shared_bytes, [&] { kernel(args...); });
+  emulator::enqueue([=] { emulator::run(grid, block, shared_bytes, [&] { kernel(args...); }); });
 #else
   if (shared_bytes > 48 * 1024)
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes)));

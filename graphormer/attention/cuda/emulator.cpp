@@ -36,6 +36,7 @@ Block* block_now = nullptr;
 std::vector<unsigned char> shared;
 std::mt19937_64 schedule;
 std::map<void*, std::size_t> sizes;
+std::vector<std::function<void()>>* recorded = nullptr;
 
 void wait(Waits at) {
   Block& block = *block_now;
@@ -99,6 +100,24 @@ void run_block(Block& block, dim3 size, const std::function<void()>& kernel) {
 
 }  // namespace
 
+bool recording() { return recorded != nullptr; }
+void enqueue(std::function<void()> work) {
+  if (recording()) recorded->push_back(std::move(work));
+  else work();
+}
+std::vector<std::function<void()>> record(const std::function<void()>& launches) {
+  std::vector<std::function<void()>> all;
+  recorded = &all;
+  try {
+    launches();
+  } catch (...) {
+    recorded = nullptr;
+    throw;
+  }
+  recorded = nullptr;
+  return all;
+}
+
 void seed_schedule(std::uint64_t seed) { schedule.seed(seed); }
 unsigned char* shared_memory() { return shared.data(); }
 void block_barrier() { wait(Waits::block); }
@@ -127,6 +146,7 @@ void run(dim3 grid, dim3 size, std::size_t shared_bytes, const std::function<voi
 }
 
 void* allocate(std::size_t bytes) {
+  if (recording()) throw std::logic_error("emulated GPU: an allocation while a recording is made");
   auto* memory = static_cast<unsigned char*>(std::malloc(bytes + 2 * kGuard));
   std::memset(memory, kGuardByte, kGuard);
   std::memset(memory + kGuard, 0xFF, bytes);
@@ -135,16 +155,20 @@ void* allocate(std::size_t bytes) {
   return memory + kGuard;
 }
 
-void release(void* memory) {
-  auto* first = static_cast<unsigned char*>(memory) - kGuard;
-  const std::size_t bytes = sizes.at(memory);
-  sizes.erase(memory);
+void check_guards() {
   const auto intact = [](const unsigned char* guard) {
     return std::all_of(guard, guard + kGuard, [](unsigned char byte) { return byte == kGuardByte; });
   };
-  const bool whole = intact(first) && intact(first + kGuard + bytes);
-  std::free(first);
-  if (!whole) throw std::logic_error("emulated GPU: a kernel wrote beside its array");
+  for (const auto& [memory, bytes] : sizes) {
+    const auto* first = static_cast<const unsigned char*>(memory);
+    if (!intact(first - kGuard) || !intact(first + bytes)) throw std::logic_error("emulated GPU: a kernel wrote beside its array");
+  }
+}
+
+void release(void* memory) {
+  check_guards();
+  sizes.erase(memory);
+  std::free(static_cast<unsigned char*>(memory) - kGuard);
 }
 
 }  // namespace molgraph::emulator

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <vector>
 
 using std::isnan;
 using std::signbit;
@@ -32,6 +33,13 @@ inline dim3 thread_index, block_index, block_size, grid_size;   ///< of the thre
 
 /// Runs `kernel` for all threads. Throws std::logic_error on a deadlock.
 void run(dim3 grid, dim3 block, std::size_t shared_bytes, const std::function<void()>& kernel);
+/// What a stream does: now, or, between record() and its end, whenever the recording is run. As in a CUDA graph, arguments keep
+/// the values that they had.
+void enqueue(std::function<void()> work);
+/// The work that `launches` enqueues. What it waits for or allocates meanwhile throws std::logic_error.
+std::vector<std::function<void()>> record(const std::function<void()>& launches);
+bool recording();
+
 /// Draws the orders of threads from here on.
 void seed_schedule(std::uint64_t seed);
 
@@ -45,6 +53,8 @@ const unsigned char* gather(const void* mine, std::size_t bytes);
 void* allocate(std::size_t bytes);
 /// Throws std::logic_error if a guard was written.
 void release(void* memory);
+/// The same for all memory there is.
+void check_guards();
 
 }  // namespace molgraph::emulator
 

@@ -20,16 +20,18 @@ struct ProductLibrary::State {
 ProductLibrary::ProductLibrary(Math math) : state_(new State{math == Math::bf16}) {}
 ProductLibrary::~ProductLibrary() = default;
 
-bool ProductLibrary::multiply(Stream, const LibraryProduct& p) {
-  const auto element = [&](const void* x, std::int64_t at) {
-    return state_->bf16 ? to_float(static_cast<const Bf16*>(x)[at]) : static_cast<const float*>(x)[at];
-  };
-  for (int m = 0; m < p.rows; ++m)
-    for (int n = 0; n < p.columns; ++n) {
-      float sum = 0;
-      for (int k = 0; k < p.depth; ++k) sum += element(p.a, m * p.a_row + k * p.a_depth) * element(p.b, n * p.b_column + k * p.b_depth);
-      p.y[static_cast<std::int64_t>(m) * p.columns + n] = sum;
-    }
+bool ProductLibrary::multiply(Stream, const LibraryProduct& product) {
+  emulator::enqueue([p = product, bf16 = state_->bf16] {
+    const auto element = [&](const void* x, std::int64_t at) {
+      return bf16 ? to_float(static_cast<const Bf16*>(x)[at]) : static_cast<const float*>(x)[at];
+    };
+    for (int m = 0; m < p.rows; ++m)
+      for (int n = 0; n < p.columns; ++n) {
+        float sum = 0;
+        for (int k = 0; k < p.depth; ++k) sum += element(p.a, m * p.a_row + k * p.a_depth) * element(p.b, n * p.b_column + k * p.b_depth);
+        p.y[static_cast<std::int64_t>(m) * p.columns + n] = sum;
+      }
+  });
   return true;
 }
 

@@ -112,7 +112,9 @@ std::size_t shared_memory_limit() { return 227 * 1024; }
 std::string device_name(int) { return "emulated GPU"; }
 Stream make_stream() { return nullptr; }
 void destroy_stream(Stream) {}
-void synchronize(Stream) {}
+void synchronize(Stream) {
+  if (emulator::recording()) throw std::logic_error("emulated GPU: a recording cannot wait");
+}
 void* allocate(std::size_t bytes) {
   ++allocation_count;
   return emulator::allocate(bytes);
@@ -120,10 +122,20 @@ void* allocate(std::size_t bytes) {
 void release(void* memory) noexcept {
   if (memory != nullptr) emulator::release(memory);
 }
-void copy_to_device(void* to, const void* from, std::size_t bytes, Stream) { std::memcpy(to, from, bytes); }
-void copy_to_host(void* to, const void* from, std::size_t bytes, Stream) { std::memcpy(to, from, bytes); }
-void copy_on_device(void* to, const void* from, std::size_t bytes, Stream) { std::memmove(to, from, bytes); }
-void clear(void* memory, std::size_t bytes, Stream) { std::memset(memory, 0, bytes); }
+void copy_to_device(void* to, const void* from, std::size_t bytes, Stream stream) {
+  synchronize(stream);
+  std::memcpy(to, from, bytes);
+}
+void copy_to_host(void* to, const void* from, std::size_t bytes, Stream stream) {
+  synchronize(stream);
+  std::memcpy(to, from, bytes);
+}
+void copy_on_device(void* to, const void* from, std::size_t bytes, Stream) {
+  emulator::enqueue([=] { std::memmove(to, from, bytes); });
+}
+void clear(void* memory, std::size_t bytes, Stream) {
+  emulator::enqueue([=] { std::memset(memory, 0, bytes); });
+}
 std::vector<KernelTime> profile(Stream, const std::function<void()>& work) {
   std::vector<Launch> all;
   launches = &all;
@@ -137,9 +149,12 @@ LaunchClock::LaunchClock(Stream stream, const void* kernel) : stream_(stream) {
 }
 LaunchClock::~LaunchClock() = default;
 
-Recording::Recording(Stream stream, std::function<void()> work) : stream_(stream), work_(std::move(work)) {}
+Recording::Recording(Stream stream, const std::function<void()>& work) : stream_(stream), emulated_(emulator::record(work)) {}
 Recording::~Recording() = default;
-void Recording::run() const { work_(); }
+void Recording::run() const {
+  for (const auto& one : emulated_) one();
+  emulator::check_guards();
+}
 
 #else
 
@@ -291,7 +306,7 @@ LaunchClock::~LaunchClock() {
   if (launches != nullptr) (void)cudaEventRecord(static_cast<cudaEvent_t>(launches->back().end), static_cast<cudaStream_t>(stream_));
 }
 
-Recording::Recording(Stream stream, std::function<void()> work) : stream_(stream) {
+Recording::Recording(Stream stream, const std::function<void()>& work) : stream_(stream) {
   const auto of = static_cast<cudaStream_t>(stream);
   cudaGraph_t graph = nullptr;
   check(cudaStreamBeginCapture(of, cudaStreamCaptureModeThreadLocal));

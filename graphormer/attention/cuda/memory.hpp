@@ -124,8 +124,8 @@ class LaunchClock {
 /// Launches and copies on the device that were recorded once (a CUDA graph), to be started again with one call.
 class Recording {
  public:
-  /// Calls `work`, which must neither allocate nor wait, and records instead of running it. The emulator keeps the function.
-  Recording(Stream stream, std::function<void()> work);
+  /// Calls `work`, which must neither allocate nor wait, and records instead of running it.
+  Recording(Stream stream, const std::function<void()>& work);
   ~Recording();
   Recording(const Recording&) = delete;
   Recording& operator=(const Recording&) = delete;
@@ -133,8 +133,8 @@ class Recording {
 
  private:
   Stream stream_;
-  void* recorded_ = nullptr;
-  std::function<void()> work_;
+  void* recorded_ = nullptr;                       ///< cudaGraphExec_t
+  std::vector<std::function<void()>> emulated_;    ///< or the emulator's
 };
 
 }  // namespace molgraph::MOLGRAPH_CUDA

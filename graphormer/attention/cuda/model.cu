@@ -17,7 +17,7 @@ namespace {
 constexpr int kSlices = 8;
 constexpr std::int64_t kSliceFloats = std::int64_t{1} << 23;
 // Batches of training are filled up to these steps, so that few recordings serve all of them.
-constexpr FillUp kTrainingFill{.rows = 128, .relations = 512, .molecules = 32};
+constexpr FillUp kTrainingFill{.rows = 128, .relations = 512, .pairs = 8192, .molecules = 32};
 
 /// What does not depend on the type of the products' factors.
 class Engine : public Model {
@@ -177,7 +177,8 @@ class Engine : public Model {
   MoleculeArrays waiting_;
 
   // training
-  using Likeness = std::tuple<int, int, std::int64_t, std::vector<BatchPlaces::Class>>;
+  /// Everything that arguments of an update's launches depend on, beside pointers.
+  using Likeness = std::tuple<int, int, std::int64_t, std::int64_t, std::vector<BatchPlaces::Class>>;
   TrainingOptions options_;
   std::int64_t updates_ = 0;
   Array<float> mean_, square_, average_, target_, shift_, scale_, slope_;
@@ -350,7 +351,7 @@ void Engine::prepare_step(std::span<const std::int64_t> numbers, std::uint32_t u
 void Engine::step(std::span<const std::int64_t> numbers, std::uint32_t update, double learning_rate) {
   prepare_step(numbers, update, learning_rate);
   // The first batch of a kind runs as it is and takes what memory it needs; the second is recorded.
-  const Likeness likeness{places_.molecules, places_.rows, places_.relations, places_.classes};
+  const Likeness likeness{places_.molecules, places_.rows, places_.relations, places_.pairs, places_.classes};
   if (recorded_allocations_ != allocations()) {
     recordings_.clear();
     seen_.clear();

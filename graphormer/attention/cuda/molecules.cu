@@ -128,6 +128,7 @@ void BatchPlaces::upload(const ResidentMolecules& set, std::span<const std::int6
   last_rows = std::min(fill.rows, rows);
   tokens_of.resize(static_cast<std::size_t>(rows));
   relations = filled(relations, fill.relations);
+  pairs = filled(pairs, fill.pairs);
   classes.clear();
   std::vector<std::int32_t> order;
   for (std::size_t k = 0; k < by_class.size(); ++k) {

@@ -87,7 +87,7 @@ struct StepNumbers {
 
 /// How a batch is filled up, so that batches of similar size look alike and one recording serves them.
 struct FillUp {
-  int rows = 1, relations = 1, molecules = 1;   ///< to multiples of these
+  int rows = 1, relations = 1, pairs = 1, molecules = 1;   ///< to multiples of these
 };
 
 /// A batch on the device. What fills it up belongs to no molecule: rows with TokenPlace::molecule -1, relations of class
