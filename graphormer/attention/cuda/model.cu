@@ -22,7 +22,7 @@ constexpr FillUp kTrainingFill{.rows = 128, .relations = 512, .pairs = 8192, .mo
 /// What does not depend on the type of the products' factors.
 class Engine : public Model {
  public:
-  Engine(const ModelPlan& plan, int number) : plan_(plan), parameters_(plan) {
+  Engine(const ModelPlan& plan, int number) : plan_(plan), parameters_(plan), number_(number) {
     if (const std::string reason = why_unusable(number); !reason.empty()) throw DeviceError(reason);
     use_device(number);
     stream_ = make_stream();
@@ -53,17 +53,20 @@ class Engine : public Model {
   void read(const GradientLookup& tensors) const override { copy_out(weights_.data(), tensors); }
   /// Tensors by name to or from a flat array.
   void copy_in(const TensorLookup& tensors, float* to) const {
+    use_device(number_);
     for (const Parameters::Tensor& t : parameters_.tensors())
       if (const float* from = tensors(t.name); from != nullptr)
         copy_to_device(to + t.offset, from, static_cast<std::size_t>(t.size) * sizeof(float), stream_);
     synchronize(stream_);
   }
   void copy_out(const float* from, const GradientLookup& tensors) const {
+    use_device(number_);
     for (const Parameters::Tensor& t : parameters_.tensors())
       if (float* to = tensors(t.name); to != nullptr) copy_to_host(to, from + t.offset, static_cast<std::size_t>(t.size) * sizeof(float), stream_);
   }
 
   void refresh() {
+    use_device(number_);   // which device is meant is a thread's own matter
     if (!derived_) derive();
     derived_ = true;
   }
@@ -126,6 +129,7 @@ class Engine : public Model {
 
   void add_molecules(const GraphBatch& batch) override { waiting_.append(batch, plan_); }
   void upload_molecules() override {
+    use_device(number_);
     set_.upload(waiting_, plan_, stream_);
     synchronize(stream_);
     waiting_ = {};
@@ -167,6 +171,7 @@ class Engine : public Model {
 
   ModelPlan plan_;
   Parameters parameters_;
+  int number_;   ///< of the device
   Stream stream_ = nullptr;
   int slices_ = 1;
   bool derived_ = false;   ///< derive() was called since the weights changed
@@ -293,7 +298,10 @@ class EngineOf : public Engine {
 // --- training on resident molecules ---
 
 void Engine::start_training(const TrainingOptions& options, std::int64_t updates, const TrainingStateSource& state) {
+  use_device(number_);
   options_ = options;
+  options_.target.clear();   // on the device from here on
+  options_.frozen = options_.decay_exempt = nullptr;
   updates_ = updates;
   const auto size = static_cast<std::size_t>(parameters_.size());
   std::vector<std::uint8_t> kind(size, 0);
@@ -337,6 +345,7 @@ void Engine::update_on_device() {
 }
 
 void Engine::prepare_step(std::span<const std::int64_t> numbers, std::uint32_t update, double learning_rate) {
+  use_device(number_);
   constexpr double kBeta1 = 0.9, kBeta2 = 0.999;
   ++updates_;
   const StepNumbers of{.draws = key_of({true, options_.seed, update, 0}),
@@ -364,6 +373,7 @@ void Engine::step(std::span<const std::int64_t> numbers, std::uint32_t update, d
 }
 
 LossTotal Engine::take_losses() {
+  use_device(number_);
   double total[2] = {};
   copy_to_host(total, total_.data(), sizeof total, stream_);
   clear(total_.data(), sizeof total, stream_);

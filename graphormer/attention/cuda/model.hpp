@@ -48,8 +48,8 @@ struct TrainingStateSource {
   TensorLookup mean, square, average;
 };
 
-/// One GPU. Results are the same bits on the same kind of card, whatever else is in the batch for predictions; there is no atomic
-/// addition anywhere. Not for several threads at once. Every function throws DeviceError when the device fails.
+/// A model on one GPU. No sum is made by atomic additions, so equal runs give equal bits on one kind of card, and a prediction does not
+/// depend on what else is in the batch. Any thread may call, one at a time. Every function throws DeviceError when the device fails.
 class Model {
  public:
   virtual ~Model() = default;
@@ -62,8 +62,8 @@ class Model {
 
   /// As cpu::Model::predict() and gradients().
   virtual void predict(const GraphBatch& batch, float* scaled, const std::vector<KeptStates>& kept = {}) = 0;
-  virtual void gradients(const GraphBatch& batch, const RandomMode& random, const LossSlope& loss, float* scaled, const GradientLookup& gradients,
-                 const float* perturbation = nullptr, float* dinput = nullptr) = 0;
+  virtual void gradients(const GraphBatch& batch, const RandomMode& random, const LossSlope& loss, float* scaled,
+                         const GradientLookup& gradients, const float* perturbation = nullptr, float* dinput = nullptr) = 0;
 
   // --- molecules that stay on the device ---
 
@@ -75,6 +75,7 @@ class Model {
 
   // --- training on them: assign() and upload_molecules() first ---
 
+  /// From `updates` updates on; `options` and `state` are read here and not kept.
   virtual void start_training(const TrainingOptions& options, std::int64_t updates, const TrainingStateSource& state = {}) = 0;
   /// One AdamW update on the mean loss of these molecules; returns at once. `update` counts from 0 and keys the random numbers.
   virtual void step(std::span<const std::int64_t> numbers, std::uint32_t update, double learning_rate) = 0;
@@ -85,7 +86,6 @@ class Model {
   virtual void read_state(const TrainingState& to) const = 0;
   /// The averages become the weights, and the other way round.
   virtual void swap_average() = 0;
-
 };
 
 /// Throws DeviceError if GPU `number` cannot be used; why_unusable() says why.

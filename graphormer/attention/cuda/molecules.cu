@@ -108,13 +108,13 @@ void ResidentMolecules::upload(const MoleculeArrays& from, const ModelPlan& plan
 
 void BatchPlaces::upload(const ResidentMolecules& set, std::span<const std::int64_t> numbers, const FillUp& fill,
                          const StepNumbers& of_step, Stream stream) {
-  const auto filled = [](std::int64_t count, std::int64_t step) { return (count + step - 1) / step * step; };
+  const auto filled = [](std::int64_t count, std::int64_t multiple) { return (count + multiple - 1) / multiple * multiple; };
   std::vector<Molecule> places;
   std::vector<TokenPlace> tokens_of;
   std::vector<std::vector<std::int32_t>> by_class(set.largest().size());
   pairs = relations = 0;
-  for (const std::int64_t number : numbers) {
-    const MoleculeArrays::Entry& e = set.entries()[static_cast<std::size_t>(number)];
+  for (const std::int64_t one : numbers) {
+    const MoleculeArrays::Entry& e = set.entries()[static_cast<std::size_t>(one)];
     const auto b = static_cast<std::int32_t>(places.size());
     by_class[set.class_of(e.tokens)].push_back(b);
     places.push_back({e.row, e.tokens, e.relations, e.longest, static_cast<std::int64_t>(tokens_of.size()), pairs, relations, e.atom_at,
