@@ -25,11 +25,6 @@ LossKind kind_of(Loss loss) {
   return LossKind::ce;
 }
 
-std::vector<float> values_of(const torch::Tensor& tensor) {
-  const torch::Tensor values = tensor.to(torch::kFloat32).contiguous();
-  return {values.const_data_ptr<float>(), values.const_data_ptr<float>() + values.numel()};
-}
-
 class Training : public DeviceTraining {
  public:
   Training(std::shared_ptr<Backend> backend, const GraphModel& model, const MoleculeSet& set,

@@ -30,12 +30,12 @@ float slope_of(Loss loss, float scaled, float wanted) {
   return 0;
 }
 
+}  // namespace
+
 std::vector<float> values_of(const torch::Tensor& tensor) {
   const torch::Tensor values = tensor.to(torch::kFloat32).contiguous();
   return {values.const_data_ptr<float>(), values.const_data_ptr<float>() + values.numel()};
 }
-
-}  // namespace
 
 Loss loss_from_string(const std::string& text) {
   if (text == "l1") return Loss::l1;

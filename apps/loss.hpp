@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "datasets/task.hpp"
 #include "graphormer/attention/cpu/model.hpp"
@@ -26,6 +27,9 @@ struct LossSum {
 };
 LossSum masked_loss(Loss loss, const torch::Tensor& scaled, const torch::Tensor& targets, const torch::Tensor& shift,
                     const torch::Tensor& scale);
+
+/// A tensor's numbers as float32, row-major.
+std::vector<float> values_of(const torch::Tensor& tensor);
 
 /// Number of targets that are not NaN.
 std::int64_t count_present(const torch::Tensor& targets);

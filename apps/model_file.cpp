@@ -120,6 +120,7 @@ ScoringModel load_scoring_model(const std::string& path, ScorePrecision precisio
   if (gpu >= 0) {
     model.gpu = cuda::make_model(model.plan, gpu_precision(precision), gpu);
     model.gpu->assign(tensor);
+    model.plan.pack.paths = false;   // the device finds them itself
     model.gpu_turn = std::make_unique<std::mutex>();
     model.engine.reset();
   } else {

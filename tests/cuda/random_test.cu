@@ -4,26 +4,20 @@
 #include <cstdint>
 #include <vector>
 
-#include "featurize/philox.hpp"
+#include "graphormer/attention/cuda/device.cuh"
 #include "graphormer/attention/random.hpp"
 
 namespace molgraph {
 namespace {
 
-/// Draw e of the stream as random_draws() defines it, one thread per block of eight draws.
+/// The engine's draws of the stream, one thread per block of eight.
 __global__ void draws_kernel(RandomStream stream, std::uint32_t blocks, std::uint16_t* out) {
   const std::uint32_t block = blockIdx.x * blockDim.x + threadIdx.x;
   if (block >= blocks) return;
-  const std::uint32_t key[2] = {static_cast<std::uint32_t>(stream.seed), static_cast<std::uint32_t>(stream.seed >> 32)};
-  const std::uint32_t counter[4] = {stream.step, stream.row,
-                                    16 * stream.layer + static_cast<std::uint32_t>(stream.site) + (stream.ascent << 20),
-                                    block};
+  const cuda::DrawKey key{{static_cast<std::uint32_t>(stream.seed), static_cast<std::uint32_t>(stream.seed >> 32)}, stream.step, stream.ascent};
   std::uint32_t words[4];
-  philox4x32_10(words, counter, key);
-  for (int w = 0; w < 4; ++w) {
-    out[8 * block + 2 * w] = static_cast<std::uint16_t>(words[w]);
-    out[8 * block + 2 * w + 1] = static_cast<std::uint16_t>(words[w] >> 16);
-  }
+  cuda::draw_block(key, stream.row, 16 * stream.layer + static_cast<std::uint32_t>(stream.site), block, words);
+  for (std::uint32_t e = 8 * block; e < 8 * block + 8; ++e) out[e] = static_cast<std::uint16_t>(cuda::pick_draw(words, e));
 }
 
 TEST(CudaRandom, DeviceDrawsAreTheHosts) {

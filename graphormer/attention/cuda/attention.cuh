@@ -8,11 +8,12 @@
 // "by relation": the molecule's distinct (topology class, edge class) pairs, numbered from 0 (molecules.hpp).
 #pragma once
 
+#include "graphormer/attention/cpu/kernels.hpp"
 #include "graphormer/attention/cuda/molecules.hpp"
 
 namespace molgraph::MOLGRAPH_CUDA {
 
-inline constexpr float kForbidden = -1e30f;
+using cpu::kForbidden;
 /// Of a score tile [keys, lanes]: read along both ways without bank conflicts.
 __host__ __device__ constexpr int score_line(int lanes) { return lanes + 1; }
 inline constexpr int kAttentionThreads = 256;   ///< of a block, at most
@@ -157,7 +158,7 @@ struct GroupTask {
     }
   }
 
-  /// Calls part.template run<U>(first channel) over the head's width, U channels at a time.
+  /// Calls part<U>(first channel) over the head's width, U channels at a time.
   template <class Part>
   __device__ __forceinline__ void in_parts(const Part& part) const {
     int c = 0;

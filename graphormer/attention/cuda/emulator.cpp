@@ -118,7 +118,6 @@ std::vector<std::function<void()>> record(const std::function<void()>& launches)
   return all;
 }
 
-void seed_schedule(std::uint64_t seed) { schedule.seed(seed); }
 unsigned char* shared_memory() { return shared.data(); }
 void block_barrier() { wait(Waits::block); }
 void warp_barrier(unsigned width) { wait(width == 32 ? Waits::warp : Waits::half); }

@@ -40,8 +40,6 @@ void enqueue(std::function<void()> work);
 std::vector<std::function<void()>> record(const std::function<void()>& launches);
 bool recording();
 
-/// Draws the orders of threads from here on.
-void seed_schedule(std::uint64_t seed);
 
 unsigned char* shared_memory();
 void block_barrier();

@@ -70,7 +70,6 @@ class Array {
     copy_to_device(sized(from.size() + 1), from.data(), from.size() * sizeof(T), stream);   // + 1: never null
   }
   T* data() const { return data_; }
-  std::size_t capacity() const { return capacity_; }
 
  private:
   T* data_ = nullptr;

@@ -346,7 +346,6 @@ void Engine::update_on_device() {
 
 void Engine::prepare_step(std::span<const std::int64_t> numbers, std::uint32_t update, double learning_rate) {
   use_device(number_);
-  constexpr double kBeta1 = 0.9, kBeta2 = 0.999;
   ++updates_;
   const StepNumbers of{.draws = key_of({true, options_.seed, update, 0}),
                        .step = static_cast<float>(learning_rate / (1 - std::pow(kBeta1, static_cast<double>(updates_)))),

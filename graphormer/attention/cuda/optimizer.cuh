@@ -5,6 +5,7 @@
 
 namespace molgraph::MOLGRAPH_CUDA {
 
+inline constexpr double kBeta1 = 0.9, kBeta2 = 0.999, kEpsilon = 1e-8;   // as apps/optimizer.cpp
 inline constexpr int kUpdateThreads = 256, kUpdateEach = 4;
 inline constexpr int kUpdateBlock = kUpdateThreads * kUpdateEach;
 
@@ -59,15 +60,16 @@ __global__ void __launch_bounds__(kUpdateThreads) clip_kernel(Update p, int bloc
 __global__ void __launch_bounds__(kUpdateThreads) adamw_kernel(Update p, int blocks) {
   if (p.targets[0] == 0) return;
   const StepNumbers u = *p.numbers;
+  constexpr auto kMean = static_cast<float>(kBeta1), kSquare = static_cast<float>(kBeta2);
   const auto clip = static_cast<float>(p.squares[blocks]);
   for (int k = 0; k < kUpdateEach; ++k) {
     const std::int64_t at = static_cast<std::int64_t>(blockIdx.x) * kUpdateBlock + k * kUpdateThreads + threadIdx.x;
     if (at >= p.size || p.kind[at] == 0) continue;
     const float g = p.gradient[at] * clip;
-    const float mean = 0.9f * p.mean[at] + (1 - 0.9f) * g;
-    const float square = 0.999f * p.square[at] + (1 - 0.999f) * g * g;
+    const float mean = kMean * p.mean[at] + (1 - kMean) * g;
+    const float square = kSquare * p.square[at] + (1 - kSquare) * g * g;
     const float keep = 1 - (p.kind[at] == 2 ? u.decay : 0.0f);
-    const float weight = keep * p.weight[at] - u.step * mean / (sqrtf(square) * u.root + 1e-8f);
+    const float weight = keep * p.weight[at] - u.step * mean / (sqrtf(square) * u.root + static_cast<float>(kEpsilon));
     p.mean[at] = mean;
     p.square[at] = square;
     p.weight[at] = weight;

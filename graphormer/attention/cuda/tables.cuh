@@ -3,6 +3,7 @@
 #pragma once
 
 #include "graphormer/attention/cuda/device.cuh"
+#include "graphormer/attention/random.hpp"
 
 namespace molgraph::MOLGRAPH_CUDA {
 
@@ -178,7 +179,7 @@ __global__ void __launch_bounds__(kTableThreads) node_input_kernel(NodeInput p) 
       if (p.key != nullptr && p.noise > 0 && token.index > 0) {
         const std::uint32_t element = token.index * static_cast<std::uint32_t>(p.width) + static_cast<std::uint32_t>(c);
         std::uint32_t words[4];
-        draw_block(*p.key, token.row, 5, element / 8, words);   // RandomSite::input_noise
+        draw_block(*p.key, token.row, static_cast<std::uint32_t>(RandomSite::input_noise), element / 8, words);
         value += p.noise * ((2.0f * static_cast<float>(pick_draw(words, element)) + 1.0f) / 65536.0f - 1.0f);
       }
       for (int k = 0; k < p.position_dim; ++k)
@@ -218,7 +219,7 @@ __global__ void __launch_bounds__(kTableThreads) token_tables_kernel(TokenTables
     float value = atom ? p.atom_positions[at * p.position_dim + k] : 0.0f;
     if (p.signs != nullptr && atom) {
       std::uint32_t words[4];
-      draw_block(*p.signs, token.row, 6, static_cast<std::uint32_t>(k) / 8, words);   // RandomSite::laplacian_sign
+      draw_block(*p.signs, token.row, static_cast<std::uint32_t>(RandomSite::laplacian_sign), static_cast<std::uint32_t>(k) / 8, words);
       if (pick_draw(words, static_cast<std::uint32_t>(k)) >= 32768) value = -value;
     }
     p.positions[static_cast<std::int64_t>(row) * p.position_dim + k] = value;
