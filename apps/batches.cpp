@@ -1,6 +1,7 @@
 #include "apps/batches.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace molgraph {
 namespace {
@@ -18,12 +19,23 @@ TrainBatch make_batch(const MoleculeSet& set, std::span<const std::int64_t> indi
                    torch::empty({static_cast<std::int64_t>(indices.size()), num_targets})};
   float* out = batch.targets.data_ptr<float>();
   for (std::int64_t g : indices) out = std::copy_n(set.targets.data() + g * num_targets, num_targets, out);
+  batch.present = count_present(set, indices);
   return batch;
 }
 
+std::int64_t count_present(const MoleculeSet& set, std::span<const std::int64_t> indices) {
+  const std::int64_t num_targets = set.task.num_targets();
+  std::int64_t present = 0;
+  for (const std::int64_t g : indices) {
+    const float* targets = set.targets.data() + g * num_targets;
+    present += std::count_if(targets, targets + num_targets, [](float target) { return !std::isnan(target); });
+  }
+  return present;
+}
+
 BatchStream::BatchStream(const MoleculeSet& set, std::vector<std::int64_t> indices, std::int64_t batch_size,
-                         std::int64_t first, const PackOptions& options)
-    : set_(set), indices_(std::move(indices)), thread_([=, this] { produce(batch_size, first, options); }) {}
+                         std::int64_t first, const PackOptions& options, const Processes& processes)
+    : set_(set), processes_(processes), indices_(std::move(indices)), thread_([=, this] { produce(batch_size, first, options); }) {}
 
 BatchStream::~BatchStream() {
   {
@@ -39,7 +51,9 @@ void BatchStream::produce(std::int64_t batch_size, std::int64_t first, const Pac
   try {
     for (std::int64_t start = first * batch_size; start < count; start += batch_size) {
       const auto size = static_cast<std::size_t>(std::min(batch_size, count - start));
-      TrainBatch batch = make_batch(set_, std::span(indices_).subspan(static_cast<std::size_t>(start), size), options);
+      const auto whole = std::span<const std::int64_t>(indices_).subspan(static_cast<std::size_t>(start), size);
+      TrainBatch batch = make_batch(set_, processes_.part(whole), options);
+      batch.present = count_present(set_, whole);
       std::unique_lock lock(mutex_);
       changed_.wait(lock, [&] { return stop_ || ready_.size() < kBatchesAhead; });
       if (stop_) return;

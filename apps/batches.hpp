@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "apps/processes.hpp"
 #include "datasets/molecule_set.hpp"
 #include "featurize/graph_batch.hpp"
 
@@ -19,16 +20,21 @@ namespace molgraph {
 struct TrainBatch {
   GraphBatch graph;        ///< GraphBatch::row = index in the set, the key of the molecule's random numbers
   torch::Tensor targets;   ///< [B, T] float32, missing = NaN
+  std::int64_t present = 0;   ///< targets that are not missing, in the parts of all processes together
 };
 
 /// Packs the molecules `indices` of `set`.
 TrainBatch make_batch(const MoleculeSet& set, std::span<const std::int64_t> indices, const PackOptions& options);
 
-/// Packs `indices` in chunks of `batch_size`, starting with batch number `first`, two batches ahead of the consumer.
+/// Targets of these molecules that are not missing.
+std::int64_t count_present(const MoleculeSet& set, std::span<const std::int64_t> indices);
+
+/// Packs `indices` in chunks of `batch_size`, starting with batch number `first`, two batches ahead of the consumer; of every
+/// chunk, this process's part.
 class BatchStream {
  public:
   BatchStream(const MoleculeSet& set, std::vector<std::int64_t> indices, std::int64_t batch_size, std::int64_t first,
-              const PackOptions& options);
+              const PackOptions& options, const Processes& processes);
   ~BatchStream();
   BatchStream(const BatchStream&) = delete;
   BatchStream& operator=(const BatchStream&) = delete;
@@ -40,6 +46,7 @@ class BatchStream {
   void produce(std::int64_t batch_size, std::int64_t first, const PackOptions& options);
 
   const MoleculeSet& set_;
+  const Processes& processes_;
   std::vector<std::int64_t> indices_;
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -12,25 +12,45 @@ DType dtype_of(const torch::Tensor& tensor) { return tensor.scalar_type() == tor
 
 }  // namespace
 
+std::string to_text(const TrainerState& state) {
+  return nlohmann::json{{"step", state.step},
+                        {"epoch", state.epoch},
+                        {"batch", state.batch},
+                        {"loss_sum", state.loss_sum},
+                        {"loss_count", state.loss_count},
+                        {"best_value", state.best_value},
+                        {"best_epoch", state.best_epoch},
+                        {"finished", state.finished},
+                        {"stopped_early", state.stopped_early},
+                        {"metrics_csv", state.metrics_csv}}
+      .dump();
+}
+
+TrainerState state_from_text(const std::string& text) {
+  TrainerState state;
+  const auto json = nlohmann::json::parse(text);
+  json.at("step").get_to(state.step);
+  json.at("epoch").get_to(state.epoch);
+  json.at("batch").get_to(state.batch);
+  json.at("loss_sum").get_to(state.loss_sum);
+  json.at("loss_count").get_to(state.loss_count);
+  json.at("best_value").get_to(state.best_value);
+  json.at("best_epoch").get_to(state.best_epoch);
+  json.at("finished").get_to(state.finished);
+  json.at("stopped_early").get_to(state.stopped_early);
+  json.at("metrics_csv").get_to(state.metrics_csv);
+  return state;
+}
+
 void write_checkpoint(const std::string& path, const std::string& identity, const TrainerState& state,
                       const NamedTensors& tensors) {
-  const nlohmann::json json = {{"step", state.step},
-                               {"epoch", state.epoch},
-                               {"batch", state.batch},
-                               {"loss_sum", state.loss_sum},
-                               {"loss_count", state.loss_count},
-                               {"best_value", state.best_value},
-                               {"best_epoch", state.best_epoch},
-                               {"finished", state.finished},
-                               {"stopped_early", state.stopped_early},
-                               {"metrics_csv", state.metrics_csv}};
   std::vector<torch::Tensor> keep;
   std::vector<TensorView> views;
   for (const auto& [name, tensor] : tensors) {
     keep.push_back(tensor.detach().contiguous());
     views.push_back({name, dtype_of(tensor), tensor.sizes().vec(), keep.back().data_ptr()});
   }
-  write_safetensors(path, {{"molgraph.identity", identity}, {"molgraph.state", json.dump()}}, views);
+  write_safetensors(path, {{"molgraph.identity", identity}, {"molgraph.state", to_text(state)}}, views);
 }
 
 TrainerState read_checkpoint(const std::string& path, const std::string& identity, const NamedTensors& tensors) {
@@ -45,17 +65,7 @@ TrainerState read_checkpoint(const std::string& path, const std::string& identit
   }
   TrainerState state;
   try {
-    const auto json = nlohmann::json::parse(stored_state->second);
-    json.at("step").get_to(state.step);
-    json.at("epoch").get_to(state.epoch);
-    json.at("batch").get_to(state.batch);
-    json.at("loss_sum").get_to(state.loss_sum);
-    json.at("loss_count").get_to(state.loss_count);
-    json.at("best_value").get_to(state.best_value);
-    json.at("best_epoch").get_to(state.best_epoch);
-    json.at("finished").get_to(state.finished);
-    json.at("stopped_early").get_to(state.stopped_early);
-    json.at("metrics_csv").get_to(state.metrics_csv);
+    state = state_from_text(stored_state->second);
   } catch (const nlohmann::json::exception& error) {
     throw FileError(path + ": damaged checkpoint: " + error.what());
   }

@@ -26,6 +26,10 @@ struct TrainerState {
 
 using NamedTensors = std::vector<std::pair<std::string, torch::Tensor>>;
 
+/// As a checkpoint has it, and back. Throws nlohmann::json::exception on a text of something else.
+std::string to_text(const TrainerState& state);
+TrainerState state_from_text(const std::string& text);
+
 /// Atomic. `tensors` are weights, averages and the optimiser's moments under distinct names.
 void write_checkpoint(const std::string& path, const std::string& identity, const TrainerState& state,
                       const NamedTensors& tensors);

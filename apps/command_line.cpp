@@ -367,6 +367,11 @@ void CommandLine::parse(const std::vector<std::string>& arguments) {
   (void)gpu_of_device(state.common->device);
 }
 
+void log_errors_only() {
+  spdlog::set_level(spdlog::level::err);
+  silence_progress();
+}
+
 bool CommandLine::given(const std::string& option) const {
   const CLI::Option* found = state_->app.get_option_no_throw(option);
   return found != nullptr && found->count() > 0;

@@ -28,8 +28,8 @@ LossKind kind_of(Loss loss) {
 class Training : public DeviceTraining {
  public:
   Training(std::shared_ptr<Backend> backend, const GraphModel& model, const MoleculeSet& set,
-           std::function<bool(const std::string&)> decay_exempt)
-      : backend_(std::move(backend)), model_(model), set_(set), decay_exempt_(std::move(decay_exempt)) {
+           std::function<bool(const std::string&)> decay_exempt, DeviceSum sum)
+      : backend_(std::move(backend)), model_(model), set_(set), decay_exempt_(std::move(decay_exempt)), sum_(std::move(sum)) {
     std::vector<std::int64_t> all(static_cast<std::size_t>(set.size()));
     std::iota(all.begin(), all.end(), std::int64_t{0});
     PackOptions without_paths = model.pack_options();   // the device finds them itself
@@ -46,7 +46,7 @@ class Training : public DeviceTraining {
     const auto shift = model_.named_buffers()["target_shift"], scale = model_.named_buffers()["target_scale"];
     TrainingOptions of{.loss = kind_of(options.loss), .targets = static_cast<int>(set_.task.num_targets()), .target = set_.targets,
                        .shift = values_of(shift), .scale = values_of(scale), .weight_decay = options.weight_decay, .clip = options.grad_clip,
-                       .average = options.ema, .decay_exempt = decay_exempt_, .seed = options.seed};
+                       .average = options.ema, .decay_exempt = decay_exempt_, .seed = options.seed, .sum_over_processes = sum_};
     const auto parameters = model_.named_parameters();
     of.frozen = [&](const std::string& name) { return !parameters[name].requires_grad(); };
     const auto tensors = by_name(state);
@@ -72,8 +72,8 @@ class Training : public DeviceTraining {
     engine().read_state({part("adam.m."), part("adam.v."), part("ema.")});
   }
 
-  void step(std::span<const std::int64_t> molecules, std::uint32_t update, double learning_rate) override {
-    engine().step(molecules, update, learning_rate);
+  void step(std::span<const std::int64_t> molecules, std::int64_t present, std::uint32_t update, double learning_rate) override {
+    engine().step(molecules, update, learning_rate, present);
   }
 
   Losses take_losses() override {
@@ -110,13 +110,14 @@ class Training : public DeviceTraining {
   const GraphModel& model_;
   const MoleculeSet& set_;
   std::function<bool(const std::string&)> decay_exempt_;
+  DeviceSum sum_;
 };
 
 }  // namespace
 
 std::unique_ptr<DeviceTraining> train_on_device(const std::shared_ptr<Backend>& backend, const GraphModel& model, const MoleculeSet& set,
-                                                const std::function<bool(const std::string&)>& decay_exempt) {
-  return std::make_unique<Training>(backend, model, set, decay_exempt);
+                                                const std::function<bool(const std::string&)>& decay_exempt, DeviceSum sum) {
+  return std::make_unique<Training>(backend, model, set, decay_exempt, std::move(sum));
 }
 
 }  // namespace molgraph::MOLGRAPH_CUDA

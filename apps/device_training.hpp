@@ -19,8 +19,9 @@ class DeviceTraining {
   virtual void begin(const TrainerOptions& options, const NamedTensors& state, std::int64_t updates) = 0;
   /// Writes it back.
   virtual void fetch(const NamedTensors& state) = 0;
-  /// One update on the mean loss of these molecules; returns before it is done. `update` counts from 0.
-  virtual void step(std::span<const std::int64_t> molecules, std::uint32_t update, double learning_rate) = 0;
+  /// One update on the mean loss of a batch; returns before it is done. `molecules` is this process's part of it, `present` the number
+  /// of targets that the whole batch has; `update` counts from 0.
+  virtual void step(std::span<const std::int64_t> molecules, std::int64_t present, std::uint32_t update, double learning_rate) = 0;
   struct Losses {
     double sum = 0;
     std::int64_t count = 0;   ///< targets that were present

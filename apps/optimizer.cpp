@@ -64,6 +64,30 @@ void Optimizer::zero_grad() {
     if (parameter.grad().defined()) parameter.mutable_grad().zero_();
 }
 
+void Optimizer::sum_gradients(Processes& processes) {
+  if (processes.alone()) return;
+  torch::NoGradGuard no_grad;
+  // Behind the numbers stands who has a gradient: a process whose part of the batch has no target has none.
+  std::vector<float> flat, has;
+  for (const torch::Tensor& parameter : parameters_) {
+    const auto first = flat.size();
+    flat.resize(first + static_cast<std::size_t>(parameter.numel()), 0.0f);
+    has.push_back(parameter.grad().defined() ? 1.0f : 0.0f);
+    if (!parameter.grad().defined()) continue;
+    const torch::Tensor gradient = parameter.grad().contiguous();
+    std::copy_n(gradient.const_data_ptr<float>(), gradient.numel(), flat.data() + first);
+  }
+  const auto behind = flat.size();
+  flat.insert(flat.end(), has.begin(), has.end());
+  processes.sum(std::span(flat));
+  const float* from = flat.data();
+  for (std::size_t k = 0; k < parameters_.size(); ++k) {
+    torch::Tensor& parameter = parameters_[k];
+    if (flat[behind + k] > 0) parameter.mutable_grad() = torch::from_blob(const_cast<float*>(from), parameter.sizes()).clone();
+    from += parameter.numel();
+  }
+}
+
 void Optimizer::step(double learning_rate, double clip) {
   torch::NoGradGuard no_grad;
   for (torch::Tensor& parameter : parameters_)

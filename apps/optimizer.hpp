@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "apps/checkpoint.hpp"
+#include "apps/processes.hpp"
 
 namespace molgraph {
 
@@ -20,6 +21,8 @@ class Optimizer {
   Optimizer(torch::nn::Module& module, const std::function<bool(const std::string&)>& decay_exempt, double weight_decay);
 
   void zero_grad();
+  /// The gradients of all processes are added up.
+  void sum_gradients(Processes& processes);
   /// One update; `clip` > 0 bounds the norm of the whole gradient first.
   void step(double learning_rate, double clip);
 

@@ -104,13 +104,16 @@ int run_program(int argc, char** argv, const std::function<int(const std::vector
   } catch (const FileError& error) {
     spdlog::error("{}", error.what());
     return kExitFile;
+  } catch (const RunError& error) {
+    spdlog::error("{}", first_line(error.what()));
+    return kExitFailed;
   } catch (const std::bad_alloc&) {
     spdlog::error("out of memory");
-    return kExitInternal;
+    return kExitFailed;
   } catch (const std::exception& error) {
     spdlog::error("internal error: {}", first_line(error.what()));
     spdlog::debug("{}", error.what());
-    return kExitInternal;
+    return kExitFailed;
   }
 }
 

@@ -21,7 +21,7 @@ namespace molgraph {
 // --- running a program ---
 
 /// Exit codes of every program; a program stopped by a signal ends with 128 + its number (130, 143).
-enum ExitCode : int { kExitDone = 0, kExitInternal = 1, kExitUsage = 2, kExitData = 3, kExitFile = 4 };
+enum ExitCode : int { kExitDone = 0, kExitFailed = 1, kExitUsage = 2, kExitData = 3, kExitFile = 4 };
 
 /// Thrown where a program has saved what it could after SIGINT or SIGTERM; run_program() ends with 128 + signal.
 struct Stopped {
@@ -35,13 +35,16 @@ struct EndProgram {
 };
 
 /// The body of a main(): sets up the log (spdlog, to stderr), runs `body` with the arguments after the program's name,
-/// and turns exceptions into one line on stderr and an exit code: UsageError 2, DataError 3, FileError 4, others 1.
+/// and turns exceptions into one line on stderr and an exit code: UsageError 2, DataError 3, FileError 4, RunError and others 1.
 int run_program(int argc, char** argv, const std::function<int(const std::vector<std::string>& arguments)>& body);
 
 /// LibTorch's OpenMP threads spin while they wait: on a machine that does anything else, training then slows down
 /// several times over. The policy is read when that library loads, so this sets OMP_WAIT_POLICY=passive, unless the
 /// user chose one, and starts the program anew, once. For mains that compute with LibTorch; first thing in main().
 void let_waiting_threads_sleep(char** argv);
+
+/// From now on nothing but errors is logged, and no progress shown.
+void log_errors_only();
 
 /// "molgraph 0.1.0"
 std::string version_text();

@@ -1,12 +1,15 @@
 // molgraph-train: trains Graphormer or GRPE, with or without URPE's gate, and writes a run directory.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <filesystem>
+#include <functional>
 
 #include "apps/program.hpp"
 #include "apps/recipes.hpp"
 #include "apps/train_options.hpp"
 #include "apps/train_run.hpp"
 #include "datasets/load.hpp"
+#include "datasets/threads.hpp"
 #include "featurize/error.hpp"
 
 namespace molgraph {
@@ -113,9 +116,8 @@ TrainOptions options_to_resume(const std::vector<std::string>& arguments, const 
   return stored;
 }
 
-int body(const std::vector<std::string>& arguments) {
-  auto [options, call] = parse(arguments, {}, true);
-  catch_stop_signals();
+/// What is trained and where, from the command line and, with --resume, from the run itself. Throws UsageError.
+TrainRun training_asked_for(const std::vector<std::string>& arguments, const TrainOptions& options, const Call& call) {
   TrainRun run;
   if (call.resume && std::filesystem::exists(call.output + "/config.toml")) {
     run.options = options_to_resume(arguments, call);
@@ -128,12 +130,34 @@ int body(const std::vector<std::string>& arguments) {
   }
   run.folder = call.output.empty() ? free_folder(run.options.data[0]) : call.output;
   while (run.folder.size() > 1 && run.folder.back() == '/') run.folder.pop_back();
-  run.resume = call.resume;
-  run.threads = call.common.threads;
-  run.gpu = gpu_of_device(call.common.device);
-  if (!run.resume && std::filesystem::exists(run.folder + "/config.toml")) {
+  if (!call.resume && std::filesystem::exists(run.folder + "/config.toml")) {
     throw UsageError(run.folder + " holds a run already; go on with --resume or choose another --output-dir");
   }
+  return run;
+}
+
+/// Of several processes only the first looks at the run directory, which need not be the others' to see.
+TrainRun training_agreed_on(Processes& processes, const std::function<TrainRun()>& asked_for) {
+  TrainRun run;
+  if (processes.first()) run = asked_for();
+  std::string options = to_toml(run.options);
+  processes.share(options);
+  processes.share(run.folder);
+  if (!processes.first()) run.options = train_options_from_text(options, "the first process's options");
+  return run;
+}
+
+int body(const std::vector<std::string>& arguments) {
+  const auto [options, call] = parse(arguments, {}, true);
+  const auto processes = std::make_shared<Processes>(place_from_environment());
+  catch_stop_signals();
+  if (!processes->first()) log_errors_only();
+  TrainRun run = training_agreed_on(*processes, [&, &options = options, &call = call] { return training_asked_for(arguments, options, call); });
+  const ProcessPlace& place = processes->place();
+  run.processes = processes;
+  run.resume = call.resume;
+  run.threads = call.common.threads > 0 ? call.common.threads : std::max(1, usable_cores() / place.local_count);
+  run.gpu = call.common.device == "cuda" ? place.local_rank : gpu_of_device(call.common.device);
   run_training(run);
   return kExitDone;
 }

@@ -2,6 +2,7 @@
 
 #include <toml++/toml.h>
 
+#include <fstream>
 #include <sstream>
 
 #include "featurize/error.hpp"
@@ -153,20 +154,28 @@ std::string to_toml(const TrainOptions& options) {
 }
 
 TrainOptions train_options_from_toml(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw FileError(path + ": cannot be read");
+  std::ostringstream text;
+  text << file.rdbuf();
+  return train_options_from_text(text.str(), path);
+}
+
+TrainOptions train_options_from_text(const std::string& text, const std::string& name) {
   toml::table table;
   try {
-    table = toml::parse_file(path);
+    table = toml::parse(text);
   } catch (const toml::parse_error& error) {
     std::ostringstream where;
-    where << path << ", line " << error.source().begin.line << ": " << error.description();
+    where << name << ", line " << error.source().begin.line << ": " << error.description();
     throw FileError(where.str());
   }
   TrainOptions options;
   for (const auto& option : list_options(options)) {
     const toml::node* node = table.get(option.key());
-    if (!node) throw FileError(path + ": '" + option.key() + "' is missing");
+    if (!node) throw FileError(name + ": '" + option.key() + "' is missing");
     if (!std::visit([&](auto* field) { return extract(*node, *field); }, option.field)) {
-      throw FileError(path + ": '" + option.key() + "' has a value of the wrong kind");
+      throw FileError(name + ": '" + option.key() + "' has a value of the wrong kind");
     }
   }
   return options;

@@ -106,5 +106,7 @@ std::vector<TrainOption> list_options(TrainOptions& options);
 std::string to_toml(const TrainOptions& options);
 /// Inverse of to_toml. Throws FileError naming file, key and problem.
 TrainOptions train_options_from_toml(const std::string& path);
+/// The same from a text; `name` stands for the file in messages.
+TrainOptions train_options_from_text(const std::string& toml, const std::string& name);
 
 }  // namespace molgraph

@@ -13,6 +13,7 @@
 #include "apps/log.hpp"
 #include "apps/model_factory.hpp"
 #include "apps/model_file.hpp"
+#include "apps/nccl.hpp"
 #include "apps/program.hpp"
 #include "apps/run_directory.hpp"
 #include "apps/run_options.hpp"
@@ -261,20 +262,30 @@ void write_submissions(const std::string& folder, const LoadedData& data, const 
   }
 }
 
-/// Trains the model of one folder and returns its predictions.
+/// How gradients on GPUs are added up; empty for one process.
+cuda::DeviceSum device_sum(const TrainRun& run) {
+  if (run.processes->alone()) return {};
+  return [nccl = std::make_shared<Nccl>(*run.processes, run.gpu)](float* values, std::size_t size, cuda::Stream stream) {
+    nccl->sum(values, size, stream);
+  };
+}
+
+/// Trains the model of one folder and returns its predictions; only the first process has any.
 AllPredictions train_member(const TrainRun& run, TrainOptions options, const ModelConfig& config, const LoadedData& data,
                             const std::optional<StartingPoint>& start, const std::string& folder) {
   const RunDirectory directory{folder};
-  fs::create_directories(folder);
-  const TrainerOptions trainer = resolve_training(options, data, folder);
+  if (run.processes->first()) fs::create_directories(folder);
+  TrainerOptions trainer = resolve_training(options, data, folder);
+  trainer.processes = run.processes;
   const std::shared_ptr<GraphModel> model = start_model(options, config, data, start);
   describe(config, *model, options.seed);
   const Compute compute = make_compute(run, *model);
   Trainable trainable = make_trainable(model, compute, config, options.decay == "all");
   if (compute.gpu && trainer.flag.ascents == 0)   // FLAG's passes go through the host
-    trainable.device = cuda::train_on_device(compute.gpu, *model, data.set, trainable.decay_exempt);
+    trainable.device = cuda::train_on_device(compute.gpu, *model, data.set, trainable.decay_exempt, device_sum(run));
   print_estimate(measure_step(trainable, data.set, data.split, trainer), trainer);
   const TrainerResult result = train(trainable, data.set, data.split, trainer, run.resume);
+  if (!run.processes->first()) return {};
   if (result.best_epoch > 0) {
     log_info(text("%s after epoch %lld; the best by validation is epoch %lld",
                   result.stopped_early ? "Stopped early" : "Done", static_cast<long long>(result.epochs),
@@ -292,8 +303,11 @@ std::array<double, 3> train_split(const TrainRun& run, const TrainOptions& optio
                                   const LoadedData& data, const std::optional<StartingPoint>& start,
                                   const std::string& folder) {
   const RunDirectory directory{folder};
-  fs::create_directories(folder);
-  write_splits(directory.splits(), data.set, data.split);
+  const bool first = run.processes->first();
+  if (first) {
+    fs::create_directories(folder);
+    write_splits(directory.splits(), data.set, data.split);
+  }
   const std::int64_t members = options.ensemble_size;
   AllPredictions mean;
   for (std::int64_t m = 0; m < members; ++m) {
@@ -304,6 +318,7 @@ std::array<double, 3> train_split(const TrainRun& run, const TrainOptions& optio
     if (members > 1) log_info("Model " + std::to_string(m + 1) + " of " + std::to_string(members));
     mean.add_share(train_member(run, own, config, data, start, member), 1.0f / static_cast<float>(members));
   }
+  if (!first) return {};
   if (!data.split.test.empty()) write_predictions(directory.test_predictions(), data.set, data.split.test, mean.parts[2]);
   write_submissions(folder, data, mean);
   return report_results(folder, data, options, mean.parts);
@@ -321,7 +336,19 @@ void train_folds(const TrainRun& run, const TrainOptions& options, const ModelCo
     data.split = data.folds[k];
     reached.push_back(train_split(run, own, config, data, start, run.folder + "/model_" + std::to_string(k)));
   }
-  report_folds(run.folder, options.metric, reached);
+  if (run.processes->first()) report_folds(run.folder, options.metric, reached);
+}
+
+/// All processes load at once, but a named data set may have to be downloaded: by one process of a machine.
+LoadedData load_together(const TrainRun& run, const TrainOptions& options, const std::optional<StartingPoint>& start) {
+  const auto load = [&] { return load_with_progress(options, start ? &start->config : nullptr, run.threads); };
+  const bool named = !fs::exists(options.data.front()), goes_first = run.processes->place().local_rank == 0;
+  if (!named || run.processes->alone()) return load();
+  LoadedData data;
+  if (goes_first) data = load();
+  run.processes->wait();
+  if (!goes_first) data = load();
+  return data;
 }
 
 }  // namespace
@@ -331,19 +358,28 @@ void run_training(const TrainRun& run) {
   at::globalContext().setDeterministicAlgorithms(true, true);
   torch::set_num_threads(thread_count(run.threads));
   check_compute(run);   // refused before there is a folder
-  fs::create_directories(run.folder);
   const RunDirectory directory{run.folder};
-  const LogFile log(directory.log());
+  const bool first = run.processes->first();
+  std::optional<LogFile> log;
+  if (first) {
+    fs::create_directories(run.folder);
+    log.emplace(directory.log());
+  }
 
   TrainOptions options = run.options;
   const std::optional<StartingPoint> start = starting_point(options);
   if (start && options.features.empty()) options.features = to_string(start->config.featurizer.features);
-  LoadedData data = load_with_progress(options, start ? &start->config : nullptr, run.threads);
+  LoadedData data = load_together(run, options, start);
   report_data(data);
   const ModelConfig config = resolve_model(options, data.set, start ? &start->config : nullptr);
-  resolve_training(options, data, run.folder);
-  write_config(directory, options);
-  write_rejected(directory.rejected(), data.set);
+  const std::int64_t batch_size = resolve_training(options, data, run.folder).batch_size;
+  if (batch_size < run.processes->count()) {
+    throw UsageError(text("--batch-size %lld cannot be divided among %d processes", static_cast<long long>(batch_size), run.processes->count()));
+  }
+  if (first) {
+    write_config(directory, options);
+    write_rejected(directory.rejected(), data.set);
+  }
   if (data.folds.empty()) {
     train_split(run, options, config, data, start, run.folder);
   } else {

@@ -14,6 +14,7 @@
 #include "apps/evaluate.hpp"
 #include "apps/loss.hpp"
 #include "apps/metrics.hpp"
+#include "apps/processes.hpp"
 #include "datasets/molecule_set.hpp"
 
 namespace molgraph {
@@ -53,6 +54,7 @@ struct TrainerOptions {
   std::uint64_t seed = 0;
   std::string folder;              ///< the run directory: metrics.csv and checkpoints/ are written there
   std::string identity;            ///< what the run is; a checkpoint of another identity is refused
+  std::shared_ptr<Processes> processes = std::make_shared<Processes>();   ///< who trains together; the first of them writes
 };
 
 /// Learning rate of update s = 1..S: linear up to the peak at W, then linear down to end_lr at S.
@@ -67,7 +69,8 @@ struct TrainerResult {
 
 /// Trains until the steps or the patience are used up, going on from folder/checkpoints/last.safetensors if `resume` and
 /// that file exists. checkpoints/best.safetensors ends as the model with the best validation (the last one without any).
-/// On SIGINT or SIGTERM it writes a checkpoint and throws Stopped. Throws std::runtime_error when the loss is not finite.
+/// On SIGINT or SIGTERM, to any of the processes, it writes a checkpoint and throws Stopped in all of them. Throws RunError
+/// when the loss is not finite, DataError if the processes' data or options differ.
 TrainerResult train(const Trainable& model, const MoleculeSet& set, const Split& split, const TrainerOptions& options,
                     bool resume);
 

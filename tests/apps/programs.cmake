@@ -1,5 +1,5 @@
 # Tests of the predictor and of the scoring programs. The programs are run as their users run them, from a shell.
-add_library(apps_test_support STATIC shell.cpp tiny_model.cpp)
+add_library(apps_test_support STATIC meeting.cpp shell.cpp tiny_model.cpp)
 target_link_libraries(apps_test_support PUBLIC trainer molgraph_warnings)
 molgraph_use_torch(apps_test_support)
 

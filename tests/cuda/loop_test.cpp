@@ -13,7 +13,11 @@
 #include "apps/optimizer.hpp"
 #include "apps/trainer.hpp"
 #include "graphormer/attention/cpu_backend.hpp"
+#include "tests/apps/meeting.hpp"
 #include "tests/models/engine_checks.hpp"
+#ifndef MOLGRAPH_CUDA_EMULATED
+#include "apps/nccl.hpp"
+#endif
 
 namespace molgraph::test {
 namespace {
@@ -50,16 +54,27 @@ class CudaLoop : public testing::Test {
   }
 
   /// Trains `epochs` of 4 epochs and returns metrics.csv.
-  std::string train_in(const std::string& name, bool on_device, std::int64_t epochs, bool resume) const {
+  std::string train_in(const std::string& name, bool on_device, std::int64_t epochs, bool resume,
+                       const std::shared_ptr<Processes>& processes = std::make_shared<Processes>(),
+                       std::shared_ptr<GraphModel> of = model()) const {
     const MoleculeSet set = molecule_set();
     const Split split{{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, {10, 11, 12, 13}, {}};
-    const std::shared_ptr<GraphModel> of = model();
     Trainable trainable{.module = of, .pack = of->pack_options(), .width = 16, .target_shift = of->named_buffers()["target_shift"],
                         .target_scale = of->named_buffers()["target_scale"]};
     trainable.decay_exempt = [of](const std::string& parameter) { return of->is_decay_exempt(parameter); };
     trainable.save = [of](const std::string& path) { torch::save(of->parameters(), path); };
     if (on_device) {
-      trainable.device = train_on_device(std::make_shared<Backend>(*of), *of, set, trainable.decay_exempt);
+      DeviceSum sum;   // as NCCL's, by way of the host
+      if (!processes->alone()) {
+        sum = [processes](float* values, std::size_t size, Stream stream) {
+          std::vector<float> host(size);
+          copy_to_host(host.data(), values, size * sizeof(float), stream);
+          processes->sum(std::span(host));
+          copy_to_device(values, host.data(), size * sizeof(float), stream);
+          synchronize(stream);
+        };
+      }
+      trainable.device = train_on_device(std::make_shared<Backend>(*of), *of, set, trainable.decay_exempt, sum);
     } else {
       const auto engine = std::make_shared<CpuBackend>(*of, 1);
       trainable.run = [engine](const GraphBatch& batch, const ForwardMode&) { return engine->predict(batch); };
@@ -68,6 +83,7 @@ class CudaLoop : public testing::Test {
     }
     TrainerOptions options{.batch_size = 3, .epochs = epochs, .total_steps = 16, .warmup_steps = 2, .lr = 3e-3, .grad_clip = 1.0, .ema = 0.5};
     options.seed = 9, options.folder = (folder_ / name).string(), options.identity = "a run";
+    options.processes = processes;
     if (on_device) {
       EXPECT_GT(measure_step(trainable, set, split, options), 0);   // changes nothing
     }
@@ -122,6 +138,42 @@ TEST_F(CudaLoop, GoesOnWithTheSameBits) {
   EXPECT_EQ(train_in("parts", true, 4, true), whole);
   EXPECT_EQ(bytes("parts/checkpoints/last.safetensors"), bytes("whole/checkpoints/last.safetensors"));
 }
+
+// Of a batch of three, a process gets one and the other two; of the last one, with one molecule, a process gets none.
+TEST_F(CudaLoop, TwoProcessesTakeTheCourseOfOne) {
+  const std::vector<double> wanted = numbers(train_in("one", true, 4, false));
+  const std::vector<std::shared_ptr<GraphModel>> models{model(), model()};
+  run_together(2, [&](const std::shared_ptr<Processes>& processes) {
+    train_in("two", true, 4, false, processes, models[static_cast<std::size_t>(processes->rank())]);
+  });
+  const std::vector<double> got = numbers(bytes("two/metrics.csv"));
+  ASSERT_EQ(got.size(), wanted.size());
+  for (std::size_t k = 0; k < wanted.size(); ++k) EXPECT_NEAR(got[k], wanted[k], 2e-4 * std::abs(wanted[k])) << k;
+  const auto first = models[0]->parameters(), second = models[1]->parameters();
+  for (std::size_t k = 0; k < first.size(); ++k) EXPECT_TRUE(torch::equal(first[k], second[k])) << k;
+}
+
+#ifndef MOLGRAPH_CUDA_EMULATED
+TEST_F(CudaLoop, NcclOfOneProcess) {
+  Processes alone;
+  std::unique_ptr<Nccl> nccl;
+  try {
+    nccl = std::make_unique<Nccl>(alone, 0);
+  } catch (const DeviceError& error) {
+    if (std::string(error.what()).find("needs NCCL") != std::string::npos) GTEST_SKIP() << error.what();
+    throw;
+  }
+  const Stream stream = make_stream();
+  Array<float> values;
+  const std::vector<float> wanted{1, 2, 3};
+  values.upload(wanted, stream);
+  nccl->sum(values.data(), wanted.size(), stream);
+  std::vector<float> got(wanted.size());
+  copy_to_host(got.data(), values.data(), got.size() * sizeof(float), stream);
+  EXPECT_EQ(got, wanted);
+  destroy_stream(stream);
+}
+#endif
 
 }  // namespace
 }  // namespace molgraph::test

@@ -32,11 +32,11 @@ struct Block {
   std::size_t running = 0;
 };
 
-Block* block_now = nullptr;
-std::vector<unsigned char> shared;
-std::mt19937_64 schedule;
-std::map<void*, std::size_t> sizes;
-std::vector<std::function<void()>>* recorded = nullptr;
+thread_local Block* block_now = nullptr;
+thread_local std::vector<unsigned char> shared;
+thread_local std::mt19937_64 schedule;
+thread_local std::map<void*, std::size_t> sizes;
+thread_local std::vector<std::function<void()>>* recorded = nullptr;
 
 void wait(Waits at) {
   Block& block = *block_now;
@@ -66,7 +66,7 @@ bool open_barriers(Block& block) {
 }
 
 void run_block(Block& block, dim3 size, const std::function<void()>& kernel) {
-  static ctx::pooled_fixedsize_stack stacks(256 * 1024, 64);
+  thread_local ctx::pooled_fixedsize_stack stacks(256 * 1024, 64);
   const std::size_t count = std::size_t{size.x} * size.y * size.z;
   block.threads.clear();
   block.threads.resize(count);

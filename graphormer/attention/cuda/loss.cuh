@@ -3,10 +3,9 @@
 
 #include "graphormer/attention/cuda/device.cuh"
 #include "graphormer/attention/cuda/model.hpp"
+#include "graphormer/attention/cuda/molecules.hpp"
 
 namespace molgraph::MOLGRAPH_CUDA {
-
-
 
 /// [B, T] targets (NaN = missing), scaled by shift and scale [outputs] where the loss is one of regression.
 struct LossTask {
@@ -16,7 +15,8 @@ struct LossTask {
   const std::int32_t* chosen = nullptr;          ///< [B] row of `target`
   float* slope = nullptr;                        ///< [B, outputs] of the mean loss
   double* total = nullptr;                       ///< {sum of losses, number of targets} are added to
-  double* present = nullptr;                     ///< number of targets of this batch
+  double* present = nullptr;                     ///< number of targets of the whole batch
+  const StepNumbers* numbers = nullptr;
 };
 
 __device__ __forceinline__ float target_loss(LossKind kind, float scaled, float wanted, float* slope) {
@@ -45,7 +45,8 @@ __global__ void __launch_bounds__(kLossThreads) loss_kernel(LossTask p) {
   __syncthreads();
   double all = 0;
   for (int t = 0; t < kLossThreads; ++t) all += sums[t];
-  const float share = all > 0 ? static_cast<float>(1.0 / all) : 0.0f;
+  const double whole = p.numbers->targets > 0 ? p.numbers->targets : all;
+  const float share = whole > 0 ? static_cast<float>(1.0 / whole) : 0.0f;
   __syncthreads();
   for (int e = thread; e < count; e += kLossThreads) {
     const float target = target_of(e), *scaled = p.scaled + e * classes;
@@ -72,7 +73,7 @@ __global__ void __launch_bounds__(kLossThreads) loss_kernel(LossTask p) {
   if (thread > 0) return;
   for (int t = 0; t < kLossThreads; ++t) p.total[0] += sums[t];
   p.total[1] += all;
-  *p.present = all;
+  *p.present = whole;
 }
 
 }  // namespace molgraph::MOLGRAPH_CUDA

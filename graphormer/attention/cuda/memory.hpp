@@ -4,19 +4,19 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "featurize/error.hpp"
 #include "graphormer/attention/cuda/namespace.hpp"
 
 namespace molgraph::MOLGRAPH_CUDA {
 
 /// There is no usable device, or it failed.
-class DeviceError : public std::runtime_error {
+class DeviceError : public RunError {
  public:
-  using std::runtime_error::runtime_error;
+  using RunError::RunError;
 };
 
 using Stream = void*;   ///< a cudaStream_t

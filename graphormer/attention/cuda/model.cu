@@ -135,9 +135,9 @@ class Engine : public Model {
     waiting_ = {};
   }
   void start_training(const TrainingOptions& options, std::int64_t updates, const TrainingStateSource& state) override;
-  void step(std::span<const std::int64_t> numbers, std::uint32_t update, double learning_rate) override;
+  void step(std::span<const std::int64_t> numbers, std::uint32_t update, double learning_rate, std::int64_t targets) override;
   std::vector<KernelTime> profile_step(std::span<const std::int64_t> numbers) override {
-    prepare_step(numbers, 0, 0.0);
+    prepare_step(numbers, 0, 0.0, 0);
     derived_ = false;
     return profile(stream_, [this] { update_on_device(); });
   }
@@ -166,8 +166,13 @@ class Engine : public Model {
   void sum_slices(const std::uint8_t* kind, double* squares) {
     launch(stream_, sum_slices_kernel, static_cast<unsigned>(blocks()), kUpdateThreads, kUpdateThreads * sizeof(double), update_of(kind, squares));
   }
-  void prepare_step(std::span<const std::int64_t> numbers, std::uint32_t update, double learning_rate);
-  void update_on_device();
+  void prepare_step(std::span<const std::int64_t> numbers, std::uint32_t update, double learning_rate, std::int64_t targets);
+  void gradients_on_device();
+  void weights_on_device();
+  void update_on_device() {
+    gradients_on_device();
+    weights_on_device();
+  }
 
   ModelPlan plan_;
   Parameters parameters_;
@@ -327,24 +332,31 @@ void Engine::start_training(const TrainingOptions& options, std::int64_t updates
   synchronize(stream_);
 }
 
-// Everything of an update that happens on the device: recorded once for batches that look alike.
-void Engine::update_on_device() {
+void Engine::gradients_on_device() {
   derive();
-  const float* scaled = forward(set_, places_, &places_.step->draws, nullptr, true);
+  const bool any = places_.molecules > 0;   // a process may have no part of a batch
+  const float* scaled = any ? forward(set_, places_, &places_.step->draws, nullptr, true) : nullptr;
   const auto values = static_cast<std::size_t>(places_.molecules) * outputs();
   launch(stream_, loss_kernel, 1u, kLossThreads, 2 * kLossThreads * sizeof(double),
          LossTask{.kind = options_.loss, .molecules = places_.molecules, .targets = options_.targets, .outputs = plan_.outputs, .scaled = scaled,
                   .target = target_.data(), .shift = shift_.data(), .scale = scale_.data(), .chosen = places_.number,
-                  .slope = slope_.sized(values), .total = total_.data(), .present = present_.data()});
-  backward(slope_.data());
-  sum_slices(kind_.data(), squares_.data());
+                  .slope = slope_.sized(values), .total = total_.data(), .present = present_.data(), .numbers = places_.step});
+  if (any) {
+    backward(slope_.data());
+    sum_slices(kind_.data(), squares_.data());
+  } else {
+    clear(gradient_.sized(static_cast<std::size_t>(parameters_.size())), static_cast<std::size_t>(parameters_.size()) * sizeof(float), stream_);
+  }
+}
+
+void Engine::weights_on_device() {
   const Update update = update_of(kind_.data(), squares_.data());
   const int count = static_cast<int>(blocks());
   launch(stream_, clip_kernel, 1u, kUpdateThreads, kUpdateThreads * sizeof(double), update, count);
   launch(stream_, adamw_kernel, static_cast<unsigned>(count), kUpdateThreads, 0, update, count);
 }
 
-void Engine::prepare_step(std::span<const std::int64_t> numbers, std::uint32_t update, double learning_rate) {
+void Engine::prepare_step(std::span<const std::int64_t> numbers, std::uint32_t update, double learning_rate, std::int64_t targets) {
   use_device(number_);
   ++updates_;
   const StepNumbers of{.draws = key_of({true, options_.seed, update, 0}),
@@ -352,12 +364,13 @@ void Engine::prepare_step(std::span<const std::int64_t> numbers, std::uint32_t u
                        .root = static_cast<float>(1 / std::sqrt(1 - std::pow(kBeta2, static_cast<double>(updates_)))),
                        .decay = static_cast<float>(learning_rate * options_.weight_decay),
                        .clip = static_cast<float>(options_.clip),
-                       .average = static_cast<float>(options_.average)};
+                       .average = static_cast<float>(options_.average),
+                       .targets = static_cast<double>(targets)};
   places_.upload(set_, numbers, kTrainingFill, of, stream_);
 }
 
-void Engine::step(std::span<const std::int64_t> numbers, std::uint32_t update, double learning_rate) {
-  prepare_step(numbers, update, learning_rate);
+void Engine::step(std::span<const std::int64_t> numbers, std::uint32_t update, double learning_rate, std::int64_t targets) {
+  prepare_step(numbers, update, learning_rate, targets);
   // The first batch of a kind runs as it is and takes what memory it needs; the second is recorded.
   const Likeness likeness{places_.molecules, places_.rows, places_.relations, places_.pairs, places_.classes};
   if (recorded_allocations_ != allocations()) {
@@ -366,8 +379,18 @@ void Engine::step(std::span<const std::int64_t> numbers, std::uint32_t update, d
     recorded_allocations_ = allocations();
   }
   auto& recording = recordings_[likeness];
-  if (!recording && seen_[likeness]++ > 0) recording = std::make_unique<Recording>(stream_, [this] { update_on_device(); });
-  recording ? recording->run() : update_on_device();
+  const bool alone = !options_.sum_over_processes;
+  const auto work = [&] { alone ? update_on_device() : gradients_on_device(); };
+  if (!recording && seen_[likeness]++ > 0) recording = std::make_unique<Recording>(stream_, work);
+  recording ? recording->run() : work();
+  if (!alone) {
+    options_.sum_over_processes(gradient_.data(), static_cast<std::size_t>(parameters_.size()), stream_);
+    Update sums = update_of(kind_.data(), squares_.data());   // the norm is that of the sum: one slice, itself
+    sums.partial = gradient_.data();
+    sums.slices = 1;
+    launch(stream_, sum_slices_kernel, static_cast<unsigned>(blocks()), kUpdateThreads, kUpdateThreads * sizeof(double), sums);
+    weights_on_device();
+  }
   derived_ = false;
 }
 

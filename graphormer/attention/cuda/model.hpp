@@ -33,6 +33,8 @@ struct TrainingOptions {
   double average = 0;                   ///< decay of the weights' moving average, 0 = off
   std::function<bool(const std::string&)> frozen, decay_exempt;   ///< by parameter name; empty = none is
   std::uint64_t seed = 0;
+  /// Replaces [size] floats on the device by their sums over all processes that train together; empty = there is one.
+  std::function<void(float* values, std::size_t size, Stream stream)> sum_over_processes;
 };
 
 /// Sum of the losses over the targets that were present, and their number.
@@ -78,7 +80,8 @@ class Model {
   /// From `updates` updates on; `options` and `state` are read here and not kept.
   virtual void start_training(const TrainingOptions& options, std::int64_t updates, const TrainingStateSource& state = {}) = 0;
   /// One AdamW update on the mean loss of these molecules; returns at once. `update` counts from 0 and keys the random numbers.
-  virtual void step(std::span<const std::int64_t> numbers, std::uint32_t update, double learning_rate) = 0;
+  /// `targets`: how many are present, if not all molecules of the batch are here; 0 = all are.
+  virtual void step(std::span<const std::int64_t> numbers, std::uint32_t update, double learning_rate, std::int64_t targets = 0) = 0;
   /// The kernels of one update on these molecules, at a learning rate of zero: no weight changes, the moments do.
   virtual std::vector<KernelTime> profile_step(std::span<const std::int64_t> numbers) = 0;
   /// Losses since the last call; waits for the device.

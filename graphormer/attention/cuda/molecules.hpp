@@ -83,6 +83,7 @@ struct StepNumbers {
   float decay = 0;       ///< lr * weight decay
   float clip = 0;        ///< bound of the gradient's norm; 0 = none
   float average = 0;     ///< decay of the moving average; 0 = none
+  double targets = 0;    ///< present in the whole batch; 0 = all its molecules are here
 };
 
 /// How a batch is filled up, so that batches of similar size look alike and one recording serves them.

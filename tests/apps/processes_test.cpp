@@ -1,0 +1,117 @@
+#include "apps/processes.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <numeric>
+#include <thread>
+#include <vector>
+
+#include "featurize/error.hpp"
+#include "tests/apps/meeting.hpp"
+
+namespace molgraph::test {
+namespace {
+
+TEST(Processes, OneAloneSumsAndSharesNothing) {
+  Processes alone;
+  std::vector<float> values{1, 2};
+  alone.sum(std::span(values));
+  EXPECT_EQ(values, (std::vector<float>{1, 2}));
+  std::string text = "mine";
+  alone.share(text);
+  EXPECT_EQ(text, "mine");
+  EXPECT_TRUE(alone.alone() && alone.first());
+}
+
+TEST(Processes, SumAndShare) {
+  for (const int count : {2, 3}) {
+    run_together(count, [&](const std::shared_ptr<Processes>& processes) {
+      const int rank = processes->rank();
+      std::vector<float> floats{static_cast<float>(rank + 1), 0.5f};
+      processes->sum(std::span(floats));
+      EXPECT_EQ(floats, (std::vector<float>{static_cast<float>(count * (count + 1) / 2), 0.5f * static_cast<float>(count)}));
+      std::vector<double> doubles(1000, 1e-12 + rank);
+      processes->sum(std::span(doubles));
+      EXPECT_DOUBLE_EQ(doubles[999], count * 1e-12 + count * (count - 1) / 2);
+      std::string text = rank == 0 ? "the first's words" : std::string(static_cast<std::size_t>(rank) * 100, 'x');
+      processes->share(text);
+      EXPECT_EQ(text, "the first's words");
+      std::string empty = rank == 0 ? "" : "not empty";
+      processes->share(empty);
+      EXPECT_EQ(empty, "");
+    });
+  }
+}
+
+TEST(Processes, PartsAreConsecutiveAndWhole) {
+  for (const std::size_t size : {0u, 1u, 2u, 7u, 12u}) {
+    std::vector<int> items(size), together;
+    std::iota(items.begin(), items.end(), 0);
+    std::vector<std::vector<int>> parts(3);
+    run_together(3, [&](const std::shared_ptr<Processes>& processes) {
+      const auto part = processes->part(std::span(items));
+      parts[static_cast<std::size_t>(processes->rank())].assign(part.begin(), part.end());
+    });
+    for (const auto& part : parts) {
+      EXPECT_LE(part.size(), size / 3 + 1);
+      together.insert(together.end(), part.begin(), part.end());
+    }
+    EXPECT_EQ(together, items);
+  }
+}
+
+TEST(Processes, AnEndedOneIsAnError) {
+  run_together(2, [&](const std::shared_ptr<Processes>& processes) {
+    if (processes->rank() == 1) return;   // the only reference goes with it
+    std::vector<double> values(4, 1.0);
+    EXPECT_THROW(processes->sum(std::span(values)), ProcessError);
+  });
+}
+
+class PlaceOfProcess : public testing::Test {
+ protected:
+  void set(const char* name, const char* value) {
+    names_.push_back(name);
+    ::setenv(name, value, 1);
+  }
+  void TearDown() override {
+    for (const char* name : names_) ::unsetenv(name);
+  }
+  std::vector<const char*> names_;
+};
+
+TEST_F(PlaceOfProcess, AsTorchrunSetsIt) {
+  EXPECT_EQ(place_from_environment().count, 1);
+  set("WORLD_SIZE", "4"), set("RANK", "3"), set("LOCAL_WORLD_SIZE", "2"), set("LOCAL_RANK", "1");
+  set("MASTER_ADDR", "node7"), set("MASTER_PORT", "29500"), set("TORCHELASTIC_RESTART_COUNT", "2"), set("TORCHELASTIC_USE_AGENT_STORE", "True");
+  const ProcessPlace place = place_from_environment();
+  EXPECT_EQ(place.count, 4);
+  EXPECT_EQ(place.rank, 3);
+  EXPECT_EQ(place.local_count, 2);
+  EXPECT_EQ(place.local_rank, 1);
+  EXPECT_EQ(place.address, "node7");
+  EXPECT_EQ(place.port, 29500);
+  EXPECT_EQ(place.attempt, "2");
+  EXPECT_TRUE(place.hosted);
+}
+
+TEST_F(PlaceOfProcess, NonsenseIsAUsageError) {
+  set("WORLD_SIZE", "2");
+  EXPECT_THROW(place_from_environment(), UsageError);   // no RANK
+  set("RANK", "1");
+  EXPECT_THROW(place_from_environment(), UsageError);   // no MASTER_PORT
+  set("MASTER_PORT", "29500");
+  EXPECT_THROW(place_from_environment(), UsageError);   // no MASTER_ADDR
+  set("MASTER_ADDR", "localhost");
+  EXPECT_EQ(place_from_environment().rank, 1);
+  for (const char* rank : {"2", "-1", "1x", ""}) {
+    set("RANK", rank);
+    EXPECT_THROW(place_from_environment(), UsageError) << rank;
+  }
+  set("WORLD_SIZE", "0");
+  EXPECT_THROW(place_from_environment(), UsageError);
+}
+
+}  // namespace
+}  // namespace molgraph::test
