@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "apps/batches.hpp"
+#include "apps/log.hpp"
 #include "apps/model_factory.hpp"
 #include "apps/program.hpp"
 #include "apps/trainer.hpp"
@@ -38,7 +39,8 @@ class Training : public DeviceTraining {
       const auto some = std::span(all).subspan(first, std::min(kLoadedAtOnce, all.size() - first));
       engine().add_molecules(make_batch(set, some, without_paths).graph);
     }
-    engine().upload_molecules();
+    if (!engine().upload_molecules())
+      log_info("The data set takes more than half of the GPU's free memory: it stays in main memory and is sent batch by batch");
   }
 
   void begin(const TrainerOptions& options, const NamedTensors& state, std::int64_t updates) override {

@@ -92,6 +92,10 @@ void Upload::send(Array<char>& to, Stream stream) {
   copy_to_device(to.sized(size_), piece.memory, size_, stream);
   mark(piece.sent, stream);
 }
+void Upload::send(std::size_t at, std::size_t bytes, void* to, Stream stream) {
+  if (bytes > 0) copy_to_device(to, pieces_[turn_].memory + at, bytes, stream);
+}
+void Upload::end(Stream stream) { mark(pieces_[turn_].sent, stream); }
 
 #ifdef MOLGRAPH_CUDA_EMULATED
 
@@ -109,6 +113,7 @@ void check(int) {}
 std::string why_unusable(int) { return {}; }
 void use_device(int) {}
 std::size_t shared_memory_limit() { return 227 * 1024; }
+std::size_t free_memory() { return std::size_t{1} << 40; }
 std::string device_name(int) { return "emulated GPU"; }
 Stream make_stream() { return nullptr; }
 void destroy_stream(Stream) {}
@@ -214,6 +219,12 @@ std::size_t shared_memory_limit() {
   check(cudaGetDevice(&device));
   check(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
   return static_cast<std::size_t>(bytes);
+}
+
+std::size_t free_memory() {
+  std::size_t unused = 0, all = 0;
+  check(cudaMemGetInfo(&unused, &all));
+  return unused;
 }
 
 Stream make_stream() {

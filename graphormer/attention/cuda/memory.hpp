@@ -27,6 +27,7 @@ void check(int code);
 std::string why_unusable(int number);
 void use_device(int number);
 std::size_t shared_memory_limit();   ///< bytes a block may have
+std::size_t free_memory();           ///< bytes, of the device in use
 
 std::string device_name(int number);
 
@@ -70,13 +71,14 @@ class Array {
     copy_to_device(sized(from.size() + 1), from.data(), from.size() * sizeof(T), stream);   // + 1: never null
   }
   T* data() const { return data_; }
+  std::size_t capacity() const { return capacity_; }
 
  private:
   T* data_ = nullptr;
   std::size_t capacity_ = 0;
 };
 
-/// Several arrays to the device in one copy that nobody waits for: they are put together in page-locked memory, of which there
+/// Several arrays to the device in copies that nobody waits for: they are put together in page-locked memory, of which there
 /// are a few pieces in turn, so that the next ones can be put together while the device still works.
 class Upload {
  public:
@@ -92,7 +94,11 @@ class Upload {
   std::size_t add(const std::vector<T>& from) {
     return add(from.data(), from.size() * sizeof(T));
   }
+  /// All in one copy, to one array.
   void send(Array<char>& to, Stream stream);
+  /// One of them to its own; after the last one, end().
+  void send(std::size_t at, std::size_t bytes, void* to, Stream stream);
+  void end(Stream stream);
 
  private:
   struct Piece;

@@ -122,17 +122,27 @@ class Engine : public Model {
   void predict_resident(std::span<const std::int64_t> numbers, float* scaled) override {
     if (numbers.empty()) return;
     refresh();
-    places_.upload(set_, numbers, kTrainingFill, {}, stream_);
+    place(numbers, {});
     const float* out = forward(set_, places_, nullptr, nullptr, false);
     copy_to_host(scaled, out, numbers.size() * outputs() * sizeof(float), stream_);
   }
 
   void add_molecules(const GraphBatch& batch) override { waiting_.append(batch, plan_); }
-  void upload_molecules() override {
+  bool upload_molecules(std::size_t most_bytes) override {
     use_device(number_);
+    streams_ = waiting_.bytes() > (most_bytes > 0 ? most_bytes : free_memory() / 2);
+    if (streams_) {
+      set_.begin_stream(waiting_, plan_);
+      return false;
+    }
     set_.upload(waiting_, plan_, stream_);
     synchronize(stream_);
     waiting_ = {};
+    return true;
+  }
+  void place(std::span<const std::int64_t> numbers, const StepNumbers& of_step) {
+    if (streams_) set_.stream_in(waiting_, numbers, stream_);
+    places_.upload(set_, numbers, kTrainingFill, of_step, stream_);
   }
   void start_training(const TrainingOptions& options, std::int64_t updates, const TrainingStateSource& state) override;
   void step(std::span<const std::int64_t> numbers, std::uint32_t update, double learning_rate, std::int64_t targets) override;
@@ -184,7 +194,8 @@ class Engine : public Model {
   Array<std::int32_t> bond_rows_;
   ResidentMolecules transient_, set_;
   BatchPlaces places_;
-  MoleculeArrays waiting_;
+  MoleculeArrays waiting_;   ///< for upload_molecules(), or from batch to batch
+  bool streams_ = false;     ///< the latter
 
   // training
   /// Everything that arguments of an update's launches depend on, beside pointers.
@@ -366,7 +377,7 @@ void Engine::prepare_step(std::span<const std::int64_t> numbers, std::uint32_t u
                        .clip = static_cast<float>(options_.clip),
                        .average = static_cast<float>(options_.average),
                        .targets = static_cast<double>(targets)};
-  places_.upload(set_, numbers, kTrainingFill, of, stream_);
+  place(numbers, of);
 }
 
 void Engine::step(std::span<const std::int64_t> numbers, std::uint32_t update, double learning_rate, std::int64_t targets) {

@@ -67,11 +67,13 @@ class Model {
   virtual void gradients(const GraphBatch& batch, const RandomMode& random, const LossSlope& loss, float* scaled,
                          const GradientLookup& gradients, const float* perturbation = nullptr, float* dinput = nullptr) = 0;
 
-  // --- molecules that stay on the device ---
+  // --- molecules that are given once ---
 
   /// Adds molecules to those that wait for upload_molecules(); they are numbered in the order of the calls.
   virtual void add_molecules(const GraphBatch& batch) = 0;
-  virtual void upload_molecules() = 0;
+  /// What takes more than `most_bytes` (0 = half of the free memory) stays on the host, and every batch's molecules are sent to the
+  /// device; the results are the same. Returns whether the molecules are on the device.
+  virtual bool upload_molecules(std::size_t most_bytes = 0) = 0;
   /// `scaled` [numbers, outputs]
   virtual void predict_resident(std::span<const std::int64_t> numbers, float* scaled) = 0;
 

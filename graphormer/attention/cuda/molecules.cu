@@ -12,6 +12,9 @@ constexpr std::int32_t kTokenClasses[] = {32, 64, 1 << 20};
 // Half warps get a launch of their own where so large a part of the molecules fits into them.
 constexpr double kHalfWarpShare = 0.3;
 
+/// Were they made for a model with path terms?
+bool paths_of(const MoleculeArrays& molecules) { return !molecules.distance.empty(); }
+
 }  // namespace
 
 void MoleculeArrays::append(const GraphBatch& batch, const ModelPlan& plan) {
@@ -76,34 +79,111 @@ void MoleculeArrays::append(const GraphBatch& batch, const ModelPlan& plan) {
   }
 }
 
+void MoleculeArrays::append(const MoleculeArrays& from, std::int64_t number) {
+  const Entry& of = from.entries[static_cast<std::size_t>(number)];
+  const std::int64_t count = of.tokens - 1, pair_count = static_cast<std::int64_t>(of.tokens) * of.tokens;
+  const std::int64_t bond_at = paths_of(from) ? from.first_bond[static_cast<std::size_t>(of.atom_at)] : 0;
+  const auto bonds_here = static_cast<std::int32_t>(partner.size());
+  entries.push_back({of.row, of.tokens, of.relations, of.longest, static_cast<std::int64_t>(degree.size()),
+                     static_cast<std::int64_t>(relation.size()), static_cast<std::int64_t>(classes.size())});
+  const auto part = [](auto& to, const auto& all, std::int64_t first, std::int64_t length) {
+    if (!all.empty()) to.insert(to.end(), all.begin() + first, all.begin() + first + length);
+  };
+  const auto part_by_atom = [&](auto& to, const auto& all) {
+    const auto columns = static_cast<std::int64_t>(all.size() / from.degree.size());
+    part(to, all, of.atom_at * columns, count * columns);
+  };
+  part_by_atom(atoms, from.atoms);
+  part_by_atom(degree, from.degree);
+  part_by_atom(positions, from.positions);
+  part_by_atom(walks, from.walks);
+  part(relation, from.relation, of.pair_at, pair_count);
+  part(forbidden, from.forbidden, of.pair_at, pair_count);
+  part(distance, from.distance, of.pair_at, pair_count);
+  part(classes, from.classes, of.relation_at, of.relations);
+  if (!paths_of(from)) return;
+  for (std::int64_t j = 1; j <= count; ++j)
+    first_bond.push_back(bonds_here + from.first_bond[static_cast<std::size_t>(of.atom_at + j)] - static_cast<std::int32_t>(bond_at));
+  const std::int64_t bonds = from.first_bond[static_cast<std::size_t>(of.atom_at + count)] - bond_at;
+  part(partner, from.partner, bond_at, bonds);
+  part(bond, from.bond, bond_at, bonds);
+}
+
+void MoleculeArrays::clear() {
+  entries.clear();
+  for (auto* array : {&atoms, &forbidden, &bond}) array->clear();
+  for (auto* array : {&relation, &distance, &partner}) array->clear();
+  for (auto* array : {&positions, &walks}) array->clear();
+  degree.clear();
+  classes.clear();
+  first_bond.assign(1, 0);
+}
+
+std::size_t MoleculeArrays::bytes() const {
+  const auto of = [](const auto& array) { return array.size() * sizeof(array[0]); };
+  return of(atoms) + of(degree) + of(relation) + of(classes) + of(forbidden) + of(distance) + of(first_bond) + of(partner) + of(bond) +
+         of(positions) + of(walks);
+}
+
 std::size_t ResidentMolecules::class_of(std::int32_t tokens) const {
   std::size_t k = 0;
   while (tokens > limits_[k]) ++k;
   return k;
 }
 
-void ResidentMolecules::upload(const MoleculeArrays& from, const ModelPlan& plan, Stream stream) {
-  entries_ = from.entries;
-  const auto small = std::count_if(entries_.begin(), entries_.end(), [](const auto& e) { return e.tokens <= kHalfWarp; });
+void ResidentMolecules::classify(const std::vector<MoleculeArrays::Entry>& all) {
+  const auto small = std::count_if(all.begin(), all.end(), [](const auto& e) { return e.tokens <= kHalfWarp; });
   limits_.assign(std::begin(kTokenClasses), std::end(kTokenClasses));
-  if (static_cast<double>(small) >= kHalfWarpShare * static_cast<double>(entries_.size())) limits_.insert(limits_.begin(), kHalfWarp);
+  if (static_cast<double>(small) >= kHalfWarpShare * static_cast<double>(all.size())) limits_.insert(limits_.begin(), kHalfWarp);
   largest_.assign(limits_.size(), {});
-  for (const MoleculeArrays::Entry& e : entries_) {
+  for (const MoleculeArrays::Entry& e : all) {
     Largest& most = largest_[class_of(e.tokens)];
     most = {std::max(most.tokens, e.tokens), std::max(most.relations, e.relations)};
   }
-  atoms_.upload(from.atoms, stream);
-  degree_.upload(from.degree, stream);
-  relation_.upload(from.relation, stream);
-  classes_.upload(from.classes, stream);
+}
+
+template <class Visit>
+void ResidentMolecules::visit_arrays(const MoleculeArrays& from, const Visit& visit) {
+  visit(atoms_, from.atoms);
+  visit(degree_, from.degree);
+  visit(relation_, from.relation);
+  visit(classes_, from.classes);
+  visit(forbidden_, from.forbidden);
+  visit(distance_, from.distance);
+  visit(first_bond_, from.first_bond);
+  visit(partner_, from.partner);
+  visit(bond_, from.bond);
+  visit(positions_, from.positions);
+  visit(walks_, from.walks);
+}
+
+void ResidentMolecules::upload(const MoleculeArrays& from, const ModelPlan& plan, Stream stream) {
+  entries_ = from.entries;
+  streams_ = false;
   has_forbidden_ = plan.classes.forbidden_distance > 0;
-  forbidden_.upload(from.forbidden, stream);
-  distance_.upload(from.distance, stream);
-  first_bond_.upload(from.first_bond, stream);
-  partner_.upload(from.partner, stream);
-  bond_.upload(from.bond, stream);
-  positions_.upload(from.positions, stream);
-  walks_.upload(from.walks, stream);
+  classify(entries_);
+  visit_arrays(from, [stream](auto& array, const auto& values) { array.upload(values, stream); });
+}
+
+void ResidentMolecules::begin_stream(const MoleculeArrays& all, const ModelPlan& plan) {
+  streams_ = true;
+  has_forbidden_ = plan.classes.forbidden_distance > 0;
+  classify(all.entries);
+}
+
+void ResidentMolecules::stream_in(const MoleculeArrays& all, std::span<const std::int64_t> numbers, Stream stream) {
+  batch_.clear();
+  for (const std::int64_t number : numbers) batch_.append(all, number);
+  entries_ = batch_.entries;
+  ring_.begin();
+  std::vector<std::size_t> at;
+  visit_arrays(batch_, [&](auto&, const auto& values) { at.push_back(ring_.add(values)); });
+  std::size_t next = 0;
+  visit_arrays(batch_, [&](auto& array, const auto& values) {
+    if (values.size() + 1 > array.capacity()) array.sized(2 * (values.size() + 1));   // seldom: recordings know the place
+    ring_.send(at[next++], values.size() * sizeof(values[0]), array.data(), stream);
+  });
+  ring_.end(stream);
 }
 
 void BatchPlaces::upload(const ResidentMolecules& set, std::span<const std::int64_t> numbers, const FillUp& fill,
@@ -114,7 +194,7 @@ void BatchPlaces::upload(const ResidentMolecules& set, std::span<const std::int6
   std::vector<std::vector<std::int32_t>> by_class(set.largest().size());
   pairs = relations = 0;
   for (const std::int64_t one : numbers) {
-    const MoleculeArrays::Entry& e = set.entries()[static_cast<std::size_t>(one)];
+    const MoleculeArrays::Entry& e = set.entry(places.size(), one);
     const auto b = static_cast<std::int32_t>(places.size());
     by_class[set.class_of(e.tokens)].push_back(b);
     places.push_back({e.row, e.tokens, e.relations, e.longest, static_cast<std::int64_t>(tokens_of.size()), pairs, relations, e.atom_at,

@@ -1,5 +1,5 @@
-// Molecules as the kernels read them: what of a molecule never changes is made once on the host and stays on the device; a batch is
-// then a list of numbers of molecules and where each stands in it.
+// Molecules as the kernels read them: what of a molecule never changes is made once on the host and stays on the device, or on the
+// host where the device is too small; a batch is then a list of numbers of molecules and where each stands in it.
 #pragma once
 
 #include <cstdint>
@@ -41,13 +41,26 @@ struct MoleculeArrays {
   std::vector<float> positions, walks;      ///< [atoms, dim]; empty unless the model has them
 
   void append(const GraphBatch& batch, const ModelPlan& plan);
+  /// The molecule `number` of others, which were made for the same plan.
+  void append(const MoleculeArrays& from, std::int64_t number);
+  void clear();                ///< keeps the memory
+  std::size_t bytes() const;   ///< that the arrays take on a device
 };
 
 /// The same on the device.
 class ResidentMolecules {
  public:
   void upload(const MoleculeArrays& from, const ModelPlan& plan, Stream stream);
+  /// For molecules that stay on the host: what launches must know of all of them ...
+  void begin_stream(const MoleculeArrays& all, const ModelPlan& plan);
+  /// ... and the molecules of the next batch, whose copies nobody waits for.
+  void stream_in(const MoleculeArrays& all, std::span<const std::int64_t> numbers, Stream stream);
+
   const std::vector<MoleculeArrays::Entry>& entries() const { return entries_; }
+  /// Molecule `number`, which is the k-th of the batch.
+  const MoleculeArrays::Entry& entry(std::size_t k, std::int64_t number) const {
+    return entries_[streams_ ? k : static_cast<std::size_t>(number)];
+  }
   /// The largest molecule of a class of sizes (0 ..), as tokens and relations.
   struct Largest {
     std::int32_t tokens = 0, relations = 0;
@@ -64,7 +77,16 @@ class ResidentMolecules {
   const float* walks() const { return walks_.data(); }
 
  private:
+  /// Chooses the classes of sizes.
+  void classify(const std::vector<MoleculeArrays::Entry>& all);
+  /// visit(array here, array of `from`) for each of them.
+  template <class Visit>
+  void visit_arrays(const MoleculeArrays& from, const Visit& visit);
+
   std::vector<MoleculeArrays::Entry> entries_;
+  bool streams_ = false;
+  MoleculeArrays batch_;   ///< what streams
+  Upload ring_;
   std::vector<Largest> largest_;
   std::vector<std::int32_t> limits_;   ///< tokens, of each class of sizes
   Array<std::uint8_t> atoms_, forbidden_, bond_;
