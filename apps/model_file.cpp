@@ -100,7 +100,6 @@ cuda::Math gpu_precision(ScorePrecision precision) {
 
 void ScoringModel::predict(const GraphBatch& batch, float* scaled, const std::vector<cpu::KeptStates>& kept) const {
   if (!gpu) return engine->predict(batch, 1, scaled, kept);
-  const std::lock_guard lock(*gpu_turn);
   gpu->predict(batch, scaled, kept);
 }
 
@@ -121,7 +120,6 @@ ScoringModel load_scoring_model(const std::string& path, ScorePrecision precisio
     model.gpu = cuda::make_model(model.plan, gpu_precision(precision), gpu);
     model.gpu->assign(tensor);
     model.plan.pack.paths = false;   // the device finds them itself
-    model.gpu_turn = std::make_unique<std::mutex>();
     model.engine.reset();
   } else {
     model.engine->assign(tensor, false, 1, cpu_precision(precision));

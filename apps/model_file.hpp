@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -36,7 +35,6 @@ struct ScoringModel {
   ModelPlan plan;
   std::unique_ptr<cpu::Model> engine;
   std::unique_ptr<cuda::Model> gpu;                ///< instead, where one is asked for
-  std::unique_ptr<std::mutex> gpu_turn;            ///< a GPU's model serves one thread at a time
   std::vector<float> target_shift, target_scale;   ///< [outputs]
 
   /// The engine's raw outputs [B, outputs], and states. May be called by several threads at once.

@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <map>
+#include <thread>
 
 #include "graphormer/attention/cuda_backend.hpp"
 #include "tests/models/engine_checks.hpp"
@@ -220,10 +222,15 @@ TEST_F(CudaTraining, GoesOnWithTheSameBits) {
 
 // Molecules of different sizes in every batch, alike enough for recordings to be run again.
 TEST_F(CudaTraining, MoleculesThatStayOnTheHostGiveTheSameBits) {
-  for (const ModelCase& model_case : every_model()) {
-    const auto train = [&](std::size_t most_bytes) {
+  std::vector<std::pair<std::string, std::function<std::unique_ptr<GraphModel>()>>> models;
+  for (const ModelCase& c : every_model()) models.emplace_back(c.name, [c] { return test::make_model(c); });
+  models.emplace_back("masked", [] {
+    return std::make_unique<Graphormer>(GraphormerOptions{.encoder = {.layers = 2, .width = 12, .ffn = 10, .heads = 3}, .spatial_pos_max = 3});
+  });
+  for (const auto& [name, make] : models) {
+    const auto train = [&, &create = make](std::size_t most_bytes) {
       torch::manual_seed(3);
-      const std::unique_ptr<GraphModel> model = test::make_model(model_case);
+      const std::unique_ptr<GraphModel> model = create();
       Backend backend(*model);
       Model& engine = backend.engine();
       load(engine, *model, most_bytes);
@@ -239,7 +246,7 @@ TEST_F(CudaTraining, MoleculesThatStayOnTheHostGiveTheSameBits) {
       for (auto& item : model->named_parameters()) all.push_back(item->detach().reshape(-1));
       return torch::cat(all);
     };
-    EXPECT_TRUE(torch::equal(train(1), train(0))) << model_case.name;
+    EXPECT_TRUE(torch::equal(train(1), train(0))) << name;
   }
 }
 
@@ -269,6 +276,28 @@ TEST_F(CudaTraining, PredictionsDependOnTheMoleculeAlone) {
   backend.engine().predict_resident(numbers, resident.data_ptr<float>());
   for (std::size_t k = 0; k < numbers.size(); ++k)
     EXPECT_TRUE(torch::equal(resident[static_cast<std::int64_t>(k)], together[numbers[k]])) << numbers[k];
+}
+
+TEST_F(CudaTraining, PredictsForSeveralThreadsAtOnce) {
+  Pair pair = make_pair([] { return make_grpe(); });
+  Backend backend(*pair.engine);
+  const Tensor wanted = backend.predict(batch_for(*pair.engine, molecules())).scaled;
+  Model& engine = backend.engine();
+  std::vector<Tensor> got(3);
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t t = 0; t < got.size(); ++t) {
+      threads.emplace_back([&, t] {
+        for (int repeat = 0; repeat < 3; ++repeat) {
+          std::vector<MolecularGraph> graphs = molecules();
+          graphs.erase(graphs.begin(), graphs.begin() + static_cast<std::ptrdiff_t>(t));
+          got[t] = torch::empty({static_cast<std::int64_t>(graphs.size()), 3});
+          engine.predict(batch_for(*pair.engine, graphs), got[t].data_ptr<float>());
+        }
+      });
+    }
+  }
+  for (std::size_t t = 0; t < got.size(); ++t) EXPECT_TRUE(torch::equal(got[t], wanted.slice(0, static_cast<std::int64_t>(t)))) << t;
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <tuple>
 
@@ -70,10 +71,13 @@ class Engine : public Model {
     if (!derived_) derive();
     derived_ = true;
   }
-  void load(const GraphBatch& batch, const RandomMode& random) {
-    refresh();
+  MoleculeArrays arrays_of(const GraphBatch& batch) const {
     MoleculeArrays arrays;
     arrays.append(batch, plan_);
+    return arrays;
+  }
+  void load(const MoleculeArrays& arrays, const RandomMode& random) {
+    refresh();
     transient_.upload(arrays, plan_, stream_);
     std::vector<std::int64_t> numbers(arrays.entries.size());
     std::iota(numbers.begin(), numbers.end(), std::int64_t{0});
@@ -90,7 +94,9 @@ class Engine : public Model {
 
   void predict(const GraphBatch& batch, float* scaled, const std::vector<KeptStates>& kept) override {
     if (batch.size() == 0) return;
-    load(batch, {});
+    const MoleculeArrays arrays = arrays_of(batch);   // the host's work is done side by side
+    const std::lock_guard lock(turn_);
+    load(arrays, {});
     const bool inner = std::any_of(kept.begin(), kept.end(), [](const KeptStates& k) { return k.layer > 0; });
     const float* out = forward(transient_, places_, nullptr, nullptr, inner);
     copy_to_host(scaled, out, static_cast<std::size_t>(batch.size()) * outputs() * sizeof(float), stream_);
@@ -100,7 +106,7 @@ class Engine : public Model {
 
   void gradients(const GraphBatch& batch, const RandomMode& random, const LossSlope& loss, float* scaled, const GradientLookup& gradients,
                  const float* perturbation, float* dinput) override {
-    load(batch, random);
+    load(arrays_of(batch), random);
     const auto molecules = static_cast<std::size_t>(batch.size());
     const std::size_t input_bytes = tokens() * static_cast<std::size_t>(plan_.encoder.width) * sizeof(float);
     if (perturbation != nullptr) copy_to_device(perturbation_.sized(input_bytes / sizeof(float)), perturbation, input_bytes, stream_);
@@ -188,6 +194,7 @@ class Engine : public Model {
   Parameters parameters_;
   int number_;   ///< of the device
   Stream stream_ = nullptr;
+  std::mutex turn_;   ///< of a thread in predict()
   int slices_ = 1;
   bool derived_ = false;   ///< derive() was called since the weights changed
   Array<float> weights_, partial_, gradient_, perturbation_, dscaled_;
