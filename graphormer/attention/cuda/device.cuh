@@ -55,6 +55,21 @@ __device__ __forceinline__ float warp_sum(float x) {
   return x;
 }
 
+/// Sum over a block's threads, the same bits in all of them. `sums`: [Threads] in shared memory, free again afterwards.
+template <int Threads>
+__device__ __forceinline__ double block_sum(double* sums, double mine) {
+  static_assert((Threads & (Threads - 1)) == 0);
+  sums[threadIdx.x] = mine;
+  __syncthreads();
+  for (int half = Threads / 2; half > 0; half /= 2) {
+    if (static_cast<int>(threadIdx.x) < half) sums[threadIdx.x] += sums[threadIdx.x + half];
+    __syncthreads();
+  }
+  const double sum = sums[0];
+  __syncthreads();
+  return sum;
+}
+
 // --- random numbers: models.md section 2, the same as random.hpp's ---
 
 /// What a pass's draws have in common; in device memory, so that a recorded step can be run again with other numbers.

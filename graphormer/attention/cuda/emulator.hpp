@@ -77,4 +77,12 @@ T __shfl_xor_sync(unsigned, T value, int mask) {
   molgraph::emulator::warp_barrier();
   return other;
 }
+inline unsigned __ballot_sync(unsigned, bool mine) {
+  const unsigned char* all = molgraph::emulator::gather(&mine, sizeof mine);
+  unsigned lanes = 0;
+  for (unsigned lane = 0; lane < 32; ++lane) lanes |= static_cast<unsigned>(all[64 * lane] != 0) << lane;
+  molgraph::emulator::warp_barrier();
+  return lanes;
+}
+inline int __ffs(unsigned bits) { return __builtin_ffs(static_cast<int>(bits)); }
 inline float rsqrtf(float x) { return 1.0f / std::sqrt(x); }

@@ -54,7 +54,8 @@ class Encoder {
  public:
   Encoder(const ModelPlan& plan, const Parameters& parameters, Math math, Stream stream)
       : plan_(plan), o_(plan.encoder), places_(parameters, plan.encoder), stream_(stream), multiply_(stream, math),
-        layers_(static_cast<std::size_t>(o_.layers)), states_(layers_), stages_(2 * layers_ + 1) {}
+        layers_(static_cast<std::size_t>(o_.layers)), grouped_(o_.width < Products<E>::kWide), states_(layers_), stages_(2 * layers_ + 1),
+        flows_(grouped_ ? 2 * layers_ : 1), norm_sums_(stream) {}
 
   /// b[t] of layer k's tables, or of those of all: [T, H].
   void make_spatial(const WeightView<E>& w, std::size_t k, float* out) const {
@@ -75,12 +76,19 @@ class Encoder {
     Array<float2> statistics;
   };
   struct LayerState {
-    Array<E> qkv, z, hidden, slope;
+    Array<E> qkv, hidden, slope;
+  };
+  /// What the gradients of a half-layer's weights are made of.
+  struct Flow {
+    Array<E> dy, dhidden;
   };
 
   float scale() const { return 1.0f / std::sqrt(static_cast<float>(o_.width / o_.heads) * static_cast<float>(o_.score_terms)); }
   int rows() const { return pass_.batch->rows; }
   std::size_t floats(int width) const { return static_cast<std::size_t>(rows()) * static_cast<std::size_t>(width); }
+  E* z(std::size_t k) { return z_.data() + (pass_.keep ? k : 0) * floats(o_.width); }
+  Flow& flow(std::size_t s) { return flows_[grouped_ ? s : 0]; }
+  E* dqkv(std::size_t k) { return dqkv_.data() + (grouped_ ? k : 0) * floats(3 * o_.width); }
   LayerState& state(std::size_t k) { return states_[pass_.keep ? k : 0]; }
   Stage& stage(std::size_t s) { return stages_[s == 0 || pass_.keep ? s : 1 + s % 2]; }
   const Stage& stage(std::size_t s) const { return stages_[s == 0 || pass_.keep ? s : 1 + s % 2]; }
@@ -97,13 +105,23 @@ class Encoder {
     return {.a = dy, .a_row = linear.out, .a_depth = 1, .b = w.rounded + linear.weight, .b_column = 1, .b_depth = linear.in,
             .rows = rows(), .columns = linear.in, .depth = linear.out};
   }
-  Product<E> weight_gradient(const WeightView<E>& w, const LinearPlace& linear, const E* x, const E* dy) const {
-    return {.a = dy, .a_row = 1, .a_depth = linear.out, .b = x, .b_column = 1, .b_depth = linear.in, .rows = linear.out,
-            .columns = linear.in, .depth = rows(), .slices = w.slices, .slice_stride = w.size,
-            .y32 = w.gradient(linear.weight), .row_sums = w.gradient(linear.bias)};
+  WeightGradients<E> weight_gradients(const WeightView<E>& w) const { return {.rows = rows(), .slices = w.slices, .slice_stride = w.size}; }
+  /// A narrow model's wait until the end, to be computed together: alone they are too small for the device.
+  void weight_gradient(const WeightView<E>& w, const LinearPlace& linear, const E* x, const E* dy) {
+    waiting_.push_back({dy, x, w.gradient(linear.weight), w.gradient(linear.bias), linear.out, linear.in});
+    if (grouped_) return;
+    WeightGradients<E> one = weight_gradients(w);
+    one.of[0] = waiting_.back();
+    waiting_.clear();
+    multiply_(one.at(0));
   }
   void norm(const WeightView<E>& w, std::size_t s, const float* x, const float* branch, const Dropout& dropout);
-  void norm_back(const WeightView<E>& w, std::size_t s, const float* dy, float* dx, bool accumulate);
+  /// Then, if half-layer `next` is to come on the way back, its dropout.
+  void norm_back(const WeightView<E>& w, std::size_t s, const float* dy, float* dx, bool accumulate, std::size_t next);
+  static constexpr std::size_t kNothing = ~std::size_t{0};
+  Dropout residual_dropout(std::size_t s) const {
+    return dropout(s / 2, s % 2 == 0 ? RandomSite::attention_residual : RandomSite::ffn_residual, o_.dropout);
+  }
   TermTables term_tables(const WeightView<E>& w, std::size_t k) const;
   SpatialTable spatial_table(const WeightView<E>& w, std::size_t k) const;
   Attention<E> attention_of(const WeightView<E>& w, std::size_t k, const BatchPlaces::Class& some);
@@ -116,12 +134,16 @@ class Encoder {
   Stream stream_;
   Products<E> multiply_;
   std::size_t layers_;
+  bool grouped_;
   PassInput pass_;
   const float* input_ = nullptr;
   std::vector<LayerState> states_;
   std::vector<Stage> stages_;
+  std::vector<Flow> flows_;
+  std::vector<typename WeightGradients<E>::One> waiting_;
+  NormSums norm_sums_;
   Array<float> branch_, dbranch_, scratch_, drow_query_, drow_key_, drow_value_, drow_bias_, drow_gate_, dspatial_;
-  Array<E> dy_, dhidden_, dqkv_;
+  Array<E> z_, dz_, dqkv_;   ///< z and dqkv: [layers, ...]
 };
 
 template <class E>
@@ -183,7 +205,7 @@ Attention<E> Encoder<E>::attention_of(const WeightView<E>& w, std::size_t k, con
           .qkv = state(k).qkv.data(), .relation = pass_.set->relation(), .classes = pass_.set->classes(),
           .forbidden = pass_.set->forbidden(), .tables = term_tables(w, k), .pair_bias = PairTerms::of_layer(pass_.terms.bias, k),
           .pair_gate = PairTerms::of_layer(pass_.terms.gate, k),
-          .dropout = dropout(k, RandomSite::attention_weights, o_.attention_dropout), .z = state(k).z.data()};
+          .dropout = dropout(k, RandomSite::attention_weights, o_.attention_dropout), .z = z(k)};
 }
 
 template <class E>
@@ -194,6 +216,9 @@ void Encoder<E>::forward(const WeightView<E>& w, const PassInput& pass, const fl
   if (o_.post_ln) round_to(stream_, input, stage(0).normed.sized(wide), static_cast<std::int64_t>(wide));
   else norm(w, 0, input, nullptr, {});
   float* branch = branch_.sized(wide);
+  const std::size_t kept = pass_.keep ? layers_ : 1, unsure = static_cast<std::size_t>(pass_.batch->last_rows) * static_cast<std::size_t>(o_.width);
+  E* first_z = z_.sized(kept * wide);   // rows of no molecule are written by nobody
+  clear_each(first_z + wide - unsure, wide * sizeof(E), unsure * sizeof(E), kept, stream_);
   for (std::size_t s = 0; s < last; ++s) {
     const std::size_t k = s / 2;
     const LayerPlaces& layer = places_.layers[k];
@@ -202,14 +227,11 @@ void Encoder<E>::forward(const WeightView<E>& w, const PassInput& pass, const fl
       Product<E> qkv = product(w, layer.qkv, stage(s).normed.data());
       qkv.y = at.qkv.sized(3 * wide);
       multiply_(qkv);
-      E* z = at.z.sized(wide);   // rows of no molecule are written by nobody
-      const std::size_t unsure = static_cast<std::size_t>(pass_.batch->last_rows) * static_cast<std::size_t>(o_.width);
-      clear(z + wide - unsure, unsure * sizeof(E), stream_);
       for (const BatchPlaces::Class& some : pass_.batch->classes) attention(stream_, attention_of(w, k, some), scratch_);
-      Product<E> output = product(w, layer.output, z);
+      Product<E> output = product(w, layer.output, z(k));
       output.y32 = branch;
       multiply_(output);
-      norm(w, s + 1, carry(s), branch, dropout(k, RandomSite::attention_residual, o_.dropout));
+      norm(w, s + 1, carry(s), branch, residual_dropout(s));
     } else {
       Product<E> up = product(w, layer.linear1, stage(s).normed.data());
       up.y = at.hidden.sized(floats(o_.ffn));
@@ -220,7 +242,7 @@ void Encoder<E>::forward(const WeightView<E>& w, const PassInput& pass, const fl
       Product<E> down = product(w, layer.linear2, at.hidden.data());
       down.y32 = branch;
       multiply_(down);
-      norm(w, s + 1, carry(s), branch, dropout(k, RandomSite::ffn_residual, o_.dropout));
+      norm(w, s + 1, carry(s), branch, residual_dropout(s));
     }
   }
 }
@@ -234,19 +256,20 @@ const float* Encoder<E>::states(int layer) const {
 }
 
 template <class E>
-void Encoder<E>::norm_back(const WeightView<E>& w, std::size_t s, const float* dy, float* dx, bool accumulate) {
+void Encoder<E>::norm_back(const WeightView<E>& w, std::size_t s, const float* dy, float* dx, bool accumulate, std::size_t next) {
   const NormPlace place = norm_place(s);
-  norm_gradient(stream_, {.rows = rows(), .width = o_.width, .sum = stage(s).sum.data(), .dy = dy, .weight = w.at(place.weight),
-                          .statistics = stage(s).statistics.data(), .dx = dx, .accumulate = accumulate, .slices = w.slices,
-                          .slice_stride = w.size, .dweight = w.gradient(place.weight), .dbias = w.gradient(place.bias)});
+  NormGradient<E> p{.rows = rows(), .width = o_.width, .sum = stage(s).sum.data(), .dy = dy, .weight = w.at(place.weight),
+                    .statistics = stage(s).statistics.data(), .dx = dx, .accumulate = accumulate,
+                    .parts = norm_sums_.next(w.gradient(place.weight), w.gradient(place.bias)), .token = tokens()};
+  if (next != kNothing) p.dropped = flow(next).dy.sized(floats(o_.width)), p.dropout = residual_dropout(next);
+  norm_gradient(stream_, p);
 }
 
 template <class E>
 void Encoder<E>::attend_back(const WeightView<E>& w, std::size_t k, const E* dy, float* dx) {
   const LayerPlaces& layer = places_.layers[k];
-  LayerState& at = state(k);
   Product<E> down = back(w, layer.output, dy);
-  down.y = dhidden_.sized(floats(std::max(o_.width, o_.ffn)));
+  down.y = dz_.sized(floats(o_.width));
   multiply_(down);
   const bool first_of_all = k + 1 == layers_;
   const TermTables tables = term_tables(w, k);
@@ -254,7 +277,7 @@ void Encoder<E>::attend_back(const WeightView<E>& w, std::size_t k, const E* dy,
   const auto rows_of = [&](bool wanted, Array<float>& array, int width) {
     return wanted ? array.sized(relations * static_cast<std::size_t>(width)) : nullptr;
   };
-  AttentionGradient<E> g{.dz = down.y, .dqkv = dqkv_.data(),
+  AttentionGradient<E> g{.dz = down.y, .dqkv = dqkv(k),
                          .dquery_rows = rows_of(tables.query(), drow_query_, o_.width),
                          .dkey_rows = rows_of(tables.key(), drow_key_, o_.width),
                          .dvalue_rows = rows_of(tables.value(), drow_value_, o_.width),
@@ -266,11 +289,11 @@ void Encoder<E>::attend_back(const WeightView<E>& w, std::size_t k, const E* dy,
                          .first_gate = first_of_all || o_.gate.per_layer,
                          .first_pair = first_of_all || pass_.terms.dbias.size() > 1};
   for (const BatchPlaces::Class& some : pass_.batch->classes) attention_gradient(stream_, attention_of(w, k, some), g, scratch_);
-  Product<E> input = back(w, layer.qkv, dqkv_.data());
+  Product<E> input = back(w, layer.qkv, dqkv(k));
   input.y32 = dx;
   multiply_(input);
-  multiply_(weight_gradient(w, layer.output, at.z.data(), dy),
-            weight_gradient(w, layer.qkv, stage(2 * k).normed.data(), dqkv_.data()));
+  weight_gradient(w, layer.output, z(k), dy);
+  weight_gradient(w, layer.qkv, stage(2 * k).normed.data(), dqkv(k));
   finish_tables(w, k);
 }
 
@@ -279,10 +302,11 @@ template <class E>
 void Encoder<E>::finish_tables(const WeightView<E>& w, std::size_t k) {
   const int topology = plan_.classes.topology.count(), edge = plan_.classes.edge.count();
   using By = TableGradient::By;
+  TableGradients tables(stream_);
   const auto sum = [&](const Array<float>& from, int width, std::int64_t to, int rows, By by) {
     if (to == kNone) return;
-    table_gradient(stream_, {.from = from.data(), .entries = pass_.batch->relations, .width = width, .rows = rows, .slices = w.slices,
-                             .slice_stride = w.size, .out = w.gradient(to), .classes = pass_.classes, .by = by, .last_row = rows - 1});
+    tables.add({.from = from.data(), .entries = pass_.batch->relations, .width = width, .rows = rows, .slices = w.slices,
+                .slice_stride = w.size, .out = w.gradient(to), .classes = pass_.classes, .by = by, .last_row = rows - 1});
   };
   if (!o_.share_encodings || k == 0) {
     const TablePlaces& t = o_.share_encodings ? places_.shared : places_.layers[k].own;
@@ -297,52 +321,59 @@ void Encoder<E>::finish_tables(const WeightView<E>& w, std::size_t k) {
     if (t.position_bias != kNone) {
       const auto size = static_cast<std::size_t>(w.slices) * static_cast<std::size_t>(topology * o_.heads);
       clear(dspatial_.sized(size), size * sizeof(float), stream_);
-      table_gradient(stream_, {.from = drow_bias_.data(), .entries = pass_.batch->relations, .width = o_.heads, .rows = topology,
-                               .slices = w.slices, .slice_stride = topology * o_.heads, .out = dspatial_.data(), .classes = pass_.classes});
+      tables.add({.from = drow_bias_.data(), .entries = pass_.batch->relations, .width = o_.heads, .rows = topology,
+                  .slices = w.slices, .slice_stride = topology * o_.heads, .out = dspatial_.data(), .classes = pass_.classes});
+      tables.run();
       launch(stream_, position_bias_gradient_kernel, blocks_for(o_.width, kTableThreads), kTableThreads, 0,
              spatial_table(w, k), dspatial_.data(), w.slices, w.gradient(t.position_bias), w.gradient(t.topology_query));
     }
   }
   if (o_.gate.enabled && (o_.gate.per_layer || k == 0))
     sum(drow_gate_, o_.heads, (o_.gate.per_layer ? places_.layers[k].own : places_.shared).gate, topology, By::topology);
+  tables.run();
 }
 
 template <class E>
-void Encoder<E>::backward(const WeightView<E>& w, float* flow) {
+void Encoder<E>::backward(const WeightView<E>& w, float* flow_in) {
   const std::size_t last = 2 * layers_, wide = floats(o_.width);
-  // `flow` is the gradient of what is carried along: of `sum` with pre-LN, of `normed` with post-LN.
+  // `flow_in` is the gradient of what is carried along: of `sum` with pre-LN, of `normed` with post-LN.
   float* dbranch = dbranch_.sized(wide);
-  E* dy = dy_.sized(wide);
-  clear(dqkv_.sized(3 * wide), 3 * wide * sizeof(E), stream_);   // rows of no molecule stay zero
-  if (!o_.post_ln && places_.final_norm.weight != kNone) {
-    copy_on_device(dbranch, flow, wide * sizeof(float), stream_);
-    norm_back(w, last, dbranch, flow, false);
-  }
+  norm_sums_.begin(last + 1, rows(), o_.width);
+  const std::size_t copies = grouped_ ? layers_ : 1, size = floats(3 * o_.width);
+  const std::size_t unsure = static_cast<std::size_t>(pass_.batch->last_rows) * static_cast<std::size_t>(3 * o_.width);
+  E* first_dqkv = dqkv_.sized(copies * size);   // rows of no molecule stay zero
+  clear_each(first_dqkv + size - unsure, size * sizeof(E), unsure * sizeof(E), copies, stream_);
+  if (o_.post_ln || places_.final_norm.weight != kNone) norm_back(w, last, flow_in, flow_in, false, last - 1);
+  else
+    drop(stream_, Drop<E>{.x = flow_in, .out = flow(last - 1).dy.sized(wide), .rows = rows(), .width = o_.width,
+                          .dropout = residual_dropout(last - 1), .token = tokens()});
   for (std::size_t s = last; s-- > 0;) {
     const std::size_t k = s / 2;
     const LayerPlaces& layer = places_.layers[k];
-    if (o_.post_ln) {
-      copy_on_device(dbranch, flow, wide * sizeof(float), stream_);
-      norm_back(w, s + 1, dbranch, flow, false);
-    }
-    const RandomSite site = s % 2 == 0 ? RandomSite::attention_residual : RandomSite::ffn_residual;
-    drop(stream_, Drop<E>{.x = flow, .out = dy, .rows = rows(), .width = o_.width, .dropout = dropout(k, site, o_.dropout), .token = tokens()});
+    const E* dy = flow(s).dy.data();
     if (s % 2 == 0) {
       attend_back(w, k, dy, dbranch);
     } else {
       Product<E> down = back(w, layer.linear2, dy);
-      down.y = dhidden_.sized(floats(std::max(o_.width, o_.ffn)));
+      down.y = flow(s).dhidden.sized(floats(o_.ffn));
       down.factor = state(k).slope.data();
       multiply_(down);
       Product<E> up = back(w, layer.linear1, down.y);
       up.y32 = dbranch;
       multiply_(up);
-      multiply_(weight_gradient(w, layer.linear2, state(k).hidden.data(), dy),
-                weight_gradient(w, layer.linear1, stage(s).normed.data(), down.y));
+      weight_gradient(w, layer.linear2, state(k).hidden.data(), dy);
+      weight_gradient(w, layer.linear1, stage(s).normed.data(), down.y);
     }
-    if (o_.post_ln) add(stream_, dbranch, flow, static_cast<std::int64_t>(wide));
-    else norm_back(w, s, dbranch, flow, true);
+    if (o_.post_ln) {
+      add(stream_, dbranch, flow_in, static_cast<std::int64_t>(wide));
+      if (s > 0) norm_back(w, s, flow_in, flow_in, false, s - 1);
+    } else {
+      norm_back(w, s, dbranch, flow_in, true, s > 0 ? s - 1 : kNothing);
+    }
   }
+  if (grouped_) multiply_(weight_gradients(w), waiting_);
+  waiting_.clear();
+  norm_sums_.run();
 }
 
 }  // namespace molgraph::MOLGRAPH_CUDA

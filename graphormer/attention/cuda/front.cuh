@@ -53,10 +53,10 @@ class TokenRows {
 
 /// Sums of `from` [rows, width] by id into a table's gradient.
 template <class E>
-void sum_by_id(Stream stream, const WeightView<E>& w, const float* from, std::int64_t entries, int width, const std::int32_t* ids, int rows,
-               std::int64_t to) {
-  table_gradient(stream, {.from = from, .entries = entries, .width = width, .rows = rows, .slices = w.slices, .slice_stride = w.size,
-                          .out = w.gradient(to), .ids = ids});
+TableGradient sum_by_id(const WeightView<E>& w, const float* from, std::int64_t entries, int width, const std::int32_t* ids, int rows,
+                        std::int64_t to) {
+  return {.from = from, .entries = entries, .width = width, .rows = rows, .slices = w.slices, .slice_stride = w.size, .out = w.gradient(to),
+          .ids = ids};
 }
 
 template <class E>
@@ -97,25 +97,27 @@ class NodeFront {
   void backward(const WeightView<E>& w, const PassInput& pass, const TokenRows& rows, float* dx) {
     const EncoderOptions& o = plan_.encoder;
     const int count = pass.batch->rows;
-    const auto floats = static_cast<std::size_t>(count) * static_cast<std::size_t>(o.width);
     drop_in_place(dx, count, pass);
     if (norm_.weight != kNone) {
-      copy_on_device(normed_.data(), dx, floats * sizeof(float), stream_);
-      norm_gradient(stream_, {.rows = count, .width = o.width, .sum = before_norm_.data(), .dy = normed_.data(), .weight = w.at(norm_.weight),
-                              .statistics = statistics_.data(), .dx = dx, .slices = w.slices, .slice_stride = w.size,
-                              .dweight = w.gradient(norm_.weight), .dbias = w.gradient(norm_.bias)});
+      norm_sums_.begin(1, count, o.width);
+      norm_gradient(stream_, NormGradient<float>{.rows = count, .width = o.width, .sum = before_norm_.data(), .dy = dx, .weight = w.at(norm_.weight),
+                                                 .statistics = statistics_.data(), .dx = dx,
+                                                 .parts = norm_sums_.next(w.gradient(norm_.weight), w.gradient(norm_.bias))});
+      norm_sums_.run();
     }
     const FeatureShape& features = feature_shape(plan_.features);
+    TableGradients tables(stream_);
     std::int64_t start = 0;
     for (int k = 0; k < features.atom_columns; ++k) {   // ids count over all columns: each takes its own part of the table
       const int values = features.atom_dims[static_cast<std::size_t>(k)];
-      table_gradient(stream_, {.from = dx, .entries = count, .width = o.width, .rows = values, .slices = w.slices, .slice_stride = w.size,
-                               .out = w.gradient(atom_) + start * o.width, .ids = rows.ids.data() + static_cast<std::int64_t>(k) * count,
-                               .first_row = static_cast<int>(start)});
+      tables.add({.from = dx, .entries = count, .width = o.width, .rows = values, .slices = w.slices, .slice_stride = w.size,
+                  .out = w.gradient(atom_) + start * o.width, .ids = rows.ids.data() + static_cast<std::int64_t>(k) * count,
+                  .first_row = static_cast<int>(start)});
       start += values;
     }
     if (in_ != kNone)
-      for (const std::int64_t to : {in_, out_}) sum_by_id(stream_, w, dx, count, o.width, rows.degree_ids.data(), plan_.max_degree + 1, to);
+      for (const std::int64_t to : {in_, out_}) tables.add(sum_by_id(w, dx, count, o.width, rows.degree_ids.data(), plan_.max_degree + 1, to));
+    tables.run();
     float* graph = graph_.sized(static_cast<std::size_t>(pass.batch->molecules) * static_cast<std::size_t>(o.width));
     launch(stream_, virtual_rows_kernel, blocks_for(pass.batch->molecules, kRowsPerBlock), kRowThreads, 0, pass.batch->molecule,
            pass.batch->molecules, o.width, graph, dx, false);
@@ -140,6 +142,7 @@ class NodeFront {
   std::int64_t atom_, virtual_, in_, out_, position_;
   NormPlace norm_;
   Dropout dropout_;
+  NormSums norm_sums_{stream_};
   Array<float> x_, before_norm_, normed_, graph_;
   Array<float2> statistics_;
 };
@@ -219,13 +222,15 @@ class AbsoluteFront {
     float* dfactor[2] = {dfactor_[0].sized(floats), dfactor_[1].sized(floats)};
     launch(stream_, absolute_gradient_kernel, static_cast<unsigned>(term_.tokens), kTableThreads, 0, term_, slope, factor_[0].data(),
            factor_[1].data(), dfactor[0], dfactor[1]);
+    TableGradients tables(stream_);
     for (int side = 0; side < 2; ++side) {
-      sum_by_id(stream_, w, dfactor[side], term_.tokens, width(), term_.ids, kAbsoluteRows, rows_[side]);
+      tables.add(sum_by_id(w, dfactor[side], term_.tokens, width(), term_.ids, kAbsoluteRows, rows_[side]));
       multiply(stream_, Math::fp32,
                Product<float>{.a = term_.walks, .a_row = 1, .a_depth = term_.steps, .b = dfactor[side], .b_column = 1, .b_depth = width(),
                               .rows = term_.steps, .columns = width(), .depth = term_.tokens, .slices = w.slices, .slice_stride = w.size,
                               .y32 = w.gradient(walk_[side])});
     }
+    tables.run();
   }
 
  private:
@@ -284,16 +289,20 @@ class HeadBack {
       Layer& layer = layers_[k];
       const auto floats = static_cast<std::int64_t>(count) * layer.linear.out;
       float* down = layer.down.sized(static_cast<std::size_t>(floats));
-      copy_on_device(down, dy, static_cast<std::size_t>(floats) * sizeof(float), stream_);
-      if (layer.norm.weight != kNone)
-        norm_gradient(stream_, {.rows = batch.molecules, .width = layer.linear.out, .sum = layer.before_norm.data(), .dy = dy,
-                                .weight = w.at(layer.norm.weight), .statistics = layer.statistics.data(), .dx = down, .slices = w.slices,
-                                .slice_stride = w.size, .dweight = w.gradient(layer.norm.weight), .dbias = w.gradient(layer.norm.bias)});
+      if (layer.norm.weight != kNone) {
+        norm_sums_.begin(1, batch.molecules, layer.linear.out);
+        norm_gradient(stream_, NormGradient<float>{.rows = batch.molecules, .width = layer.linear.out, .sum = layer.before_norm.data(), .dy = dy,
+                                                   .weight = w.at(layer.norm.weight), .statistics = layer.statistics.data(), .dx = down,
+                                                   .parts = norm_sums_.next(w.gradient(layer.norm.weight), w.gradient(layer.norm.bias))});
+        norm_sums_.run();
+      } else {
+        copy_on_device(down, dy, static_cast<std::size_t>(floats) * sizeof(float), stream_);
+      }
       if (layer.gelu)
         launch(stream_, multiply_kernel, blocks_for(floats, kRowThreads), kRowThreads, 0, layer.slope.data(), down, floats);
       const LinearPlace& linear = layer.linear;
       float* dx = layer.dx.sized(count * static_cast<std::size_t>(linear.in));
-      multiply(stream_, Math::fp32,
+      multiply<float>(stream_, Math::fp32,
                ProductGroup<float>{{Product<float>{.a = down, .a_row = linear.out, .b = w.at(linear.weight), .b_column = 1, .b_depth = linear.in,
                                                    .rows = batch.molecules, .columns = linear.in, .depth = linear.out, .y = dx},
                                     Product<float>{.a = down, .a_row = 1, .a_depth = linear.out, .b = layer.input, .b_column = 1,
@@ -318,6 +327,7 @@ class HeadBack {
   int width_;
   Stream stream_;
   std::vector<Layer> layers_;
+  NormSums norm_sums_{stream_};
   Array<float> graph_;
 };
 

@@ -33,21 +33,17 @@ __device__ __forceinline__ float target_loss(LossKind kind, float scaled, float 
 
 inline constexpr int kLossThreads = 256;
 
-/// One block: a thread takes every 256th target; the sums are added in order.
+/// One block: a thread takes every 256th target.
 __global__ void __launch_bounds__(kLossThreads) loss_kernel(LossTask p) {
   MOLGRAPH_SHARED_MEMORY(memory);
-  auto* sums = reinterpret_cast<double*>(memory);   // [2, threads]
+  auto* sums = reinterpret_cast<double*>(memory);
   const int thread = static_cast<int>(threadIdx.x), count = p.molecules * p.targets, classes = p.outputs / p.targets;
   const auto target_of = [&](int e) { return p.target[static_cast<std::int64_t>(p.chosen[e / p.targets]) * p.targets + e % p.targets]; };
   double loss = 0, present = 0;
   for (int e = thread; e < count; e += kLossThreads) present += isnan(target_of(e)) ? 0 : 1;
-  sums[thread] = present;
-  __syncthreads();
-  double all = 0;
-  for (int t = 0; t < kLossThreads; ++t) all += sums[t];
+  const double all = block_sum<kLossThreads>(sums, present);
   const double whole = p.numbers->targets > 0 ? p.numbers->targets : all;
   const float share = whole > 0 ? static_cast<float>(1.0 / whole) : 0.0f;
-  __syncthreads();
   for (int e = thread; e < count; e += kLossThreads) {
     const float target = target_of(e), *scaled = p.scaled + e * classes;
     float* slope = p.slope + e * classes;
@@ -68,10 +64,9 @@ __global__ void __launch_bounds__(kLossThreads) loss_kernel(LossTask p) {
       slope[0] = share * derivative;
     }
   }
-  sums[thread] = loss;
-  __syncthreads();
+  const double sum = block_sum<kLossThreads>(sums, loss);
   if (thread > 0) return;
-  for (int t = 0; t < kLossThreads; ++t) p.total[0] += sums[t];
+  p.total[0] += sum;
   p.total[1] += all;
   *p.present = whole;
 }

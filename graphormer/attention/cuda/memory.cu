@@ -141,6 +141,11 @@ void copy_on_device(void* to, const void* from, std::size_t bytes, Stream) {
 void clear(void* memory, std::size_t bytes, Stream) {
   emulator::enqueue([=] { std::memset(memory, 0, bytes); });
 }
+void clear_each(void* memory, std::size_t distance, std::size_t bytes, std::size_t count, Stream) {
+  emulator::enqueue([=] {
+    for (std::size_t k = 0; k < count; ++k) std::memset(static_cast<char*>(memory) + k * distance, 0, bytes);
+  });
+}
 std::vector<KernelTime> profile(Stream, const std::function<void()>& work) {
   std::vector<Launch> all;
   launches = &all;
@@ -260,6 +265,9 @@ void copy_on_device(void* to, const void* from, std::size_t bytes, Stream stream
 }
 void clear(void* memory, std::size_t bytes, Stream stream) {
   check(cudaMemsetAsync(memory, 0, bytes, static_cast<cudaStream_t>(stream)));
+}
+void clear_each(void* memory, std::size_t distance, std::size_t bytes, std::size_t count, Stream stream) {
+  if (bytes > 0 && count > 0) check(cudaMemset2DAsync(memory, distance, 0, bytes, count, static_cast<cudaStream_t>(stream)));
 }
 
 std::string device_name(int number) {

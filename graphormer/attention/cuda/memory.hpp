@@ -41,6 +41,8 @@ void copy_to_device(void* to, const void* from, std::size_t bytes, Stream stream
 void copy_to_host(void* to, const void* from, std::size_t bytes, Stream stream);
 void copy_on_device(void* to, const void* from, std::size_t bytes, Stream stream);
 void clear(void* memory, std::size_t bytes, Stream stream);
+/// The same `count` times, each `distance` bytes behind the last.
+void clear_each(void* memory, std::size_t distance, std::size_t bytes, std::size_t count, Stream stream);
 
 /// Grows with every allocation: what was recorded before may point to memory that is gone.
 std::uint64_t allocations();

@@ -355,7 +355,7 @@ void Engine::gradients_on_device() {
   const bool any = places_.molecules > 0;   // a process may have no part of a batch
   const float* scaled = any ? forward(set_, places_, &places_.step->draws, nullptr, true) : nullptr;
   const auto values = static_cast<std::size_t>(places_.molecules) * outputs();
-  launch(stream_, loss_kernel, 1u, kLossThreads, 2 * kLossThreads * sizeof(double),
+  launch(stream_, loss_kernel, 1u, kLossThreads, kLossThreads * sizeof(double),
          LossTask{.kind = options_.loss, .molecules = places_.molecules, .targets = options_.targets, .outputs = plan_.outputs, .scaled = scaled,
                   .target = target_.data(), .shift = shift_.data(), .scale = scale_.data(), .chosen = places_.number,
                   .slope = slope_.sized(values), .total = total_.data(), .present = present_.data(), .numbers = places_.step});

@@ -34,13 +34,8 @@ __global__ void __launch_bounds__(kUpdateThreads) sum_slices_kernel(Update p) {
     if (p.kind != nullptr && p.kind[at] != 0) square += static_cast<double>(sum) * sum;
   }
   if (p.squares == nullptr) return;
-  sums[threadIdx.x] = square;
-  __syncthreads();
-  for (unsigned half = kUpdateThreads / 2; half > 0; half /= 2) {
-    if (threadIdx.x < half) sums[threadIdx.x] += sums[threadIdx.x + half];
-    __syncthreads();
-  }
-  if (threadIdx.x == 0) p.squares[blockIdx.x] = sums[0];
+  const double total = block_sum<kUpdateThreads>(sums, square);
+  if (threadIdx.x == 0) p.squares[blockIdx.x] = total;
 }
 
 __global__ void __launch_bounds__(kUpdateThreads) clip_kernel(Update p, int blocks) {
@@ -48,11 +43,8 @@ __global__ void __launch_bounds__(kUpdateThreads) clip_kernel(Update p, int bloc
   auto* sums = reinterpret_cast<double*>(memory);
   double square = 0;
   for (int b = static_cast<int>(threadIdx.x); b < blocks; b += kUpdateThreads) square += p.squares[b];
-  sums[threadIdx.x] = square;
-  __syncthreads();
+  const double total = block_sum<kUpdateThreads>(sums, square);
   if (threadIdx.x > 0) return;
-  double total = 0;
-  for (int t = 0; t < kUpdateThreads; ++t) total += sums[t];
   const double bound = p.numbers->clip, factor = bound / (sqrt(total) + 1e-6);
   p.squares[blocks] = bound > 0 && factor < 1 ? factor : 1.0;
 }

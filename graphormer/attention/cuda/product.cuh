@@ -5,15 +5,16 @@
 // accumulators stand as mma.sync's do: lane 4*g + t has rows g and g + 8, columns 2t and 2t + 1 of every eight.
 #pragma once
 
+#include <algorithm>
+#include <vector>
+
 #include "graphormer/attention/cuda/device.cuh"
 #include "graphormer/attention/cuda/library_product.hpp"
 #include "graphormer/attention/cuda/precision.hpp"
 
 namespace molgraph::MOLGRAPH_CUDA {
 
-
-
-inline constexpr int kProductRows = 64, kProductDepth = 16, kProductThreads = 128, kProductsPerLaunch = 4;
+inline constexpr int kProductRows = 64, kProductDepth = 16, kProductThreads = 128, kProductsPerLaunch = 2;
 
 /// y(m, n) = sum over k of a(m, k) b(k, n), then what is not null below, in this order.
 template <class E>
@@ -39,6 +40,25 @@ struct Product {
 template <class E>
 struct ProductGroup {
   Product<E> of[kProductsPerLaunch];
+  __device__ __forceinline__ const Product<E>& at(int k) const { return of[k]; }
+};
+
+/// Gradients dW = dy^T x and dbias of many layers over the same rows.
+template <class E>
+struct WeightGradients {
+  static constexpr int kPerLaunch = 64;
+  int rows = 0, slices = 1;
+  std::int64_t slice_stride = 0;
+  struct One {
+    const E *dy = nullptr, *x = nullptr;        ///< [rows, out], [rows, in]
+    float *weight = nullptr, *bias = nullptr;   ///< [out, in], [out]
+    int out = 0, in = 0;
+  } of[kPerLaunch];
+  __host__ __device__ __forceinline__ Product<E> at(int k) const {
+    const One& o = of[k];
+    return {.a = o.dy, .a_row = 1, .a_depth = o.out, .b = o.x, .b_column = 1, .b_depth = o.in, .rows = o.out, .columns = o.in,
+            .depth = rows, .slices = slices, .slice_stride = slice_stride, .y32 = o.weight, .row_sums = o.bias};
+  }
 };
 
 /// GELU(x) = x Phi(x), exact; and its derivative.
@@ -208,10 +228,10 @@ __device__ __forceinline__ void finish_element(const Product<E>& p, int m, int n
   if (p.y32 != nullptr) p.y32[slice_offset + at] = value;
 }
 
-template <class E, Math M, int NT>
-__global__ void __launch_bounds__(kProductThreads) product_kernel(ProductGroup<E> group, int slices) {
+template <class E, Math M, int NT, class Group>
+__global__ void __launch_bounds__(kProductThreads) product_kernel(Group group, int slices) {
   constexpr int kColumns = 8 * NT;
-  const Product<E>& p = group.of[blockIdx.z / slices];
+  const auto& p = group.at(static_cast<int>(blockIdx.z) / slices);
   const int slice = static_cast<int>(blockIdx.z) % slices;
   const int first_row = static_cast<int>(blockIdx.x) * kProductRows, first_column = static_cast<int>(blockIdx.y) * kColumns;
   if (first_row >= p.rows || first_column >= p.columns || slice >= p.slices) return;
@@ -247,25 +267,25 @@ __global__ void __launch_bounds__(kProductThreads) product_kernel(ProductGroup<E
     p.row_sums[slice * p.slice_stride + first_row + threadIdx.x] = row_sum;
 }
 
-template <class E, Math M, int NT>
-void launch_products(Stream stream, const ProductGroup<E>& group, int count) {
+template <class E, Math M, int NT, class Group>
+void launch_products(Stream stream, const Group& group, int count) {
   dim3 grid(1, 1, 1);
   int slices = 1;
   for (int k = 0; k < count; ++k) {
-    const Product<E>& p = group.of[k];
+    const auto& p = group.at(k);
     grid.x = p.rows > 0 && blocks_for(p.rows, kProductRows) > grid.x ? blocks_for(p.rows, kProductRows) : grid.x;
     grid.y = blocks_for(p.columns, 8 * NT) > grid.y ? blocks_for(p.columns, 8 * NT) : grid.y;
     slices = p.slices > slices ? p.slices : slices;
   }
   grid.z = static_cast<unsigned>(count * slices);
-  launch(stream, product_kernel<E, M, NT>, grid, dim3(kProductThreads), (kProductRows + 8 * NT) * kLine<E> * sizeof(E), group, slices);
+  launch(stream, product_kernel<E, M, NT, Group>, grid, dim3(kProductThreads), (kProductRows + 8 * NT) * kLine<E> * sizeof(E), group, slices);
 }
 
-/// Up to kProductsPerLaunch independent products in one launch.
-template <class E>
-void multiply(Stream stream, Math math, const ProductGroup<E>& group, int count) {
+/// `count` independent products, as many as the group holds, in one launch.
+template <class E, class Group>
+void multiply(Stream stream, Math math, const Group& group, int count) {
   bool eighty = true;   // columns in tens of eights waste less where the width is 80, 160, 240
-  for (int k = 0; k < count; ++k) eighty = eighty && group.of[k].columns % 80 == 0;
+  for (int k = 0; k < count; ++k) eighty = eighty && group.at(k).columns % 80 == 0;
   const auto run = [&]<Math M>() {
     eighty ? launch_products<E, M, 10>(stream, group, count) : launch_products<E, M, 8>(stream, group, count);
   };
@@ -277,7 +297,7 @@ void multiply(Stream stream, Math math, const ProductGroup<E>& group, int count)
 }
 template <class E>
 void multiply(Stream stream, Math math, const Product<E>& product) {
-  multiply(stream, math, ProductGroup<E>{{product}}, 1);
+  multiply<E>(stream, math, ProductGroup<E>{{product}}, 1);
 }
 
 // --- wide products: the library's, and what follows them in a pass of its own ---
@@ -314,17 +334,20 @@ class Products {
   void operator()(const Product<E>& product) {
     if (!by_library(product)) multiply(stream_, math_, product);
   }
-  /// Independent of each other.
-  void operator()(const Product<E>& one, const Product<E>& other) {
-    const bool done = by_library(one), other_done = by_library(other);
-    if (!done && !other_done) multiply(stream_, math_, ProductGroup<E>{{one, other}}, 2);
-    else if (!done) multiply(stream_, math_, one);
-    else if (!other_done) multiply(stream_, math_, other);
+  /// All together, by the kernels here.
+  void operator()(WeightGradients<E> group, const std::vector<typename WeightGradients<E>::One>& all) const {
+    constexpr std::size_t kEach = WeightGradients<E>::kPerLaunch;
+    for (std::size_t first = 0; first < all.size(); first += kEach) {
+      const std::size_t count = std::min(kEach, all.size() - first);
+      std::copy_n(all.begin() + static_cast<std::ptrdiff_t>(first), count, group.of);
+      multiply<E>(stream_, math_, group, static_cast<int>(count));
+    }
   }
 
- private:
-  // Below that a product is over before the library's tiles are full.
+  /// Below that a product is over before the library's tiles are full.
   static constexpr int kWide = 256;
+
+ private:
   bool by_library(const Product<E>& p) {
     if (p.columns < kWide || p.rows < kWide || p.depth < kWide || p.slices > 1) return false;
     const bool plain = p.y == nullptr && p.bias == nullptr && !p.gelu && p.slope == nullptr && p.factor == nullptr;

@@ -2,6 +2,9 @@
 // lane l has channels l, l + 32, ...
 #pragma once
 
+#include <algorithm>
+#include <vector>
+
 #include "graphormer/attention/cuda/device.cuh"
 #include "graphormer/attention/options.hpp"
 
@@ -60,65 +63,125 @@ void residual_norm(Stream stream, const ResidualNorm<E>& p) {
   launch(stream, residual_norm_kernel<E>, blocks_for(p.rows, kRowsPerBlock), kRowThreads, 0, p);
 }
 
-/// The LayerNorm's way back: dx (+)= ...; and what the gradients of weight and bias are summed from.
+/// The LayerNorm's way back, dx (+)= ..., and what stands behind it on that way: dropped = drop(dx), rounded.
+template <class E>
 struct NormGradient {
   int rows = 0, width = 0;
   const float *sum = nullptr, *dy = nullptr, *weight = nullptr;
   const float2* statistics = nullptr;
-  float* dx = nullptr;
+  float* dx = nullptr;            ///< may be dy
   bool accumulate = false;
-  int slices = 1;
-  std::int64_t slice_stride = 0;
-  float *dweight = nullptr, *dbias = nullptr;   ///< slice 0
+  float* parts = nullptr;         ///< [norm_parts(rows), 2, width]: what dweight and dbias are the sums of
+  E* dropped = nullptr;           ///< null: not wanted
+  Dropout dropout;
+  const TokenPlace* token = nullptr;
 };
 
-__global__ void __launch_bounds__(kRowThreads) norm_gradient_kernel(NormGradient p) {
-  const int row = static_cast<int>(blockIdx.x) * kRowsPerBlock + static_cast<int>(threadIdx.x / 32);
-  if (row >= p.rows) return;
-  const std::int64_t first = static_cast<std::int64_t>(row) * p.width;
-  const int lane = static_cast<int>(threadIdx.x % 32);
-  const float2 at = p.statistics[row];
-  float total = 0, product = 0;
-  for (int c = lane; c < p.width; c += 32) {
-    const float slope = p.dy[first + c] * p.weight[c];
-    total += slope;
-    product += slope * (p.sum[first + c] - at.x) * at.y;
-  }
-  total = warp_sum(total) / static_cast<float>(p.width);
-  product = warp_sum(product) / static_cast<float>(p.width);
-  for (int c = lane; c < p.width; c += 32) {
-    const float unit = (p.sum[first + c] - at.x) * at.y;
-    const float slope = at.y * (p.dy[first + c] * p.weight[c] - total - unit * product);
-    p.dx[first + c] = p.accumulate ? p.dx[first + c] + slope : slope;
-  }
-}
-// Block (channels, slice): a warp takes every eighth row of the slice, then the warps' sums are added in order.
-__global__ void __launch_bounds__(kRowThreads) norm_columns_kernel(NormGradient p) {
+/// Blocks of a LayerNorm's way back; does not depend on the card, so that its sums do not either.
+inline unsigned norm_parts(int rows) { return std::min(blocks_for(rows, kRowsPerBlock), 264u); }
+
+// A block has consecutive rows, a warp every eighth of them.
+template <class E>
+__global__ void __launch_bounds__(kRowThreads) norm_gradient_kernel(NormGradient<E> p) {
   MOLGRAPH_SHARED_MEMORY(memory);
-  auto* sums = reinterpret_cast<float*>(memory);   // [2, warps, 32]
+  auto* sums = reinterpret_cast<float*>(memory);   // [warps, 2, width]
   const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);
-  const int c = static_cast<int>(blockIdx.x) * 32 + lane, slice = static_cast<int>(blockIdx.y);
-  const int share = (p.rows + p.slices - 1) / p.slices, first = slice * share, last = first + share < p.rows ? first + share : p.rows;
-  float dweight = 0, dbias = 0;
-  if (c < p.width)
-    for (int row = first + warp; row < last; row += kRowsPerBlock) {
-      const std::int64_t at = static_cast<std::int64_t>(row) * p.width + c;
-      dweight += p.dy[at] * (p.sum[at] - p.statistics[row].x) * p.statistics[row].y;
-      dbias += p.dy[at];
+  const int parts = static_cast<int>(gridDim.x), share = (p.rows + parts - 1) / parts, first = static_cast<int>(blockIdx.x) * share;
+  const int last = first + share < p.rows ? first + share : p.rows;
+  float *dweight = sums + 2 * warp * p.width, *dbias = dweight + p.width;
+  for (int c = lane; c < p.width; c += 32) dweight[c] = dbias[c] = 0;
+  for (int row = first + warp; row < last; row += kRowsPerBlock) {
+    const std::int64_t begin = static_cast<std::int64_t>(row) * p.width;
+    const float2 at = p.statistics[row];
+    float total = 0, product = 0;
+    for (int c = lane; c < p.width; c += 32) {
+      const float dy = p.dy[begin + c], unit = (p.sum[begin + c] - at.x) * at.y;
+      total += dy * p.weight[c];
+      product += dy * p.weight[c] * unit;
+      dweight[c] += dy * unit;
+      dbias[c] += dy;
     }
-  sums[warp * 32 + lane] = dweight;
-  sums[(kRowsPerBlock + warp) * 32 + lane] = dbias;
+    total = warp_sum(total) / static_cast<float>(p.width);
+    product = warp_sum(product) / static_cast<float>(p.width);
+    for (int c = lane; c < p.width; c += 32) {
+      const float unit = (p.sum[begin + c] - at.x) * at.y;
+      const float slope = at.y * (p.dy[begin + c] * p.weight[c] - total - unit * product);
+      const float dx = p.accumulate ? p.dx[begin + c] + slope : slope;
+      p.dx[begin + c] = dx;
+      if (p.dropped == nullptr) continue;
+      const float keep = p.dropout.threshold == 0 ? 1.0f : keep_factor(p.dropout, p.token[row], p.width, c);
+      p.dropped[begin + c] = from_float<E>(keep * dx);
+    }
+  }
   __syncthreads();
-  if (warp > 1 || c >= p.width) return;
+  for (int c = static_cast<int>(threadIdx.x); c < 2 * p.width; c += kRowThreads) {
+    float total = 0;
+    for (int w = 0; w < kRowsPerBlock; ++w) total += sums[2 * w * p.width + c];
+    p.parts[static_cast<std::int64_t>(blockIdx.x) * 2 * p.width + c] = total;
+  }
+}
+template <class E>
+void norm_gradient(Stream stream, const NormGradient<E>& p) {
+  launch(stream, norm_gradient_kernel<E>, norm_parts(p.rows), kRowThreads, static_cast<std::size_t>(2 * kRowsPerBlock * p.width) * sizeof(float), p);
+}
+
+/// The sums of the parts of LayerNorms that lie one behind the other.
+struct NormColumns {
+  static constexpr int kPerLaunch = 64;
+  int width = 0, parts = 0;
+  const float* from = nullptr;            ///< [norms, parts, 2, width]
+  struct To {
+    float *dweight, *dbias;
+  } to[kPerLaunch] = {};
+};
+// Block (channels, of which gradient, norm): a warp takes every eighth part, then the warps' sums are added in order.
+__global__ void __launch_bounds__(kRowThreads) norm_columns_kernel(NormColumns p) {
+  MOLGRAPH_SHARED_MEMORY(memory);
+  auto* sums = reinterpret_cast<float*>(memory);   // [warps, 32]
+  const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);
+  const int c = static_cast<int>(blockIdx.x) * 32 + lane;
+  const float* from = p.from + (static_cast<std::int64_t>(blockIdx.z) * p.parts * 2 + blockIdx.y) * p.width;
+  float sum = 0;
+  for (int part = warp; part < p.parts && c < p.width; part += kRowsPerBlock) sum += from[static_cast<std::int64_t>(part) * 2 * p.width + c];
+  sums[threadIdx.x] = sum;
+  __syncthreads();
+  if (warp > 0 || c >= p.width) return;
   float total = 0;
-  for (int w = 0; w < kRowsPerBlock; ++w) total += sums[(warp * kRowsPerBlock + w) * 32 + lane];
-  (warp == 0 ? p.dweight : p.dbias)[slice * p.slice_stride + c] = total;
+  for (int w = 0; w < kRowsPerBlock; ++w) total += sums[w * 32 + lane];
+  (blockIdx.y == 0 ? p.to[blockIdx.z].dweight : p.to[blockIdx.z].dbias)[c] = total;
 }
-inline void norm_gradient(Stream stream, const NormGradient& p) {   // the sums first: dx may be dy
-  launch(stream, norm_columns_kernel, dim3(blocks_for(p.width, 32), static_cast<unsigned>(p.slices)), kRowThreads,
-         2 * kRowThreads * sizeof(float), p);
-  launch(stream, norm_gradient_kernel, blocks_for(p.rows, kRowsPerBlock), kRowThreads, 0, p);
-}
+
+/// The gradients of the weights and biases of LayerNorms over the same rows, which are added up together at the end.
+class NormSums {
+ public:
+  explicit NormSums(Stream stream) : stream_(stream) {}
+  void begin(std::size_t norms, int rows, int width) {
+    rows_ = rows, width_ = width;
+    (void)parts_.sized(norms * size());
+    to_.clear();
+  }
+  /// Where the next norm's parts go.
+  float* next(float* dweight, float* dbias) {
+    to_.push_back({dweight, dbias});
+    return parts_.data() + (to_.size() - 1) * size();
+  }
+  void run() {
+    for (std::size_t first = 0; first < to_.size(); first += NormColumns::kPerLaunch) {
+      const std::size_t count = std::min(to_.size() - first, std::size_t{NormColumns::kPerLaunch});
+      NormColumns p{.width = width_, .parts = static_cast<int>(norm_parts(rows_)), .from = parts_.data() + first * size()};
+      std::copy_n(to_.begin() + static_cast<std::ptrdiff_t>(first), count, p.to);
+      launch(stream_, norm_columns_kernel, dim3(blocks_for(width_, 32), 2, static_cast<unsigned>(count)), kRowThreads,
+             kRowThreads * sizeof(float), p);
+    }
+  }
+
+ private:
+  std::size_t size() const { return std::size_t{norm_parts(rows_)} * 2 * static_cast<std::size_t>(width_); }
+  Stream stream_;
+  int rows_ = 0, width_ = 0;
+  Array<float> parts_;
+  std::vector<NormColumns::To> to_;
+};
 
 /// out = drop(x), rounded; [rows, width].
 template <class E>

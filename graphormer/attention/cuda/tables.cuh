@@ -2,6 +2,8 @@
 // places. Every row is summed by one block per slice in a fixed order; nothing is added atomically.
 #pragma once
 
+#include <algorithm>
+
 #include "graphormer/attention/cuda/device.cuh"
 #include "graphormer/attention/random.hpp"
 
@@ -10,7 +12,7 @@ namespace molgraph::MOLGRAPH_CUDA {
 inline constexpr int kTableThreads = 128;
 inline constexpr std::uint32_t kNoClass = 0xFFFFFFFFu;
 
-/// out[slice][row] += sum over the slice's entries e with that row of from[e]. Block (row, slice).
+/// out[slice][row] += sum over the slice's entries e with that row of from[e].
 struct TableGradient {
   const float* from = nullptr;        ///< [entries, width]
   std::int64_t entries = 0;
@@ -35,20 +37,76 @@ __device__ __forceinline__ int row_of(const TableGradient& p, std::int64_t entry
   }
   return row < p.last_row ? row : p.last_row;
 }
-__global__ void __launch_bounds__(kTableThreads) table_gradient_kernel(TableGradient p) {
+inline constexpr int kTablesPerLaunch = 16, kSumThreads = 512, kSumChannels = 128;
+struct TableGroup {
+  TableGradient of[kTablesPerLaunch];
+};
+
+// Block (row, slice, table). Each warp looks at 32 entries at a time and adds those of the row, in order, some at once so that their
+// loads overlap; then the warps' sums are added in order.
+__global__ void __launch_bounds__(kSumThreads) table_gradient_kernel(TableGroup group) {
+  constexpr int kEach = kSumChannels / 32, kAtOnce = 4;
+  const TableGradient& p = group.of[blockIdx.z];
   const int row = static_cast<int>(blockIdx.x), slice = static_cast<int>(blockIdx.y);
+  if (row >= p.rows || slice >= p.slices) return;
+  MOLGRAPH_SHARED_MEMORY(memory);
+  auto* sums = reinterpret_cast<float*>(memory);   // [warps, channels]
+  const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);
   const std::int64_t share = (p.entries + p.slices - 1) / p.slices, first = slice * share;
   const std::int64_t last = first + share < p.entries ? first + share : p.entries;
-  for (int c = static_cast<int>(threadIdx.x); c < p.width; c += kTableThreads) {
-    float sum = 0;
-    for (std::int64_t e = first; e < last; ++e)
-      if (row_of(p, e) == p.first_row + row) sum += p.from[e * p.width + c];
-    p.out[slice * p.slice_stride + static_cast<std::int64_t>(row) * p.width + c] += sum;
+  for (int begin = 0; begin < p.width; begin += kSumChannels) {
+    float sum[kEach] = {};
+    for (std::int64_t base = first + 32 * warp; base < last; base += blockDim.x) {
+      unsigned found = __ballot_sync(0xFFFFFFFFu, base + lane < last && row_of(p, base + lane) == p.first_row + row);
+      while (found != 0) {
+        float value[kAtOnce][kEach] = {};
+        for (int a = 0; a < kAtOnce; ++a, found &= found - 1) {
+          if (found == 0) continue;   // of the whole warp
+          const float* from = p.from + (base + __ffs(found) - 1) * p.width + begin;
+          for (int k = 0; k < kEach; ++k)
+            if (begin + lane + 32 * k < p.width) value[a][k] = from[lane + 32 * k];
+        }
+        for (int a = 0; a < kAtOnce; ++a)
+          for (int k = 0; k < kEach; ++k) sum[k] += value[a][k];
+      }
+    }
+    for (int k = 0; k < kEach; ++k) sums[warp * kSumChannels + lane + 32 * k] = sum[k];
+    __syncthreads();
+    for (int c = static_cast<int>(threadIdx.x); c < kSumChannels && begin + c < p.width; c += static_cast<int>(blockDim.x)) {
+      float total = 0;
+      for (unsigned w = 0; w < blockDim.x / 32; ++w) total += sums[w * kSumChannels + c];
+      p.out[slice * p.slice_stride + static_cast<std::int64_t>(row) * p.width + begin + c] += total;
+    }
+    __syncthreads();
   }
 }
-inline void table_gradient(Stream stream, const TableGradient& p) {
-  launch(stream, table_gradient_kernel, dim3(static_cast<unsigned>(p.rows), static_cast<unsigned>(p.slices)), kTableThreads, 0, p);
-}
+
+/// Tables of which no two are the same one, in few launches.
+class TableGradients {
+ public:
+  explicit TableGradients(Stream stream) : stream_(stream) {}
+  void add(const TableGradient& table) {
+    group_.of[count_++] = table;
+    if (count_ == kTablesPerLaunch) run();
+  }
+  void run() {
+    dim3 grid(0, 0, static_cast<unsigned>(count_));
+    unsigned threads = 32;   // no more than a slice has entries
+    for (int k = 0; k < count_; ++k) {
+      const TableGradient& table = group_.of[k];
+      grid.x = std::max(grid.x, static_cast<unsigned>(table.rows));
+      grid.y = std::max(grid.y, static_cast<unsigned>(table.slices));
+      threads = std::max(threads, std::min(blocks_for(table.entries, table.slices * 32) * 32, unsigned{kSumThreads}));
+    }
+    launch(stream_, table_gradient_kernel, grid, threads, threads / 32 * kSumChannels * sizeof(float), group_);
+    count_ = 0;
+  }
+
+ private:
+  Stream stream_;
+  TableGroup group_;
+  int count_ = 0;
+};
 
 /// The batch's relation classes [total], out of the resident ones; the rest has none. A block per molecule.
 __global__ void __launch_bounds__(kTableThreads) gather_classes_kernel(const Molecule* molecules, const std::uint32_t* classes,
