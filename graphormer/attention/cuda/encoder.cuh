@@ -54,7 +54,8 @@ class Encoder {
  public:
   Encoder(const ModelPlan& plan, const Parameters& parameters, Math math, Stream stream)
       : plan_(plan), o_(plan.encoder), places_(parameters, plan.encoder), stream_(stream), multiply_(stream, math),
-        layers_(static_cast<std::size_t>(o_.layers)), grouped_(o_.width < Products<E>::kWide), states_(layers_), stages_(2 * layers_ + 1),
+        layers_(static_cast<std::size_t>(o_.layers)), grouped_(o_.width < Products<E>::kWide),
+        fused_(Products<E>::has_whole_rows(o_.width)), states_(layers_), stages_(2 * layers_ + 1),
         flows_(grouped_ ? 2 * layers_ : 1), norm_sums_(stream) {}
 
   /// b[t] of layer k's tables, or of those of all: [T, H].
@@ -115,9 +116,14 @@ class Encoder {
     waiting_.clear();
     multiply_(one.at(0));
   }
-  void norm(const WeightView<E>& w, std::size_t s, const float* x, const float* branch, const Dropout& dropout);
+  ResidualNorm<E> norm_of(const WeightView<E>& w, std::size_t s, const float* x, const float* branch, const Dropout& dropout);
+  /// Half-layer s ends: its last product is the branch, and the LayerNorm of the next one follows.
+  void end_half_layer(const WeightView<E>& w, std::size_t s, Product<E> branch);
   /// Then, if half-layer `next` is to come on the way back, its dropout.
-  void norm_back(const WeightView<E>& w, std::size_t s, const float* dy, float* dx, bool accumulate, std::size_t next);
+  NormGradient<E> norm_back(const WeightView<E>& w, std::size_t s, const float* dy, float* dx, bool accumulate, std::size_t next);
+  /// Back at the beginning of half-layer s, whose input has the gradient `dinput`.
+  void begin_half_layer_back(const WeightView<E>& w, std::size_t s, Product<E> dinput, float* flow_in);
+  int norm_blocks() const { return fused_ ? static_cast<int>(blocks_for(rows(), kProductRows)) : norm_parts(rows()); }
   static constexpr std::size_t kNothing = ~std::size_t{0};
   Dropout residual_dropout(std::size_t s) const {
     return dropout(s / 2, s % 2 == 0 ? RandomSite::attention_residual : RandomSite::ffn_residual, o_.dropout);
@@ -125,7 +131,8 @@ class Encoder {
   TermTables term_tables(const WeightView<E>& w, std::size_t k) const;
   SpatialTable spatial_table(const WeightView<E>& w, std::size_t k) const;
   Attention<E> attention_of(const WeightView<E>& w, std::size_t k, const BatchPlaces::Class& some);
-  void attend_back(const WeightView<E>& w, std::size_t k, const E* dy, float* dx);
+  /// Returns the product that is the input's gradient.
+  Product<E> attend_back(const WeightView<E>& w, std::size_t k, const E* dy);
   void finish_tables(const WeightView<E>& w, std::size_t k);
 
   const ModelPlan& plan_;
@@ -134,7 +141,8 @@ class Encoder {
   Stream stream_;
   Products<E> multiply_;
   std::size_t layers_;
-  bool grouped_;
+  bool grouped_;   ///< the weights' gradients
+  bool fused_;     ///< LayerNorms, with the products before them
   PassInput pass_;
   const float* input_ = nullptr;
   std::vector<LayerState> states_;
@@ -166,15 +174,26 @@ Dropout Encoder<E>::dropout(std::size_t layer, RandomSite site, double p) const 
 }
 
 template <class E>
-void Encoder<E>::norm(const WeightView<E>& w, std::size_t s, const float* x, const float* branch, const Dropout& dropout) {
+ResidualNorm<E> Encoder<E>::norm_of(const WeightView<E>& w, std::size_t s, const float* x, const float* branch, const Dropout& dropout) {
   Stage& at = stage(s);
   const NormPlace place = norm_place(s);
   const bool wanted32 = o_.post_ln || s == 2 * layers_;
-  residual_norm(stream_, ResidualNorm<E>{.rows = rows(), .width = o_.width, .x = x, .branch = branch, .dropout = dropout, .token = tokens(),
-                                         .weight = w.at(place.weight), .bias = w.at(place.bias), .sum = at.sum.sized(floats(o_.width)),
-                                         .statistics = at.statistics.sized(static_cast<std::size_t>(rows())),
-                                         .normed = s == 2 * layers_ ? nullptr : at.normed.sized(floats(o_.width)),
-                                         .normed32 = wanted32 ? at.normed32.sized(floats(o_.width)) : nullptr});
+  return {.rows = rows(), .width = o_.width, .x = x, .branch = branch, .dropout = dropout, .token = tokens(),
+          .weight = w.at(place.weight), .bias = w.at(place.bias), .sum = at.sum.sized(floats(o_.width)),
+          .statistics = at.statistics.sized(static_cast<std::size_t>(rows())),
+          .normed = s == 2 * layers_ ? nullptr : at.normed.sized(floats(o_.width)),
+          .normed32 = wanted32 ? at.normed32.sized(floats(o_.width)) : nullptr};
+}
+
+template <class E>
+void Encoder<E>::end_half_layer(const WeightView<E>& w, std::size_t s, Product<E> branch) {
+  if (fused_) {
+    branch.norm = norm_of(w, s + 1, carry(s), nullptr, residual_dropout(s));
+    return multiply_(branch);
+  }
+  branch.y32 = branch_.sized(floats(o_.width));
+  multiply_(branch);
+  residual_norm(stream_, norm_of(w, s + 1, carry(s), branch.y32, residual_dropout(s)));
 }
 
 template <class E>
@@ -214,8 +233,7 @@ void Encoder<E>::forward(const WeightView<E>& w, const PassInput& pass, const fl
   input_ = input;
   const std::size_t last = 2 * layers_, wide = floats(o_.width);
   if (o_.post_ln) round_to(stream_, input, stage(0).normed.sized(wide), static_cast<std::int64_t>(wide));
-  else norm(w, 0, input, nullptr, {});
-  float* branch = branch_.sized(wide);
+  else residual_norm(stream_, norm_of(w, 0, input, nullptr, {}));
   const std::size_t kept = pass_.keep ? layers_ : 1, unsure = static_cast<std::size_t>(pass_.batch->last_rows) * static_cast<std::size_t>(o_.width);
   E* first_z = z_.sized(kept * wide);   // rows of no molecule are written by nobody
   clear_each(first_z + wide - unsure, wide * sizeof(E), unsure * sizeof(E), kept, stream_);
@@ -228,10 +246,7 @@ void Encoder<E>::forward(const WeightView<E>& w, const PassInput& pass, const fl
       qkv.y = at.qkv.sized(3 * wide);
       multiply_(qkv);
       for (const BatchPlaces::Class& some : pass_.batch->classes) attention(stream_, attention_of(w, k, some), scratch_);
-      Product<E> output = product(w, layer.output, z(k));
-      output.y32 = branch;
-      multiply_(output);
-      norm(w, s + 1, carry(s), branch, residual_dropout(s));
+      end_half_layer(w, s, product(w, layer.output, z(k)));
     } else {
       Product<E> up = product(w, layer.linear1, stage(s).normed.data());
       up.y = at.hidden.sized(floats(o_.ffn));
@@ -239,10 +254,7 @@ void Encoder<E>::forward(const WeightView<E>& w, const PassInput& pass, const fl
       up.slope = pass_.keep ? at.slope.sized(floats(o_.ffn)) : nullptr;
       up.dropout = dropout(k, RandomSite::ffn_activation, o_.activation_dropout);
       multiply_(up);
-      Product<E> down = product(w, layer.linear2, at.hidden.data());
-      down.y32 = branch;
-      multiply_(down);
-      norm(w, s + 1, carry(s), branch, residual_dropout(s));
+      end_half_layer(w, s, product(w, layer.linear2, at.hidden.data()));
     }
   }
 }
@@ -256,17 +268,31 @@ const float* Encoder<E>::states(int layer) const {
 }
 
 template <class E>
-void Encoder<E>::norm_back(const WeightView<E>& w, std::size_t s, const float* dy, float* dx, bool accumulate, std::size_t next) {
+NormGradient<E> Encoder<E>::norm_back(const WeightView<E>& w, std::size_t s, const float* dy, float* dx, bool accumulate, std::size_t next) {
   const NormPlace place = norm_place(s);
   NormGradient<E> p{.rows = rows(), .width = o_.width, .sum = stage(s).sum.data(), .dy = dy, .weight = w.at(place.weight),
                     .statistics = stage(s).statistics.data(), .dx = dx, .accumulate = accumulate,
                     .parts = norm_sums_.next(w.gradient(place.weight), w.gradient(place.bias)), .token = tokens()};
   if (next != kNothing) p.dropped = flow(next).dy.sized(floats(o_.width)), p.dropout = residual_dropout(next);
-  norm_gradient(stream_, p);
+  return p;
 }
 
 template <class E>
-void Encoder<E>::attend_back(const WeightView<E>& w, std::size_t k, const E* dy, float* dx) {
+void Encoder<E>::begin_half_layer_back(const WeightView<E>& w, std::size_t s, Product<E> dinput, float* flow_in) {
+  const std::size_t next = s > 0 ? s - 1 : kNothing;
+  if (fused_ && !o_.post_ln) {
+    dinput.norm_gradient = norm_back(w, s, nullptr, flow_in, true, next);
+    return multiply_(dinput);
+  }
+  dinput.y32 = dbranch_.sized(floats(o_.width));
+  multiply_(dinput);
+  if (!o_.post_ln) return norm_gradient(stream_, norm_back(w, s, dinput.y32, flow_in, true, next), norm_blocks());
+  add(stream_, dinput.y32, flow_in, static_cast<std::int64_t>(floats(o_.width)));
+  if (s > 0) norm_gradient(stream_, norm_back(w, s, flow_in, flow_in, false, next), norm_blocks());
+}
+
+template <class E>
+Product<E> Encoder<E>::attend_back(const WeightView<E>& w, std::size_t k, const E* dy) {
   const LayerPlaces& layer = places_.layers[k];
   Product<E> down = back(w, layer.output, dy);
   down.y = dz_.sized(floats(o_.width));
@@ -289,12 +315,10 @@ void Encoder<E>::attend_back(const WeightView<E>& w, std::size_t k, const E* dy,
                          .first_gate = first_of_all || o_.gate.per_layer,
                          .first_pair = first_of_all || pass_.terms.dbias.size() > 1};
   for (const BatchPlaces::Class& some : pass_.batch->classes) attention_gradient(stream_, attention_of(w, k, some), g, scratch_);
-  Product<E> input = back(w, layer.qkv, dqkv(k));
-  input.y32 = dx;
-  multiply_(input);
   weight_gradient(w, layer.output, z(k), dy);
   weight_gradient(w, layer.qkv, stage(2 * k).normed.data(), dqkv(k));
   finish_tables(w, k);
+  return back(w, layer.qkv, dqkv(k));
 }
 
 // Takes the sums by relation to the tables: after every layer if the layers have their own, else after the first layer.
@@ -337,13 +361,13 @@ template <class E>
 void Encoder<E>::backward(const WeightView<E>& w, float* flow_in) {
   const std::size_t last = 2 * layers_, wide = floats(o_.width);
   // `flow_in` is the gradient of what is carried along: of `sum` with pre-LN, of `normed` with post-LN.
-  float* dbranch = dbranch_.sized(wide);
-  norm_sums_.begin(last + 1, rows(), o_.width);
+  norm_sums_.begin(last + 1, norm_blocks(), o_.width);
   const std::size_t copies = grouped_ ? layers_ : 1, size = floats(3 * o_.width);
   const std::size_t unsure = static_cast<std::size_t>(pass_.batch->last_rows) * static_cast<std::size_t>(3 * o_.width);
   E* first_dqkv = dqkv_.sized(copies * size);   // rows of no molecule stay zero
   clear_each(first_dqkv + size - unsure, size * sizeof(E), unsure * sizeof(E), copies, stream_);
-  if (o_.post_ln || places_.final_norm.weight != kNone) norm_back(w, last, flow_in, flow_in, false, last - 1);
+  if (o_.post_ln || places_.final_norm.weight != kNone)
+    norm_gradient(stream_, norm_back(w, last, flow_in, flow_in, false, last - 1), norm_blocks());
   else
     drop(stream_, Drop<E>{.x = flow_in, .out = flow(last - 1).dy.sized(wide), .rows = rows(), .width = o_.width,
                           .dropout = residual_dropout(last - 1), .token = tokens()});
@@ -352,23 +376,15 @@ void Encoder<E>::backward(const WeightView<E>& w, float* flow_in) {
     const LayerPlaces& layer = places_.layers[k];
     const E* dy = flow(s).dy.data();
     if (s % 2 == 0) {
-      attend_back(w, k, dy, dbranch);
+      begin_half_layer_back(w, s, attend_back(w, k, dy), flow_in);
     } else {
       Product<E> down = back(w, layer.linear2, dy);
       down.y = flow(s).dhidden.sized(floats(o_.ffn));
       down.factor = state(k).slope.data();
       multiply_(down);
-      Product<E> up = back(w, layer.linear1, down.y);
-      up.y32 = dbranch;
-      multiply_(up);
       weight_gradient(w, layer.linear2, state(k).hidden.data(), dy);
       weight_gradient(w, layer.linear1, stage(s).normed.data(), down.y);
-    }
-    if (o_.post_ln) {
-      add(stream_, dbranch, flow_in, static_cast<std::int64_t>(wide));
-      if (s > 0) norm_back(w, s, flow_in, flow_in, false, s - 1);
-    } else {
-      norm_back(w, s, dbranch, flow_in, true, s > 0 ? s - 1 : kNothing);
+      begin_half_layer_back(w, s, back(w, layer.linear1, down.y), flow_in);
     }
   }
   if (grouped_) multiply_(weight_gradients(w), waiting_);

@@ -99,10 +99,10 @@ class NodeFront {
     const int count = pass.batch->rows;
     drop_in_place(dx, count, pass);
     if (norm_.weight != kNone) {
-      norm_sums_.begin(1, count, o.width);
+      norm_sums_.begin(1, norm_parts(count), o.width);
       norm_gradient(stream_, NormGradient<float>{.rows = count, .width = o.width, .sum = before_norm_.data(), .dy = dx, .weight = w.at(norm_.weight),
                                                  .statistics = statistics_.data(), .dx = dx,
-                                                 .parts = norm_sums_.next(w.gradient(norm_.weight), w.gradient(norm_.bias))});
+                                                 .parts = norm_sums_.next(w.gradient(norm_.weight), w.gradient(norm_.bias))}, norm_parts(count));
       norm_sums_.run();
     }
     const FeatureShape& features = feature_shape(plan_.features);
@@ -290,10 +290,11 @@ class HeadBack {
       const auto floats = static_cast<std::int64_t>(count) * layer.linear.out;
       float* down = layer.down.sized(static_cast<std::size_t>(floats));
       if (layer.norm.weight != kNone) {
-        norm_sums_.begin(1, batch.molecules, layer.linear.out);
+        norm_sums_.begin(1, norm_parts(batch.molecules), layer.linear.out);
         norm_gradient(stream_, NormGradient<float>{.rows = batch.molecules, .width = layer.linear.out, .sum = layer.before_norm.data(), .dy = dy,
                                                    .weight = w.at(layer.norm.weight), .statistics = layer.statistics.data(), .dx = down,
-                                                   .parts = norm_sums_.next(w.gradient(layer.norm.weight), w.gradient(layer.norm.bias))});
+                                                   .parts = norm_sums_.next(w.gradient(layer.norm.weight), w.gradient(layer.norm.bias))},
+                      norm_parts(batch.molecules));
         norm_sums_.run();
       } else {
         copy_on_device(down, dy, static_cast<std::size_t>(floats) * sizeof(float), stream_);

@@ -1,4 +1,4 @@
-// Matrix products on tensor cores (tf32, bf16) or in true float32, with what follows them: bias, GELU, factor, column sums.
+// Matrix products on tensor cores (tf32, bf16) or in true float32, with what follows them: bias, GELU, factor, column sums, LayerNorm.
 //
 // A block of four warps computes 64 rows x 8*NT columns; each warp has 16 rows. Both operands go through shared memory with the
 // depth innermost, 16 at a time, so that one kernel serves y = x W^T, dx = dy W and dW = dy^T x: only the strides differ. The
@@ -10,6 +10,7 @@
 
 #include "graphormer/attention/cuda/device.cuh"
 #include "graphormer/attention/cuda/library_product.hpp"
+#include "graphormer/attention/cuda/norm_tile.cuh"
 #include "graphormer/attention/cuda/precision.hpp"
 
 namespace molgraph::MOLGRAPH_CUDA {
@@ -35,6 +36,9 @@ struct Product {
   E* y = nullptr;                              ///< [rows, columns] rounded
   float* y32 = nullptr;                        ///< [rows, columns]
   float* row_sums = nullptr;                   ///< [rows] sum of a, as rounded, over the depth
+  // Instead of y and y32, where a block has whole rows: y is the branch of a residual sum, or the gradient of a LayerNorm's output.
+  ResidualNorm<E> norm;
+  NormGradient<E> norm_gradient;
 };
 
 template <class E>
@@ -153,6 +157,7 @@ __device__ __forceinline__ void multiply_tile(const E* a, const E* b, float (*c)
       return word;
     };
     const std::uint32_t left[4] = {pair(a0 + 2 * t), pair(a1 + 2 * t), pair(a0 + 2 * t + 8), pair(a1 + 2 * t + 8)};
+    #pragma unroll
     for (int n = 0; n < NT; ++n) {
       const E* line = b + (8 * n + g) * kLine<E> + 2 * t;
       const std::uint32_t right[2] = {pair(line), pair(line + 8)};
@@ -161,6 +166,7 @@ __device__ __forceinline__ void multiply_tile(const E* a, const E* b, float (*c)
   } else if constexpr (M == Math::tf32) {
     for (int k = t; k < kProductDepth; k += 8) {
       const float left[4] = {a0[k], a1[k], a0[k + 4], a1[k + 4]};
+      #pragma unroll
       for (int n = 0; n < NT; ++n) {
         const E* line = b + (8 * n + g) * kLine<E> + k;
         const float right[2] = {line[0], line[4]};
@@ -169,6 +175,7 @@ __device__ __forceinline__ void multiply_tile(const E* a, const E* b, float (*c)
     }
   } else {
     for (int k = 0; k < kProductDepth; ++k)
+      #pragma unroll
       for (int n = 0; n < NT; ++n) {
         const E* line = b + (8 * n + 2 * t) * kLine<E> + k;
         c[n][0] += a0[k] * line[0];
@@ -259,8 +266,13 @@ __global__ void __launch_bounds__(kProductThreads) product_kernel(Group group, i
       for (int x = 0; x < kProductDepth; ++x) row_sum += to_float(a[threadIdx.x * kLine<E> + x]);
     __syncthreads();
   }
-  const int lane = static_cast<int>(threadIdx.x % 32), m = first_row + static_cast<int>(threadIdx.x / 32) * 16 + lane / 4;
+  const int lane = static_cast<int>(threadIdx.x % 32), warp_row = first_row + static_cast<int>(threadIdx.x / 32) * 16, m = warp_row + lane / 4;
+  if (p.norm.sum != nullptr) return residual_norm_tile<E, NT>(p.norm, p.bias, warp_row, c);
+  if (p.norm_gradient.sum != nullptr)
+    return norm_gradient_tile<E, NT>(p.norm_gradient, warp_row, c, static_cast<int>(blockIdx.x), reinterpret_cast<float*>(memory));
+  #pragma unroll
   for (int n = 0; n < NT; ++n)
+    #pragma unroll
     for (int x = 0; x < 4; ++x)
       finish_element(p, m + x / 2 * 8, first_column + 8 * n + lane % 4 * 2 + x % 2, c[n][x], slice * p.slice_stride);
   if (p.row_sums != nullptr && first_column == 0 && threadIdx.x < kProductRows && first_row + static_cast<int>(threadIdx.x) < p.rows)
@@ -346,6 +358,8 @@ class Products {
 
   /// Below that a product is over before the library's tiles are full.
   static constexpr int kWide = 256;
+  /// Can LayerNorms of this width be part of a product?
+  static bool has_whole_rows(int width) { return width <= (width % 80 == 0 ? 80 : 64); }
 
  private:
   bool by_library(const Product<E>& p) {

@@ -71,14 +71,14 @@ struct NormGradient {
   const float2* statistics = nullptr;
   float* dx = nullptr;            ///< may be dy
   bool accumulate = false;
-  float* parts = nullptr;         ///< [norm_parts(rows), 2, width]: what dweight and dbias are the sums of
+  float* parts = nullptr;         ///< [parts, 2, width]: what dweight and dbias are the sums of
   E* dropped = nullptr;           ///< null: not wanted
   Dropout dropout;
   const TokenPlace* token = nullptr;
 };
 
 /// Blocks of a LayerNorm's way back; does not depend on the card, so that its sums do not either.
-inline unsigned norm_parts(int rows) { return std::min(blocks_for(rows, kRowsPerBlock), 264u); }
+inline int norm_parts(int rows) { return static_cast<int>(std::min(blocks_for(rows, kRowsPerBlock), 264u)); }
 
 // A block has consecutive rows, a warp every eighth of them.
 template <class E>
@@ -121,8 +121,9 @@ __global__ void __launch_bounds__(kRowThreads) norm_gradient_kernel(NormGradient
   }
 }
 template <class E>
-void norm_gradient(Stream stream, const NormGradient<E>& p) {
-  launch(stream, norm_gradient_kernel<E>, norm_parts(p.rows), kRowThreads, static_cast<std::size_t>(2 * kRowsPerBlock * p.width) * sizeof(float), p);
+void norm_gradient(Stream stream, const NormGradient<E>& p, int parts) {
+  launch(stream, norm_gradient_kernel<E>, static_cast<unsigned>(parts), kRowThreads,
+         static_cast<std::size_t>(2 * kRowsPerBlock * p.width) * sizeof(float), p);
 }
 
 /// The sums of the parts of LayerNorms that lie one behind the other.
@@ -151,12 +152,12 @@ __global__ void __launch_bounds__(kRowThreads) norm_columns_kernel(NormColumns p
   (blockIdx.y == 0 ? p.to[blockIdx.z].dweight : p.to[blockIdx.z].dbias)[c] = total;
 }
 
-/// The gradients of the weights and biases of LayerNorms over the same rows, which are added up together at the end.
+/// The gradients of the weights and biases of LayerNorms, which are added up together at the end.
 class NormSums {
  public:
   explicit NormSums(Stream stream) : stream_(stream) {}
-  void begin(std::size_t norms, int rows, int width) {
-    rows_ = rows, width_ = width;
+  void begin(std::size_t norms, int parts, int width) {
+    parts_of_each_ = parts, width_ = width;
     (void)parts_.sized(norms * size());
     to_.clear();
   }
@@ -168,7 +169,7 @@ class NormSums {
   void run() {
     for (std::size_t first = 0; first < to_.size(); first += NormColumns::kPerLaunch) {
       const std::size_t count = std::min(to_.size() - first, std::size_t{NormColumns::kPerLaunch});
-      NormColumns p{.width = width_, .parts = static_cast<int>(norm_parts(rows_)), .from = parts_.data() + first * size()};
+      NormColumns p{.width = width_, .parts = parts_of_each_, .from = parts_.data() + first * size()};
       std::copy_n(to_.begin() + static_cast<std::ptrdiff_t>(first), count, p.to);
       launch(stream_, norm_columns_kernel, dim3(blocks_for(width_, 32), 2, static_cast<unsigned>(count)), kRowThreads,
              kRowThreads * sizeof(float), p);
@@ -176,9 +177,9 @@ class NormSums {
   }
 
  private:
-  std::size_t size() const { return std::size_t{norm_parts(rows_)} * 2 * static_cast<std::size_t>(width_); }
+  std::size_t size() const { return 2 * static_cast<std::size_t>(parts_of_each_) * static_cast<std::size_t>(width_); }
   Stream stream_;
-  int rows_ = 0, width_ = 0;
+  int parts_of_each_ = 0, width_ = 0;
   Array<float> parts_;
   std::vector<NormColumns::To> to_;
 };
