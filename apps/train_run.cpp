@@ -115,6 +115,13 @@ Compute make_compute(const TrainRun& run, GraphModel& model) {
   return {std::make_shared<CpuBackend>(model, thread_count(run.threads), cpu_precision(precision)), nullptr};
 }
 
+/// A GPU finds path steps itself.
+PackOptions pack_options(const GraphModel& model, const Compute& compute) {
+  PackOptions options = model.pack_options();
+  if (compute.gpu) options.paths = false;
+  return options;
+}
+
 /// Predictions of the model as it is now.
 RunFunction run_function(const std::shared_ptr<GraphModel>& model, const Compute& compute) {
   if (compute.cpu) return [engine = compute.cpu](const GraphBatch& batch, const ForwardMode&) { return engine->predict(batch); };
@@ -139,7 +146,7 @@ Trainable make_trainable(const std::shared_ptr<GraphModel>& model, const Compute
   trainable.run = run_function(model, compute);
   if (compute.cpu) let_engine_train(compute.cpu, trainable);
   if (compute.gpu) let_engine_train(compute.gpu, trainable);
-  trainable.pack = model->pack_options();
+  trainable.pack = pack_options(*model, compute);
   trainable.width = config.encoder().width;
   trainable.target_shift = model->named_buffers()["target_shift"];
   trainable.target_scale = model->named_buffers()["target_scale"];
@@ -292,8 +299,8 @@ AllPredictions train_member(const TrainRun& run, TrainOptions options, const Mod
                   static_cast<long long>(result.best_epoch)));
   }
   const LoadedModel best = load_model(directory.best());
-  AllPredictions predictions = predict_all(run_function(best.model, make_compute(run, *best.model)),
-                                           best.model->pack_options(), data);
+  const Compute computes_best = make_compute(run, *best.model);
+  AllPredictions predictions = predict_all(run_function(best.model, computes_best), pack_options(*best.model, computes_best), data);
   save_model(directory.model(), *best.model, best.config);
   return predictions;
 }

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <random>
 #include <span>
 
+#include "graphormer/attention/cuda/library_product.hpp"
 #include "graphormer/attention/cuda_backend.hpp"
 
 namespace molgraph::bench {
@@ -42,8 +44,33 @@ double copy_gbps() {
   return 2e-9 * static_cast<double>(kCopyBytes) / seconds;
 }
 
+/// Of a large product by cublasLt; 0 where that cannot be loaded.
+double peak_tflops(cuda::Math math) {
+  constexpr int kSize = 8192, kProducts = 10;
+  constexpr auto kFactors = static_cast<std::size_t>(kSize) * kSize;
+  cuda::ProductLibrary library(math);
+  cuda::Array<float> a, b, y;   // bf16 uses half of it
+  const cuda::Stream stream = cuda::make_stream();
+  // Numbers from 1 to 2, whether read as float or as bfloat16: with zeros a card draws less power and is faster.
+  std::vector<std::uint16_t> some(std::size_t{1} << 20);
+  std::mt19937 random;
+  for (std::uint16_t& bits : some) bits = static_cast<std::uint16_t>(0x3F80 | (random() & 0x7F));
+  const std::size_t bytes = some.size() * sizeof some[0];
+  for (char* to : {reinterpret_cast<char*>(a.sized(kFactors)), reinterpret_cast<char*>(b.sized(kFactors))})
+    for (std::size_t at = 0; at < kFactors * sizeof(float); at += bytes) cuda::copy_to_device(to + at, some.data(), bytes, stream);
+  const cuda::LibraryProduct product{.a = a.data(), .b = b.data(), .a_row = kSize, .a_depth = 1, .b_column = kSize, .b_depth = 1,
+                                     .rows = kSize, .columns = kSize, .depth = kSize, .y = y.sized(kFactors)};
+  bool done = true;
+  const auto work = [&](int) { done = done && library.multiply(stream, product); };
+  const auto wait = [&] { cuda::synchronize(stream); };
+  timed(2, work, wait);
+  const double seconds = timed(kProducts, work, wait);
+  cuda::destroy_stream(stream);
+  return done ? 2e-12 * kSize * static_cast<double>(kFactors) / seconds : 0.0;
+}
+
 nlohmann::json measure_case(const Case& c, cuda::Math math, int number, const MoleculeSet& set, const std::vector<std::int64_t>& molecules,
-                            std::size_t size, double dropout, int rounds) {
+                            std::size_t size, double dropout, int rounds, double peak) {
   const std::unique_ptr<GraphModel> model = make_model(c, set.featurizer.features, dropout);
   cuda::Backend backend(*model, math, number);
   cuda::Model& engine = backend.engine();
@@ -85,16 +112,16 @@ nlohmann::json measure_case(const Case& c, cuda::Math math, int number, const Mo
     launches += k.launches;
     busy += k.milliseconds;
   }
-  const double flops = forward_flops(c, all.graph);
-  std::printf("%-18s %5s batch %4zu  step %7.3f ms  infer %7.3f ms  train %8.0f/s  infer %8.0f/s  %6.1f TFLOP/s  %4lld launches, %.3f ms one by one\n",
+  const double flops = forward_flops(c, all.graph), train_tflops = 3 * flops * count / train_ms / 1e9;
+  std::printf("%-18s %5s batch %4zu  step %7.3f ms  infer %7.3f ms  train %8.0f/s  infer %8.0f/s  %6.1f TFLOP/s (%.1f %% of the peak)  %4lld launches, %.3f ms one by one\n",
               c.name.c_str(), math == cuda::Math::fp32 ? "fp32" : math == cuda::Math::tf32 ? "tf32" : "bf16", size, train_ms, infer_ms,
-              1e3 * count / train_ms, 1e3 * count / infer_ms, 3 * flops * count / train_ms / 1e9, static_cast<long long>(launches), busy);
+              1e3 * count / train_ms, 1e3 * count / infer_ms, train_tflops, peak > 0 ? 100 * train_tflops / peak : 0.0, static_cast<long long>(launches), busy);
   for (std::size_t k = 0; k < std::min<std::size_t>(kernels.size(), 8); ++k)
     std::printf("    %-60s %4lld launches %8.3f ms\n", kernels[k]["name"].get<std::string>().c_str(), kernels[k]["launches"].get<long long>(),
                 kernels[k]["milliseconds"].get<double>());
   std::fflush(stdout);
   return {{"batch", size}, {"train_ms", train_ms}, {"infer_ms", infer_ms}, {"train_per_second", 1e3 * count / train_ms},
-          {"infer_per_second", 1e3 * count / infer_ms}, {"train_tflops", 3 * flops * count / train_ms / 1e9}, {"launches", launches},
+          {"infer_per_second", 1e3 * count / infer_ms}, {"train_tflops", train_tflops}, {"share_of_peak", peak > 0 ? train_tflops / peak : 0.0}, {"launches", launches},
           {"kernels", kernels}};
 }
 
@@ -105,11 +132,17 @@ nlohmann::json measure_gpu(int number, const std::vector<Case>& cases, const Mol
   if (const std::string reason = cuda::why_unusable(number); !reason.empty()) throw std::runtime_error(reason);
   nlohmann::json report{{"gpu", cuda::device_name(number)}, {"copy_gbps", copy_gbps()}, {"dropout", dropout}};
   std::printf("%s, copy %.0f GB/s\n", report["gpu"].get<std::string>().c_str(), report["copy_gbps"].get<double>());
+  static constexpr const char* kNames[] = {"fp32", "tf32", "bf16"};
+  double peaks[3] = {};
+  for (const cuda::Math math : {cuda::Math::fp32, cuda::Math::tf32, cuda::Math::bf16}) {
+    const int m = static_cast<int>(math);
+    report["peak_tflops"][kNames[m]] = peaks[m] = peak_tflops(math);
+    std::printf("  product of 8192, %s: %.0f TFLOP/s\n", kNames[m], peaks[m]);
+  }
   for (const Case& c : cases) {
     const auto size = std::min(static_cast<std::size_t>(c.width > 128 ? 4 * batch_size : batch_size), molecules.size());
     for (const cuda::Math math : {cuda::Math::fp32, cuda::Math::tf32, cuda::Math::bf16}) {
-      static constexpr const char* kNames[] = {"fp32", "tf32", "bf16"};
-      report["cases"][c.name][kNames[static_cast<int>(math)]] = measure_case(c, math, number, set, molecules, size, dropout, rounds);
+      report["cases"][c.name][kNames[static_cast<int>(math)]] = measure_case(c, math, number, set, molecules, size, dropout, rounds, peaks[static_cast<int>(math)]);
     }
   }
   return report;
