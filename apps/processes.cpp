@@ -78,7 +78,9 @@ struct Processes::Group {
                                                               c10::make_intrusive<c10d::TCPStore>(place.address, meeting));
     store->setTimeout(kMeeting);
     const auto options = c10d::ProcessGroupGloo::Options::create(kWaiting);
-    options->devices.push_back(c10d::ProcessGroupGloo::createDefaultDevice(false));
+    const std::string interface = variable("GLOO_SOCKET_IFNAME");
+    options->devices.push_back(interface.empty() ? c10d::ProcessGroupGloo::createDefaultDevice(false)
+                                                 : c10d::ProcessGroupGloo::createDeviceForInterface(interface, false));
     gloo = c10::make_intrusive<c10d::ProcessGroupGloo>(store, place.rank, place.count, options);
   }
 

@@ -69,6 +69,14 @@ TEST(Processes, AnEndedOneIsAnError) {
   });
 }
 
+TEST(Processes, MeetOnTheChosenInterface) {
+  ::setenv("GLOO_SOCKET_IFNAME", "lo", 1);
+  run_together(2, [&](const std::shared_ptr<Processes>& processes) { processes->wait(); });
+  ::setenv("GLOO_SOCKET_IFNAME", "nosuch0", 1);
+  EXPECT_THROW(run_together(2, [&](const std::shared_ptr<Processes>&) {}), ProcessError);
+  ::unsetenv("GLOO_SOCKET_IFNAME");
+}
+
 class PlaceOfProcess : public testing::Test {
  protected:
   void set(const char* name, const char* value) {
