@@ -31,7 +31,7 @@ class ProcessError : public RunError {
   using RunError::RunError;
 };
 
-/// Without anything done, a group of one. All processes call the same functions in the same order; each returns when all have called it,
+/// Default-constructed: a group of one. All processes call the same functions in the same order; each returns when all have called it,
 /// and throws ProcessError if one of them ended. Works on the CPU, by Gloo over TCP, on the network interface that GLOO_SOCKET_IFNAME names,
 /// else on the host name's.
 class Processes {
