@@ -14,19 +14,32 @@ __device__ __forceinline__ float quad_sum(float x) {
   return x + __shfl_xor_sync(0xFFFFFFFFu, x, 2);
 }
 
-/// The factors of two neighbouring channels, the first of which is even.
-__device__ __forceinline__ void keep_factors(const Dropout& dropout, const TokenPlace& token, int width, int channel, float factor[2]) {
-  factor[0] = factor[1] = 1.0f;
-  if (dropout.threshold == 0) return;
-  if (width % 2 != 0) {
-    #pragma unroll
-    for (int x = 0; x < 2; ++x) factor[x] = keep_factor(dropout, token, width, channel + x);
-    return;
+/// Which of the lane's channels of a row stay: bit 2*n + x. All lanes of a warp call it, those of a quad for the same row.
+template <int NT>
+__device__ __forceinline__ std::uint32_t kept_channels(const Dropout& dropout, const TokenPlace& token, int width) {
+  static_assert(NT <= 12, "whole groups of four in 32 bits");
+  if (dropout.threshold == 0) return 0xFFFFFFFFu;
+  const std::uint32_t t = threadIdx.x % 4, row = token.index * static_cast<std::uint32_t>(width);
+  std::uint32_t kept = 0, words[4];
+  if (width % 8 == 0) {   // eight channels have a block of draws: each lane of the quad makes every fourth
+    for (std::uint32_t first = 0; first < NT; first += 4) {
+      draw_block(*dropout.key, token.row, dropout.place, row / 8 + first + t, words);
+      std::uint32_t own = 0;
+      for (std::uint32_t c = 0; c < 8; ++c) own |= static_cast<std::uint32_t>(pick_draw(words, c) >= dropout.threshold) << c;
+      for (std::uint32_t other = 0; other < 4; ++other) {
+        const std::uint32_t all = other == 0 ? own : __shfl_xor_sync(0xFFFFFFFFu, own, static_cast<int>(other));
+        kept |= (all >> (2 * t) & 3u) << 2 * (first + (t ^ other));
+      }
+    }
+    return kept;
   }
-  const std::uint32_t element = token.index * static_cast<std::uint32_t>(width) + static_cast<std::uint32_t>(channel);
-  std::uint32_t words[4];
-  draw_block(*dropout.key, token.row, dropout.place, element / 8, words);   // even: its neighbour has the same word
-  for (std::uint32_t x = 0; x < 2; ++x) factor[x] = pick_draw(words, element + x) < dropout.threshold ? 0.0f : dropout.scale;
+  for (std::uint32_t n = 0; n < NT; ++n)
+    for (std::uint32_t x = 0; x < 2; ++x) {
+      const std::uint32_t element = row + 8 * n + 2 * t + x;
+      draw_block(*dropout.key, token.row, dropout.place, element / 8, words);
+      kept |= static_cast<std::uint32_t>(pick_draw(words, element) >= dropout.threshold) << (2 * n + x);
+    }
+  return kept;
 }
 
 /// residual_norm() of the branch c + bias, the rows from `row` on of this warp.
@@ -38,17 +51,17 @@ __device__ __forceinline__ void residual_norm_tile(const ResidualNorm<E>& p, con
     const int m = row + lane / 4 + 8 * r;
     const bool there = m < p.rows;   // all lanes take part in the sums
     const std::int64_t first = static_cast<std::int64_t>(m) * p.width;
+    const std::uint32_t kept = kept_channels<NT>(p.dropout, there ? p.token[m] : TokenPlace{}, p.width);
     float total = 0;
     #pragma unroll
     for (int n = 0; n < NT && there; ++n) {
       const int channel = 8 * n + 2 * t;
-      float keep[2];
-      keep_factors(p.dropout, p.token[m], p.width, channel, keep);
       #pragma unroll
       for (int x = 0; x < 2; ++x) {
         float& value = c[n][2 * r + x];
         if (channel + x >= p.width) continue;
-        value = p.x[first + channel + x] + keep[x] * (value + (bias == nullptr ? 0.0f : bias[channel + x]));
+        const float keep = (kept >> (2 * n + x) & 1) != 0 ? p.dropout.scale : 0.0f;
+        value = p.x[first + channel + x] + keep * (value + (bias == nullptr ? 0.0f : bias[channel + x]));
         p.sum[first + channel + x] = value;
         total += value;
       }
@@ -116,14 +129,14 @@ __device__ __forceinline__ void norm_gradient_tile(const NormGradient<E>& p, int
     total[r] = quad_sum(total[r]) / static_cast<float>(p.width);
     product[r] = quad_sum(product[r]) / static_cast<float>(p.width);
     const int m = row + lane / 4 + 8 * r;
-    if (m >= p.rows) continue;
+    const bool there = m < p.rows;
+    const std::uint32_t kept = p.dropped == nullptr ? 0 : kept_channels<NT>(p.dropout, there ? p.token[m] : TokenPlace{}, p.width);
+    if (!there) continue;
     const std::int64_t first = static_cast<std::int64_t>(m) * p.width;
     const float2 at = p.statistics[m];
     #pragma unroll
     for (int n = 0; n < NT; ++n) {
       const int channel = 8 * n + 2 * t;
-      float keep[2] = {1, 1};
-      if (p.dropped != nullptr) keep_factors(p.dropout, p.token[m], p.width, channel, keep);
       #pragma unroll
       for (int x = 0; x < 2; ++x) {
         if (channel + x >= p.width) continue;
@@ -131,7 +144,7 @@ __device__ __forceinline__ void norm_gradient_tile(const NormGradient<E>& p, int
         const float unit = (p.sum[k] - at.x) * at.y, slope = at.y * (c[n][2 * r + x] * p.weight[channel + x] - total[r] - unit * product[r]);
         const float dx = p.accumulate ? p.dx[k] + slope : slope;
         p.dx[k] = dx;
-        if (p.dropped != nullptr) p.dropped[k] = from_float<E>(keep[x] * dx);
+        if (p.dropped != nullptr) p.dropped[k] = from_float<E>((kept >> (2 * n + x) & 1) != 0 ? p.dropout.scale * dx : 0.0f);
       }
     }
   }
