@@ -29,7 +29,7 @@ bool better(Metric metric, double a, double b) { return larger_is_better(metric)
 
 /// Adds the gradients of the mean loss of one batch, divided by `passes`.
 LossSum add_gradients(const Trainable& model, Loss loss, const TrainBatch& batch, const ForwardMode& mode, int passes) {
-  if (batch.graph.size() == 0 || count_present(batch.targets) == 0) return {};
+  if (count_present(batch.targets) == 0) return {};
   const double share = 1.0 / static_cast<double>(batch.present * passes);
   if (!model.gradients) {
     const torch::Tensor scaled = model.run(batch.graph, mode).scaled;
@@ -141,7 +141,7 @@ class Loop {
     processes_.sum(std::span(all));
     if (!std::isfinite(all[0])) {
       throw RunError("the loss is not finite at step " + std::to_string(state_.step) +
-                               "; a lower --lr or a --grad-clip may help");
+                     "; a lower --lr or a --grad-clip may help");
     }
     state_.loss_sum += all[0];
     state_.loss_count += static_cast<std::int64_t>(all[1]);

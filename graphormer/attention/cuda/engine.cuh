@@ -16,6 +16,7 @@
 #include "graphormer/attention/cuda/parameters.hpp"
 
 namespace molgraph::MOLGRAPH_CUDA {
+
 // Gradients are summed in so many parts, or fewer where the parameters are many.
 inline constexpr int kSlices = 8;
 inline constexpr std::int64_t kSliceFloats = std::int64_t{1} << 23;
