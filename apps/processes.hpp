@@ -19,6 +19,7 @@ struct ProcessPlace {
   int port = 0;                          ///< MASTER_PORT
   std::string attempt = "0";             ///< TORCHELASTIC_RESTART_COUNT: of the same processes, started again
   bool hosted = false;                   ///< TORCHELASTIC_USE_AGENT_STORE: who started the processes hosts the meeting, not the first of them
+  int patience = 300;                    ///< MOLGRAPH_MEETING_SECONDS: how long to wait for the others at the start, 1 to 86,400
 };
 
 /// From the environment variables that torchrun sets; one process where WORLD_SIZE is not set. Throws UsageError on values that make
@@ -37,7 +38,8 @@ class ProcessError : public RunError {
 class Processes {
  public:
   Processes();
-  /// Meets the others. Throws ProcessError after five minutes without them, UsageError if this build has no Gloo.
+  /// Meets the others. Throws ProcessError naming the missing ones after ProcessPlace::patience seconds, or what keeps this process from
+  /// meeting at all (no such network interface); UsageError if this build has no Gloo.
   explicit Processes(const ProcessPlace& place);
   ~Processes();
   Processes(const Processes&) = delete;

@@ -44,10 +44,11 @@ function(molgraph_use_torch target)
   target_precompile_headers(${target} REUSE_FROM molgraph_torch_header)
 endfunction()
 
-# molgraph_test(NAME SOURCES ... LIBRARIES ...): one GoogleTest program, its cases known to ctest one by one
+# molgraph_test(NAME SOURCES ... LIBRARIES ... [LABELS ...]): one GoogleTest program, its cases known to ctest one by one
 function(molgraph_test name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "SOURCES;LIBRARIES;LABELS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE ${ARG_LIBRARIES} GTest::gtest_main molgraph_warnings)
-  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600 ENVIRONMENT OMP_WAIT_POLICY=passive)
+  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600 LABELS "${ARG_LABELS}"
+                       ENVIRONMENT OMP_WAIT_POLICY=passive)
 endfunction()

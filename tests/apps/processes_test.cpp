@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <numeric>
 #include <thread>
@@ -77,6 +78,23 @@ TEST(Processes, MeetOnTheChosenInterface) {
   ::unsetenv("GLOO_SOCKET_IFNAME");
 }
 
+/// What a process alone at a meeting of three says after `patience` seconds.
+std::string alone_at_meeting(int rank) {
+  try {
+    Processes{{.rank = rank, .count = 3, .address = "127.0.0.1", .port = free_port(), .patience = 1}};
+  } catch (const ProcessError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(Processes, WhoIsMissingIsNamedWhenTheLimitIsOver) {
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_NE(alone_at_meeting(0).find("processes 1, 2 did not come within 1 s"), std::string::npos) << alone_at_meeting(0);
+  EXPECT_NE(alone_at_meeting(2).find("process 0, which hosts the meeting, did not answer within 1 s"), std::string::npos) << alone_at_meeting(2);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));   // four meetings of one or two seconds each
+}
+
 class PlaceOfProcess : public testing::Test {
  protected:
   void set(const char* name, const char* value) {
@@ -102,6 +120,11 @@ TEST_F(PlaceOfProcess, AsTorchrunSetsIt) {
   EXPECT_EQ(place.port, 29500);
   EXPECT_EQ(place.attempt, "2");
   EXPECT_TRUE(place.hosted);
+  EXPECT_EQ(place.patience, 300);
+  set("MOLGRAPH_MEETING_SECONDS", "7");
+  EXPECT_EQ(place_from_environment().patience, 7);
+  set("MOLGRAPH_MEETING_SECONDS", "0");
+  EXPECT_THROW(place_from_environment(), UsageError);
 }
 
 TEST_F(PlaceOfProcess, NonsenseIsAUsageError) {

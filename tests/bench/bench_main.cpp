@@ -211,7 +211,7 @@ void add_options(CLI::App& app, Options& o) {
 
 int main(int argc, char** argv) {
   molgraph::bench::Options options;
-  options.programs = std::filesystem::path(argv[0]).parent_path().string();
+  options.programs = std::filesystem::read_symlink("/proc/self/exe").parent_path().string();   // argv[0] may be found through PATH
   CLI::App app{"Measures the engine beside the reference"};
   molgraph::bench::add_options(app, options);
   CLI11_PARSE(app, argc, argv);

@@ -49,9 +49,13 @@ void expect_resumable(const std::vector<std::string>& inputs, std::size_t rows, 
     EXPECT_EQ(tables.position().number, static_cast<std::int64_t>(p));
     TableRow row;
     EXPECT_EQ(tables.next(row), !places[p].row.empty()) << p;
-    if (!places[p].row.empty()) EXPECT_EQ(content_of(row), places[p].row) << p;
+    if (!places[p].row.empty()) {
+      EXPECT_EQ(content_of(row), places[p].row) << p;
+    }
   }
-  if (offsets_known) EXPECT_GT(places[rows].position.in_table.offset, 0) << "reading on must not mean reading all";
+  if (offsets_known) {
+    EXPECT_GT(places[rows].position.in_table.offset, 0) << "reading on must not mean reading all";
+  }
 }
 
 class InputTablesTest : public ::testing::Test {

@@ -12,7 +12,8 @@ namespace molgraph::test {
 namespace {
 
 struct Bond {
-  int from, to, type;
+  std::uint16_t from, to;   // atoms
+  int type;
 };
 
 /// `zinc`: one bond column, so that the embedding of a bond is one row of the table.
@@ -122,8 +123,8 @@ TEST(PathBias, NothingForTokenZeroSelfAndOtherFragments) {
 /// A random graph of up to three pieces with many ties.
 std::vector<Bond> random_bonds(int atoms, std::mt19937& random) {
   std::vector<Bond> bonds;
-  for (int a = 0; a < atoms; ++a)
-    for (int b = a + 1; b < atoms; ++b)
+  for (std::uint16_t a = 0; a < atoms; ++a)
+    for (std::uint16_t b = a + 1; b < atoms; ++b)
       if (random() % 100 < 30) bonds.push_back({a, b, static_cast<int>(random() % 4)});
   std::shuffle(bonds.begin(), bonds.end(), random);
   return bonds;

@@ -97,8 +97,8 @@ std::string library_of(const std::string& header) {
       {"xxhash", "xxHash"},
       {"openssl/", "OpenSSL"},  {"toml++/", "toml++"},      {"spdlog/", "spdlog"},     {"fmt/", "spdlog"},
       {"CLI/", "CLI11"},        {"torch/", "LibTorch"},     {"ATen/", "LibTorch"},     {"c10/", "LibTorch"},
-      {"caffe2/", "LibTorch"},  {"Eigen/", "Eigen"},        {"hwy/", "Highway"},       {"dnnl", "oneDNN"},
-      {"oneapi/dnnl", "oneDNN"}, {"cuda", "CUDA"},          {"cublas", "CUDA"},        {"cooperative_groups", "CUDA"},
+      {"caffe2/", "LibTorch"},  {"Eigen/", "Eigen"},        {"hwy/", "Highway"},       {"cuda", "CUDA"},
+              {"cublas", "CUDA"},        {"cooperative_groups", "CUDA"},
       {"mma.h", "CUDA"}};
   for (const auto& [prefix, library] : prefixes) {
     if (header.starts_with(prefix)) return library;

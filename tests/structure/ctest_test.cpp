@@ -1,0 +1,31 @@
+// The list of tests as ctest has it.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace molgraph::structure {
+namespace {
+
+constexpr double kLongest = 600;   // seconds
+
+TEST(Ctest, EveryEntryHasATimeLimit) {
+  const std::unique_ptr<FILE, int (*)(FILE*)> pipe(::popen(MOLGRAPH_CTEST " --show-only=json-v1", "r"), ::pclose);
+  ASSERT_TRUE(pipe);
+  std::string text;
+  for (char buffer[4096]; const std::size_t n = std::fread(buffer, 1, sizeof buffer, pipe.get());) text.append(buffer, n);
+  const auto tests = nlohmann::json::parse(text).at("tests");
+  ASSERT_GT(tests.size(), 100u);
+  for (const auto& test : tests) {
+    if (!test.contains("command")) continue;   // not built here
+    double limit = 0;
+    for (const auto& property : test.at("properties"))
+      if (property.at("name") == "TIMEOUT") limit = property.at("value");
+    EXPECT_TRUE(limit > 0 && limit <= kLongest) << test.at("name") << ": " << limit << " s";
+  }
+}
+
+}  // namespace
+}  // namespace molgraph::structure
