@@ -7,6 +7,7 @@
 #include <charconv>
 #include <filesystem>
 
+#include "apps/side_files.hpp"
 #include "datasets/files.hpp"
 #include "featurize/error.hpp"
 
@@ -48,6 +49,7 @@ std::int64_t count_rows(InputTables& tables, std::vector<InputPosition>& marks) 
     if (++rows % kRowsPerMark == 0) marks.push_back(tables.position());
     if (rows % kRowsPerLook == 0) {
       if (const int signal = stop_requested()) throw Stopped{signal};
+      progress.set_share(tables.share_before(tables.position()));
       progress.update(rows);
     }
   }
@@ -134,37 +136,47 @@ WindowOptions window_options(const BatchOptions& options, const InputRange& rang
   return {static_cast<std::size_t>(options.batch_size), is_gzipped(options.output) ? kRowsPerMember : 0, range.end};
 }
 
+void refuse_overwriting(const BatchOptions& options, const std::vector<std::string>& models, std::vector<FileRole> read,
+                        const std::vector<std::string>& written) {
+  for (FileRole& input : in_role("the input", expand_inputs(options.inputs))) read.push_back(std::move(input));
+  for (FileRole& model : in_role("the model", models)) read.push_back(std::move(model));
+  read.push_back({options.config, "--config"});
+  const std::string& output = options.output;
+  refuse_overwriting(read, in_role("the output", !written.empty()          ? written
+                                                 : is_output_stream(output) ? std::vector{output}
+                                                                            : files_of_lines(linked_file(output))));
+}
+
 TextOutput::TextOutput(const BatchOptions& options, InputRange& range, std::string header,
                        const std::vector<std::string>& weights, std::map<std::string, std::string> made_from)
-    : path_(options.output),
-      gzip_(is_gzipped(options.output)),
-      resumable_(!range.tables.is_stream() && !is_output_stream(options.output)),
+    : stream_(is_output_stream(options.output)),
+      shard_(!options.shard.empty()),
       next_save_(std::chrono::steady_clock::now() + kFirstSave) {
+  path_ = stream_ ? options.output : replaced_file(options.output);
+  part_ = part_path(path_);
+  gzip_ = is_gzipped(options.output);
+  resumable_ = !range.tables.is_stream() && !stream_;
   if (options.resume && !resumable_) {
     throw UsageError("--resume needs an input that can be read again and an output file, no streams");
   }
-  std::optional<ResumeRecord> before;
   if (resumable_) {
     made_from["header"] = header;
     for (const std::string& file : weights) made_from["weights"] += sha256_of_file(file) + " ";
     record_.made_from = with_inputs(std::move(made_from), options, range.tables);
-    std::error_code error;
-    if (std::filesystem::exists(path_ + ".part", error)) before = read_resume_record(path_);
-    if (before && !options.resume) {
-      throw UsageError(path_ + ".part holds " + with_thousands(before->rows) +
-                       " rows of an unfinished run: --resume goes on with it; to begin anew, delete it");
-    }
-    if (options.resume && !before && std::filesystem::exists(path_, error)) {
-      spdlog::info("{} is finished; there is nothing to resume", path_);
-      done_ = true;
-      return;
-    }
   }
+  const std::optional<ResumeRecord> before = stream_ ? std::nullopt : unfinished_before(options);
+  std::error_code error;
+  if (options.resume && !before && std::filesystem::exists(path_, error)) {
+    check_finished(options);
+    return;
+  }
+  if (!stream_) (void)read_resume_record(path_);   // throws where OUT.json is something else, and would be lost
   if (before) {
     if (const std::string other = difference(before->made_from, record_.made_from); !other.empty()) {
-      throw FileError(path_ + ".part cannot be gone on with, because it was made with other " + other);
+      throw FileError(part_ + " cannot be gone on with, because it was made with other " + other);
     }
     record_ = *before;
+    record_.content.clear();
     recorded_ = true;
     range.tables.seek(record_.input);
     spdlog::info("going on behind {} rows", with_thousands(record_.rows));
@@ -178,12 +190,57 @@ TextOutput::TextOutput(const BatchOptions& options, InputRange& range, std::stri
   if (!gzip_) write_block();
 }
 
+/// What OUT.part.json says, where there is an OUT.part.
+std::optional<ResumeRecord> TextOutput::unfinished_before(const BatchOptions& options) const {
+  std::optional<ResumeRecord> before = read_resume_record(part_);
+  std::error_code error;
+  if (!before) return before;
+  if (!std::filesystem::exists(part_, error)) {
+    // Interrupted between the two renames of finish(), or somebody deleted OUT.part.
+    const bool whole = !before->content.empty() && std::filesystem::exists(path_, error) && content_mark(path_) == before->content;
+    if (whole) finish_resume_record(path_);
+    else remove_resume_record(part_);
+    return std::nullopt;
+  }
+  if (!options.resume) {
+    throw UsageError(part_ + " holds " + with_thousands(before->rows) +
+                     " rows of an unfinished run: --resume goes on with it; to begin anew, delete it");
+  }
+  return before;
+}
+
+/// Makes this done() if OUT is what this run would make.
+void TextOutput::check_finished(const BatchOptions& options) {
+  const std::optional<ResumeRecord> found = read_resume_record(path_);
+  const std::string way_out = "; without --resume it is made anew";
+  if (!found || found->content.empty()) {
+    throw FileError(path_ + " is there already, but not " + record_path(path_) +
+                    ", which would say what it is made from" + way_out);
+  }
+  if (const std::string other = difference(found->made_from, record_.made_from); !other.empty()) {
+    throw FileError(path_ + " is finished, but it was made with other " + other + way_out);
+  }
+  if (const std::string now = content_mark(path_); now != found->content) {
+    throw FileError(path_ + " has changed since it was finished: " + now + " instead of " + found->content + way_out);
+  }
+  if (options.strict && found->counts.ok() < found->rows) {
+    throw DataError(path_ + " is finished, but holds rows that --strict refuses: " + found->counts.text());
+  }
+  spdlog::info("{} is finished ({}); there is nothing to resume", path_, found->counts.text());
+  record_ = *found;
+  done_ = true;
+}
+
+int TextOutput::exit_code() const {
+  return record_.counts.ok() > 0 || (shard_ && record_.rows == 0) ? kExitDone : kExitData;
+}
+
 TextOutput::~TextOutput() {
   if (file_ && recorded_) file_->keep_part();
 }
 
 void TextOutput::discard() {
-  remove_resume_record(path_);
+  remove_resume_record(part_);
   recorded_ = false;
 }
 
@@ -208,7 +265,7 @@ void TextOutput::write_block() {
 void TextOutput::save_record() {
   const auto begin = std::chrono::steady_clock::now();
   file_->flush_to_disk();
-  write_resume_record(path_, record_);
+  write_resume_record(part_, record_);
   recorded_ = true;
   const auto end = std::chrono::steady_clock::now();
   next_save_ = end + std::max<std::chrono::steady_clock::duration>(kFirstSave, kSavingShare * (end - begin));
@@ -216,9 +273,17 @@ void TextOutput::save_record() {
 
 void TextOutput::finish() {
   write_block();
+  if (resumable_) {
+    file_->flush_to_disk();
+    record_.content = content_mark(part_);
+    write_resume_record(part_, record_);
+    recorded_ = true;
+  } else if (!stream_) {
+    remove_resume_record(path_);   // of an older OUT
+  }
   file_->finish();
-  if (recorded_) remove_resume_record(path_);
   recorded_ = false;
+  if (resumable_) finish_resume_record(path_);
 }
 
 std::string TextOutput::keep(bool stopped_by_signal) {

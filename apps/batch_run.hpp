@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "apps/file_roles.hpp"
 #include "apps/ordered_pipeline.hpp"
 #include "apps/output_file.hpp"
 #include "apps/predictor.hpp"
@@ -31,9 +32,15 @@ struct BatchOptions {
   bool strict = false, resume = false;
   int batch_size = static_cast<int>(WindowOptions{}.rows);
   std::string precision = "fp32";
+  std::string config;   ///< the file of --config
 
   PredictorOptions predictor() const;
 };
+
+/// Throws UsageError if one of the files to write is read too. `models`: their files; `read`: what else the program reads;
+/// `written`: all files that it may write; empty = those of lines in OUT.
+void refuse_overwriting(const BatchOptions& options, const std::vector<std::string>& models, std::vector<FileRole> read,
+                        const std::vector<std::string>& written = {});
 
 /// Adds everything but the model. `output_help` says which suffixes there are.
 void add_batch_options(CommandLine& line, BatchOptions& options, const std::string& output_help);
@@ -84,12 +91,15 @@ class TextOutput {
  public:
   /// `weights`: the model's files; `made_from`: options that no other program has and that the output depends on. Looks at --resume: is done() afterwards
   /// if there is nothing left to do, else the range stands where the next row is. Throws UsageError where --resume
-  /// cannot work or would be needed, FileError where the unfinished output is made from something else.
+  /// cannot work or would be needed, FileError where the unfinished or finished output is made from something else or does
+  /// not say what it is made from, DataError where --strict refuses rows of a finished one.
   TextOutput(const BatchOptions& options, InputRange& range, std::string header,
              const std::vector<std::string>& weights, std::map<std::string, std::string> made_from);
   /// Without finish() or keep(): leaves OUT.part only if it can be gone on with.
   ~TextOutput();
   bool done() const { return done_; }
+  /// Of a run that was done(): what the run that wrote it ended with.
+  int exit_code() const;
   /// Of the rows that were there before.
   const StatusCounts& counts() const { return record_.counts; }
 
@@ -99,11 +109,13 @@ class TextOutput {
   void discard();
 
  private:
+  std::optional<ResumeRecord> unfinished_before(const BatchOptions& options) const;
+  void check_finished(const BatchOptions& options);
   void write_block();
   void save_record();
 
-  std::string path_;
-  bool gzip_ = false, resumable_ = false, done_ = false;
+  std::string path_, part_;   // OUT, through symbolic links, and OUT.part
+  bool gzip_ = false, stream_ = false, resumable_ = false, done_ = false, shard_ = false;
   std::unique_ptr<OutputFile> file_;
   std::string text_;          // of a gzip member that is not full
   ResumeRecord record_;       // what the file holds
@@ -157,9 +169,11 @@ int run_batch(const BatchOptions& options, const std::string& what, InputRange r
   std::vector<std::string> names;
   for (std::size_t t = 0; t < range.tables.tables(); ++t) names.push_back(range.tables.path(t));
   const WindowOptions chosen = window_options(options, range);
+  const double share_before = range.tables.share_before(range.tables.position());
   RowWindows windows(std::move(range.tables), chosen);
   StatusCounts counts = before;
   Progress progress(what, "molecules", range.end < 0 ? 0 : range.end - range.first);
+  progress.set_share(share_before);
   OrderedPipeline<RowWindow, DoneWindow<Result>> pipeline;
   pipeline.threads = thread_count(options.common.threads);
   pipeline.next = [&](RowWindow& window) { return windows.next(window); };
@@ -188,6 +202,7 @@ int run_batch(const BatchOptions& options, const std::string& what, InputRange r
     }
     sink.write(windows, done);
     counts.add(done.counts);
+    progress.set_share(done.window.share);
     progress.update(counts.rows() - before.rows());
   };
   try {

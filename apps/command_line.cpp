@@ -379,4 +379,6 @@ bool CommandLine::given(const std::string& option) const {
 
 bool CommandLine::quiet() const { return state_->quiet; }
 
+const std::string& CommandLine::config_file() const { return state_->config; }
+
 }  // namespace molgraph

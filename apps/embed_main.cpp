@@ -41,8 +41,9 @@ EmbedOptions parse(const std::vector<std::string>& arguments) {
       ->type_name("NAME");
   add_batch_options(line, options.batch,
                     "By suffix: .npz (arrays embeddings, ids, smiles, status), .h5 (embeddings, id, smiles, status, reason), "
-                    ".npy (with the ids in OUT.rows.csv), .csv, .tsv or .jsonl, these three also .gz; - is CSV on standard output");
+                    ".npy (with the ids in OUT.npy.rows.csv), .csv, .tsv or .jsonl, these three also .gz; - is CSV on standard output");
   line.parse(arguments);
+  options.batch.config = line.config_file();
   return options;
 }
 
@@ -67,6 +68,8 @@ int embed(const EmbedOptions& options) {
   const Predictor predictor({options.model}, options.batch.predictor());
   const int width = predictor.embedding_width(embedding);
   spdlog::debug("{} numbers per molecule, {}", width, predictor.featurizer().canonical_text());
+  refuse_overwriting(options.batch, predictor.files(), {},
+                     format ? std::vector<std::string>{} : files_of_arrays(options.batch.output));
   InputRange range = open_input(options.batch);
   const auto compute = [&](const RowWindow& window) {
     return window.mol_blocks ? predictor.embed_mol_blocks(window.molecules, embedding)
@@ -79,7 +82,7 @@ int embed(const EmbedOptions& options) {
   const EmbeddingTable table(width, *format);
   TextOutput output(options.batch, range, table.header(), predictor.files(),
                     {{"embedding", options.pooling + ", layers " + text_of(options.layers) + (options.l2 ? ", l2" : "")}});
-  if (output.done()) return kExitDone;
+  if (output.done()) return output.exit_code();
   TextSink<Embedding> sink(output, [&](const RowWindows& windows, const RowWindow& window,
                                        const std::vector<Embedding>& rows) {
     std::string text;

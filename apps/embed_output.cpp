@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "apps/side_files.hpp"
 #include "datasets/embedding_file.hpp"
 #include "datasets/table_reader.hpp"
 #include "featurize/error.hpp"
@@ -21,7 +22,7 @@ std::string row_cells(const std::string& id, const std::string& smiles, const Em
 class NpySink : public RowSink<Embedding> {
  public:
   NpySink(const std::string& path, std::int64_t width, FloatKind kind)
-      : matrix_(path, width, kind), rows_(path.substr(0, path.size() - 4) + ".rows.csv") {
+      : matrix_(path, width, kind), rows_(rows_path(path)) {
     rows_.add("id,smiles,status,reason\n");
   }
   void write(const RowWindows& windows, const DoneWindow<Embedding>& done) override {
@@ -108,13 +109,19 @@ void EmbeddingTable::append(const std::string& id, const std::string& smiles, co
 }
 
 std::optional<RowFormat> embedding_lines_format(const std::string& path) {
+  if (const auto format = format_of_lines(path)) return format;
+  if (is_output_stream(path)) return RowFormat::csv;
   const std::string name = without_gz(path);
-  if (path == "-" || name.ends_with(".csv")) return RowFormat::csv;
-  if (name.ends_with(".tsv")) return RowFormat::tsv;
-  if (name.ends_with(".jsonl")) return RowFormat::json;
   const bool arrays = name.ends_with(".npy") || name.ends_with(".npz") || name.ends_with(".h5") || name.ends_with(".hdf5");
   if (arrays && name.size() == path.size()) return std::nullopt;
   throw UsageError(path + ": the suffix must be .npz, .npy, .h5, .csv, .tsv or .jsonl (the last three also with .gz)");
+}
+
+std::vector<std::string> files_of_arrays(const std::string& path) {
+  std::vector<std::string> files{path};
+  if (!without_gz(path).ends_with(".npy")) return files;
+  for (const std::string& file : {rows_path(path), part_path(rows_path(path))}) files.push_back(file);
+  return files;
 }
 
 std::unique_ptr<RowSink<Embedding>> make_embedding_arrays(const std::string& path, std::int64_t width, FloatKind kind) {

@@ -25,11 +25,14 @@ class EmbeddingTable {
   RowFormat format_;
 };
 
-/// The format of lines that `path` asks for: OUT.csv, .tsv, .jsonl, each also .gz; "-" = CSV. Nothing for a file of arrays:
+/// The format of lines that `path` asks for: format_of_lines(); CSV for "-" and other streams. Nothing for a file of arrays:
 /// OUT.npy, .npz or .h5. Throws UsageError on another suffix.
 std::optional<RowFormat> embedding_lines_format(const std::string& path);
 
-/// A sink for OUT.npy (with OUT.rows.csv beside it: id, smiles, status, reason), OUT.npz or OUT.h5. Destroyed without finish(), it
+/// All files that the sink of this output writes.
+std::vector<std::string> files_of_arrays(const std::string& path);
+
+/// A sink for OUT.npy (with OUT.npy.rows.csv beside it: id, smiles, status, reason), OUT.npz or OUT.h5. Destroyed without finish(), it
 /// leaves nothing. Throws FileError.
 std::unique_ptr<RowSink<Embedding>> make_embedding_arrays(const std::string& path, std::int64_t width, FloatKind kind);
 

@@ -5,8 +5,11 @@
 #include <filesystem>
 #include <memory>
 
+#include "apps/file_roles.hpp"
 #include "apps/output_file.hpp"
 #include "apps/program.hpp"
+#include "apps/side_files.hpp"
+#include "datasets/files.hpp"
 #include "datasets/load.hpp"
 #include "featurize/error.hpp"
 
@@ -17,7 +20,7 @@ struct FeaturizeOptions {
   CommonOptions common;
   TableFlags table;
   LoadOptions load;
-  std::string output, rejected, features, task, split;
+  std::string output, rejected, features, task, split, config;
   std::vector<double> split_sizes{0.8, 0.1, 0.1};
   bool no_pairs = false;
 };
@@ -64,7 +67,7 @@ void add_data_options(CLI::App& app, FeaturizeOptions& options) {
   app.add_option("--splits-file", options.load.splits_file,
                  "JSON list of {\"train\", \"val\", \"test\"} with row numbers from 0")
       ->type_name("FILE");
-  app.add_option("--rejected", options.rejected, "Table of the rows without a graph: row, status, reason, smiles")
+  app.add_option("--rejected", options.rejected, "CSV (also .gz) of the rows without a graph: row, status, reason, smiles")
       ->type_name("FILE");
   app.add_flag("--strict", options.load.strict, "End with code 3 at the first row without a graph, without a store");
 }
@@ -89,6 +92,7 @@ FeaturizeOptions parse(const std::vector<std::string>& arguments) {
   line.add_common(options.common, kThreads | kSeed | kDataDir | kMaxAtoms);
   line.app().footer(data_set_list() + "\n" + line.app().get_footer());
   line.parse(arguments);
+  options.config = line.config_file();
   LoadOptions& load = options.load;
   load.table = options.table.options();
   load.data_dir = options.common.data_dir;
@@ -130,16 +134,40 @@ void report(const StoreReport& report, const std::string& store, double seconds)
   if (!error) spdlog::info("{}: {} KB", store, with_thousands(static_cast<std::int64_t>(bytes / 1000)));
 }
 
+/// Throws UsageError if the names promise other formats than those that are written.
+void check_suffixes(const FeaturizeOptions& options) {
+  const std::string store = without_gz(options.output), rejected = without_gz(options.rejected);
+  const bool packed = store.size() != options.output.size();
+  if (packed || !(store.ends_with(".h5") || store.ends_with(".hdf5")))
+    throw UsageError(options.output + ": the store's suffix must be .h5 or .hdf5");
+  if (!rejected.empty() && !rejected.ends_with(".csv") && !is_output_stream(options.rejected))
+    throw UsageError("--rejected " + options.rejected + ": the suffix must be .csv or .csv.gz");
+}
+
+/// Throws UsageError if a file to write is read too.
+void check_roles(const FeaturizeOptions& options, const std::vector<std::string>& read) {
+  std::vector<FileRole> inputs = in_role("the input", read), outputs{{options.output, "the output"}};
+  inputs.push_back({options.config, "--config"});
+  if (!options.rejected.empty()) outputs.push_back({options.rejected, "--rejected"});
+  if (!options.rejected.empty() && !is_output_stream(options.rejected))
+    outputs.push_back({part_path(linked_file(options.rejected)), "--rejected"});
+  refuse_overwriting(inputs, outputs);
+}
+
 int featurize(const FeaturizeOptions& options) {
+  check_suffixes(options);
   std::unique_ptr<LineFile> rejected;
-  if (!options.rejected.empty()) {
+  LoadOptions load = options.load;
+  load.will_read = [&](const std::vector<std::string>& files) {
+    check_roles(options, files);
+    if (options.rejected.empty()) return;
     rejected = std::make_unique<LineFile>(options.rejected);
     rejected->add("row,status,reason,smiles\n");
-  }
+  };
   Progress progress("Featurising", "molecules", 0);
   catch_stop_signals();
   const StoreReport written = load_to_store(
-      options.load, options.output, {.pairs = !options.no_pairs, .threads = options.common.threads},
+      load, options.output, {.pairs = !options.no_pairs, .threads = options.common.threads},
       [&](std::int64_t done, std::int64_t total) {
         if (const int signal = stop_requested()) throw Stopped{signal};
         progress.set_total(total);

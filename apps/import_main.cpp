@@ -1,8 +1,10 @@
 // molgraph-import: published Graphormer and GRPE weights to a run directory, and back.
 #include <CLI/CLI.hpp>
 
+#include "apps/file_roles.hpp"
 #include "apps/import_run.hpp"
 #include "apps/program.hpp"
+#include "apps/run_directory.hpp"
 #include "featurize/error.hpp"
 
 namespace molgraph {
@@ -32,15 +34,18 @@ int body(const std::vector<std::string>& arguments) {
       ->capture_default_str();
   app.add_option("--target-names", options.target_names, "names of the outputs (empty: target, or target_1 ...)");
   line.parse(arguments);
+  const std::vector<FileRole> config{{line.config_file(), "--config"}};
   if (run.empty() == out.empty()) throw UsageError("give either --output-dir (import) or --export");
   if (!out.empty()) {
     for (const char* flag : {"--origin", "--features", "--heads", "--path-hops", "--max-distance", "--spatial-pos-max", "--target-names"}) {
       if (line.given(flag)) throw UsageError(std::string(flag) + " is for importing; a run knows where it came from");
     }
+    refuse_overwriting(config, {{out, "--export"}});
     export_run(options.weights, out);
     return kExitDone;
   }
   if (options.origin.empty()) throw UsageError("--origin is needed: the code that the weights belong to");
+  refuse_overwriting(config, in_role("--output-dir", RunDirectory{run}.files()));
   import_run(options, run);
   return kExitDone;
 }

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <set>
 
+#include "apps/file_roles.hpp"
 #include "apps/log.hpp"
 #include "apps/model_factory.hpp"
 #include "apps/model_file.hpp"
@@ -104,6 +105,8 @@ ModelConfig import_run(const ImportOptions& options, const std::string& run) {
   const RunDirectory directory{run};
   if (std::filesystem::exists(directory.model()))
     throw UsageError(run + " holds a run already; choose another --output-dir");
+  refuse_overwriting({{options.weights, "the weights"}}, in_role("--output-dir", directory.files()));
+  refuse_folder_inside({{options.weights, "the weights"}}, {run, "--output-dir"});
   const StateDict state = read_weights(options.weights);
   const ModelConfig config = config_of(state, options);
   const std::shared_ptr<GraphModel> model = make_model(config, 0);
@@ -126,6 +129,9 @@ ModelConfig import_run(const ImportOptions& options, const std::string& run) {
 
 void export_run(const std::string& run, const std::string& out) {
   const std::string file = model_file_of(run);
+  std::vector<FileRole> read = in_role("a file of the run", std::filesystem::is_directory(run) ? RunDirectory{run}.files() : std::vector<std::string>{});
+  read.push_back({file, "the run's weights"});
+  refuse_overwriting(read, {{out, "--export"}});
   const LoadedModel loaded = load_model(file);
   if (loaded.config.published().origin.empty())
     throw FileError(file + ": was trained here, so there is no published layout to write it in");

@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "apps/file_roles.hpp"
 #include "apps/info_card.hpp"
 #include "apps/program.hpp"
 #include "datasets/store.hpp"
@@ -20,6 +21,7 @@ int info(const std::vector<std::string>& arguments) {
       ->type_name("PATH");
   line.app().add_flag("--json", json, "One JSON object instead of text");
   line.parse(arguments);
+  refuse_overwriting({{path, "the input"}}, {{"-", "the output"}});
   const nlohmann::ordered_json card = is_meant_as_store(path) ? store_card(path) : run_card(path);
   write_stdout(json ? card.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n" : card_text(card));
   return kExitDone;

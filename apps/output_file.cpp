@@ -15,6 +15,9 @@
 #include <new>
 
 #include "apps/program.hpp"
+#include "apps/progress_bar.hpp"
+#include "apps/side_files.hpp"
+#include "datasets/files.hpp"
 #include "featurize/error.hpp"
 
 namespace molgraph {
@@ -65,14 +68,17 @@ OutputFile::OutputFile(const std::string& path, std::uint64_t kept)
   if (path == "-") {
     path_ = "standard output";
     descriptor_ = STDOUT_FILENO;
+    terminal_ = isatty(descriptor_) != 0;
     return;
   }
   std::error_code error;
   if (std::filesystem::is_directory(path, error)) throw FileError(path + ": is a folder");
   const bool stream = is_output_stream(path);
-  const std::string opened = stream ? path : path + ".part";
+  if (!stream) path_ = replaced_file(path);
+  const std::string opened = stream ? path : part_path(path_);
   descriptor_ = open(opened.c_str(), (stream ? O_WRONLY : O_WRONLY | O_CREAT) | O_CLOEXEC, 0666);
   if (descriptor_ < 0) throw FileError(path + ": cannot write: " + std::strerror(errno));
+  terminal_ = isatty(descriptor_) != 0;
   if (stream) return;
   if (flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
     close(descriptor_);
@@ -97,6 +103,7 @@ void OutputFile::write(std::string_view bytes) {
   if (bytes.empty()) return;
   const std::string packed = gzip_ ? gzip_member(bytes) : std::string();
   const std::string_view written = gzip_ ? packed : bytes;
+  if (terminal_) clear_progress_bar();
   write_all(descriptor_, written, path_);
   bytes_ += written.size();
 }

@@ -6,6 +6,7 @@
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -56,6 +57,25 @@ void set_up_log(const std::string& program) {
   spdlog::set_default_logger(std::move(logger));
 }
 
+/// Error messages with lines that people can read: of a very long one, such as a path of thousands of characters, both ends.
+std::string readable(std::string_view message) {
+  constexpr std::size_t kMost = 1000, kEnd = 400;
+  std::string text;
+  while (!message.empty()) {
+    const std::string_view line = message.substr(0, message.find('\n'));
+    message.remove_prefix(std::min(line.size() + 1, message.size()));
+    if (line.size() <= kMost) text += line;
+    else text.append(line.substr(0, kEnd)).append(" [...] ").append(line.substr(line.size() - kEnd));
+    if (!message.empty()) text += '\n';
+  }
+  return text;
+}
+
+std::string reason_of(const std::filesystem::filesystem_error& error) {
+  const std::string first = error.path1().string(), second = error.path2().string();
+  return first + (second.empty() ? "" : " and " + second) + (first.empty() ? "" : ": ") + error.code().message();
+}
+
 /// Libraries put a stack trace behind the first line of what().
 std::string first_line(const char* text) {
   const std::string_view whole(text);
@@ -83,7 +103,9 @@ std::string version_text() { return std::string("molgraph ") + MOLGRAPH_VERSION;
 
 int run_program(int argc, char** argv, const std::function<int(const std::vector<std::string>& arguments)>& body) {
   open_missing_standard_streams();
-  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error of write(), which ends the program in order
+  // A closed pipe and a file above the limit of `ulimit -f` are errors of write(), which end the program in order.
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
   set_up_log(argc > 0 ? std::filesystem::path(argv[0]).filename().string() : "molgraph");
   try {
     return body(std::vector<std::string>(argv + (argc > 0 ? 1 : 0), argv + argc));
@@ -96,13 +118,16 @@ int run_program(int argc, char** argv, const std::function<int(const std::vector
   } catch (const DownloadStopped&) {
     return 128 + stop_requested();
   } catch (const UsageError& error) {
-    spdlog::error("{} (see --help)", error.what());
+    spdlog::error("{} (see --help)", readable(error.what()));
     return kExitUsage;
   } catch (const DataError& error) {
-    spdlog::error("{}", error.what());
+    spdlog::error("{}", readable(error.what()));
     return kExitData;
   } catch (const FileError& error) {
-    spdlog::error("{}", error.what());
+    spdlog::error("{}", readable(error.what()));
+    return kExitFile;
+  } catch (const std::filesystem::filesystem_error& error) {  // a folder that cannot be made, a name that is too long ...
+    spdlog::error("{}", readable(reason_of(error)));
     return kExitFile;
   } catch (const RunError& error) {
     spdlog::error("{}", first_line(error.what()));
@@ -144,6 +169,9 @@ void write_all(int descriptor, std::string_view bytes, const std::string& name) 
   }
 }
 
-void write_stdout(std::string_view bytes) { write_all(STDOUT_FILENO, bytes, "standard output"); }
+void write_stdout(std::string_view bytes) {
+  clear_progress_bar();
+  write_all(STDOUT_FILENO, bytes, "standard output");
+}
 
 }  // namespace molgraph

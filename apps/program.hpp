@@ -96,6 +96,8 @@ class CommandLine {
   bool given(const std::string& option) const;
   /// True with -q: no progress, warnings only.
   bool quiet() const;
+  /// The file of --config, "" if none.
+  const std::string& config_file() const;
 
  private:
   struct State;
@@ -115,7 +117,7 @@ int stop_requested();
 /// Writes all bytes to a file descriptor. Throws ClosedPipe when the reader has gone, FileError (with `name`)
 /// otherwise.
 void write_all(int descriptor, std::string_view bytes, const std::string& name);
-/// The same for standard output.
+/// The same for standard output; a progress bar makes way.
 void write_stdout(std::string_view bytes);
 
 // --- progress ---
@@ -135,6 +137,8 @@ class Progress {
   void update(std::int64_t done, const std::string& note = {});
   /// The total became known.
   void set_total(std::int64_t total);
+  /// Where the total is unknown: how much is done by another measure, such as bytes, from 0 to 1; -1 = unknown.
+  void set_share(double share);
   /// Seconds since construction.
   double seconds() const;
 

@@ -2,6 +2,7 @@
 set(MOLGRAPH_PREDICTOR_SOURCES
   predictor.cpp)          # the public scoring class
 set(MOLGRAPH_PROGRAM_SOURCES
+  file_roles.cpp          # no output is an input
   command_line.cpp        # flags, --config, "did you mean"
   output_file.cpp         # OUT.part, gzip, standard output
   program.cpp             # exit codes, signals, pipes, logs

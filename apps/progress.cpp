@@ -18,7 +18,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr double kSecondsBetweenBars = 0.1;
 constexpr double kSecondsBetweenLines = 30.0;
-constexpr int kBarCells = 24;
+constexpr std::size_t kBarCells = 24;
 
 std::atomic<bool> bar_stands{false};
 std::atomic<bool> silenced{false};
@@ -38,6 +38,11 @@ std::string rate_text(double per_second) {
 }  // namespace
 
 bool progress_bar_stands() { return bar_stands.load(); }
+void clear_progress_bar() {
+  if (!bar_stands.exchange(false)) return;
+  std::fwrite(kEraseLine.data(), 1, kEraseLine.size(), stderr);
+  std::fflush(stderr);
+}
 void silence_progress() { silenced.store(true); }
 
 struct Progress::State {
@@ -46,28 +51,31 @@ struct Progress::State {
   bool terminal;
   Clock::time_point start = Clock::now();
   Clock::time_point printed = start;
+  double share = -1, first_share = -1;   // of set_share(), and its first value: where an interrupted run goes on
+
+  /// How much of everything is done, from 0 to 1; -1 = unknown.
+  double part(std::int64_t done) const {
+    return total > 0 ? std::min(1.0, static_cast<double>(done) / static_cast<double>(total)) : share;
+  }
+
+  std::string bar(double part) const {
+    const auto full = static_cast<std::size_t>(part * kBarCells);
+    return terminal ? "[" + std::string(full, '#') + std::string(kBarCells - full, '.') + "] " : "";
+  }
+
+  double seconds_left(std::int64_t done, double passed) const {
+    if (total > 0) return static_cast<double>(total - done) * passed / static_cast<double>(done);
+    return (1 - share) * passed / (share - first_share);
+  }
 
   std::string line(std::int64_t done, const std::string& note) const {
-    const double passed = std::chrono::duration<double>(Clock::now() - start).count();
-    const double rate = passed > 0 ? static_cast<double>(done) / passed : 0;
+    const double passed = std::chrono::duration<double>(Clock::now() - start).count(), part = this->part(done);
     std::string text = what + ": ";
-    if (total > 0) {
-      const double part = std::min(1.0, static_cast<double>(done) / static_cast<double>(total));
-      if (terminal) {
-        const int full = static_cast<int>(part * kBarCells);
-        text += '[';
-        text.append(static_cast<std::size_t>(full), '#').append(static_cast<std::size_t>(kBarCells - full), '.');
-        text += "] ";
-      }
-      text += std::to_string(static_cast<int>(part * 100)) + " %, " + with_thousands(done) + " of " +
-              with_thousands(total) + " " + unit;
-    } else {
-      text += with_thousands(done) + " " + unit;
-    }
-    text += ", " + rate_text(rate) + "/s";
-    if (total > 0 && done > 0 && done < total) {
-      text += ", " + duration_text(static_cast<double>(total - done) / rate) + " left";
-    }
+    if (part >= 0) text += bar(part) + std::to_string(static_cast<int>(part * 100)) + " %, ";
+    text += with_thousands(done) + (total > 0 ? " of " + with_thousands(total) : "") + " " + unit + ", " +
+            rate_text(passed > 0 ? static_cast<double>(done) / passed : 0) + "/s";
+    const bool moves = total > 0 ? done > 0 : share > first_share;
+    if (moves && part < 1) text += ", " + duration_text(seconds_left(done, passed)) + " left";
     return note.empty() ? text : text + ", " + note;
   }
 };
@@ -75,9 +83,7 @@ struct Progress::State {
 Progress::Progress(std::string what, std::string unit, std::int64_t total)
     : state_(new State{std::move(what), std::move(unit), total, stderr_is_terminal()}) {}
 
-Progress::~Progress() {
-  if (bar_stands.exchange(false)) std::fwrite(kEraseLine.data(), 1, kEraseLine.size(), stderr);
-}
+Progress::~Progress() { clear_progress_bar(); }
 
 void Progress::update(std::int64_t done, const std::string& note) {
   if (silenced.load()) return;
@@ -97,6 +103,11 @@ void Progress::update(std::int64_t done, const std::string& note) {
 }
 
 void Progress::set_total(std::int64_t total) { state_->total = total; }
+
+void Progress::set_share(double share) {
+  if (state_->first_share < 0) state_->first_share = share;
+  state_->share = share;
+}
 
 double Progress::seconds() const { return std::chrono::duration<double>(Clock::now() - state_->start).count(); }
 

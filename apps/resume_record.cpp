@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/program.hpp"
+#include "apps/side_files.hpp"
 #include "datasets/files.hpp"
 #include "featurize/error.hpp"
 
@@ -24,10 +25,8 @@ std::string printable(const nlohmann::json& json) {
 
 }  // namespace
 
-std::string resume_record_path(const std::string& output) { return output + ".part.json"; }
-
-std::optional<ResumeRecord> read_resume_record(const std::string& output) {
-  const std::string path = resume_record_path(output);
+std::optional<ResumeRecord> read_resume_record(const std::string& file) {
+  const std::string path = record_path(file);
   std::error_code error;
   if (!std::filesystem::exists(path, error)) return std::nullopt;
   try {
@@ -41,15 +40,16 @@ std::optional<ResumeRecord> read_resume_record(const std::string& output) {
     record.input.table = input.at("table").get<std::size_t>();
     record.input.number = input.at("number").get<std::int64_t>();
     record.input.in_table = {input.at("row").get<std::int64_t>(), input.at("offset").get<std::int64_t>()};
+    record.content = json.value("content", "");   // records of older versions are of unfinished outputs
     record.counts.set(json.at("statuses").get<std::array<std::int64_t, StatusCounts::kStatuses>>());
     return record;
   } catch (const nlohmann::json::exception& wrong) {
-    throw FileError(path + ": is damaged: " + wrong.what());
+    throw FileError(path + ": is damaged, or no record of molgraph, which belongs here; delete it or move it away: " + wrong.what());
   }
 }
 
-void write_resume_record(const std::string& output, const ResumeRecord& record) {
-  const nlohmann::json json{{"version", kVersion},
+void write_resume_record(const std::string& file, const ResumeRecord& record) {
+  nlohmann::json json{{"version", kVersion},
                             {"made_from", record.made_from},
                             {"rows", record.rows},
                             {"bytes", record.bytes},
@@ -59,21 +59,35 @@ void write_resume_record(const std::string& output, const ResumeRecord& record) 
                               {"row", record.input.in_table.row},
                               {"offset", record.input.in_table.offset}}},
                             {"statuses", record.counts.by_status()}};
+  if (!record.content.empty()) json["content"] = record.content;
   // Only one process writes OUT.part, so the temporary name is always the same: a killed one leaves no litter.
-  const std::string path = resume_record_path(output), temporary = path + ".new";
-  const int file = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (file < 0) throw FileError(temporary + ": cannot write: " + std::strerror(errno));
-  write_all(file, printable(json) + "\n", temporary);
-  const bool saved = ::fsync(file) == 0;
-  if (::close(file) != 0 || !saved || std::rename(temporary.c_str(), path.c_str()) != 0) {
-    throw FileError(path + ": cannot write: " + std::strerror(errno));
+  const std::string path = record_path(file), temporary = part_path(path);
+  const int descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (descriptor < 0) throw FileError(temporary + ": cannot write: " + std::strerror(errno));
+  try {
+    write_all(descriptor, printable(json) + "\n", temporary);
+  } catch (...) {
+    ::close(descriptor);
+    ::unlink(temporary.c_str());
+    throw;
+  }
+  const bool saved = ::fsync(descriptor) == 0;
+  if (::close(descriptor) != 0 || !saved || std::rename(temporary.c_str(), path.c_str()) != 0) {
+    const int reason = errno;
+    ::unlink(temporary.c_str());
+    throw FileError(path + ": cannot write: " + std::strerror(reason));
   }
 }
 
-void remove_resume_record(const std::string& output) {
+void remove_resume_record(const std::string& file) {
   std::error_code error;
-  std::filesystem::remove(resume_record_path(output), error);
-  std::filesystem::remove(resume_record_path(output) + ".new", error);
+  std::filesystem::remove(record_path(file), error);
+  std::filesystem::remove(part_path(record_path(file)), error);
+}
+
+void finish_resume_record(const std::string& output) {
+  const std::string from = record_path(part_path(output)), to = record_path(output);
+  if (std::rename(from.c_str(), to.c_str()) != 0) throw FileError(to + ": cannot write: " + std::strerror(errno));
 }
 
 std::string difference(const std::map<std::string, std::string>& before,

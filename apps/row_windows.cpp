@@ -91,6 +91,7 @@ struct RowWindows::State {
       row = {};
       window.end = tables.position();
     }
+    window.share = tables.share_before(window.end);
     for (const TableRow& one : window.rows) {
       const bool malformed = !one.problem.empty();
       const std::string& text = window.mol_blocks ? one.mol_block : one.cells[static_cast<std::size_t>(smiles_column)];

@@ -20,6 +20,7 @@ struct RowWindow {
   std::size_t table = 0;               ///< index of the table
   std::int64_t first = 0;              ///< number of the first row, counted through all tables
   InputPosition end;                   ///< where the next window begins
+  double share = -1;                   ///< InputTables::share_before() the end
 };
 
 struct WindowOptions {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 
 #include "datasets/files.hpp"
 #include "datasets/table_reader.hpp"
@@ -25,6 +26,16 @@ std::string class_label(const Task& task, std::size_t label) {
 }
 
 }  // namespace
+
+std::vector<std::string> RunDirectory::files() const {
+  std::vector<std::string> all{config(), model(), best(), last(), metrics(), splits(), test_predictions(), rejected(), results(), log()};
+  std::error_code error;
+  for (int member = 0;; ++member) {
+    const RunDirectory inner{folder + "/model_" + std::to_string(member)};
+    if (!std::filesystem::is_directory(inner.folder, error)) return all;
+    for (std::string& file : inner.files()) all.push_back(std::move(file));
+  }
+}
 
 void write_splits(const std::string& path, const MoleculeSet& set, const Split& split) {
   std::vector<const char*> part(static_cast<std::size_t>(set.size()), "");

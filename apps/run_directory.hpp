@@ -22,6 +22,8 @@ struct RunDirectory {
   std::string rejected() const { return folder + "/rejected.csv"; }
   std::string results() const { return folder + "/results.csv"; }
   std::string log() const { return folder + "/log.txt"; }
+  /// All of these, and those of the runs in it (model_0, model_1, ...) that are there.
+  std::vector<std::string> files() const;
 };
 
 /// Columns row, id, smiles, split; in the order of the set; molecules in no part have an empty split.

@@ -39,16 +39,18 @@ ScoreOptions parse(const std::vector<std::string>& arguments) {
                  "to see how far a molecule lies from them; one run, no ensemble")
       ->type_name("TRAIN");
   add_batch_options(line, options.batch,
-                    "CSV, or by suffix .tsv or .jsonl (JSON lines), also .gz; - is standard output (TSV for TSV input, "
+                    "By suffix: .csv, .tsv or .jsonl (JSON lines), also .gz; - is standard output (TSV for TSV input, "
                     "else CSV). It grows as OUT.part; CSV and TSV always have a header");
   line.parse(arguments);
+  options.batch.config = line.config_file();
   return options;
 }
 
+/// By the suffix of a file; a stream without one is as the input. Throws UsageError on a suffix that means something else.
 RowFormat format_for(const std::string& output, TableFormat input) {
-  if (output == "-") return input == TableFormat::tsv ? RowFormat::tsv : RowFormat::csv;
-  const std::string name = without_gz(output);
-  return name.ends_with(".tsv") ? RowFormat::tsv : name.ends_with(".jsonl") ? RowFormat::json : RowFormat::csv;
+  if (const auto format = format_of_lines(output)) return *format;
+  if (is_output_stream(output)) return input == TableFormat::tsv ? RowFormat::tsv : RowFormat::csv;
+  throw UsageError(output + ": the suffix must be .csv, .tsv or .jsonl, each also with .gz (- is standard output)");
 }
 
 /// Predictions of a window, with the nearest training molecules if there are any.
@@ -76,17 +78,19 @@ std::vector<ScoredRow> score_window(const Predictor& predictor, const std::optio
 
 int score(const ScoreOptions& options) {
   const BatchOptions& batch = options.batch;
+  (void)format_for(batch.output, TableFormat::automatic);   // refused before any work
   const Predictor predictor(options.models, batch.predictor());
   spdlog::debug("{} model(s), {}", predictor.num_runs(), predictor.featurizer().canonical_text());
   const bool nearest = !options.nearest.empty();
   if (nearest && predictor.num_runs() > 1) throw UsageError("--nearest is measured in one model's space: give one -m");
+  refuse_overwriting(batch, predictor.files(), {{options.nearest, "--nearest"}});
   InputRange range = open_input(batch);
   const ScoreTable table(range.tables.columns(), predictor.task(), predictor.num_runs(), options.individual, nearest,
                          format_for(batch.output, range.tables.format()));
   TextOutput output(batch, range, table.header(), predictor.files(),
                     {{"individual", options.individual ? "yes" : "no"},
                      {"nearest", nearest ? fingerprint_of(options.nearest) : "none"}});
-  if (output.done()) return kExitDone;
+  if (output.done()) return output.exit_code();
   std::optional<TrainingMolecules> training;
   if (nearest) training = embed_training_molecules(options.nearest, predictor, batch.common.threads);
   TextSink<ScoredRow> sink(output, [&](const RowWindows&, const RowWindow& window, const std::vector<ScoredRow>& rows) {

@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "apps/output_file.hpp"
+
 namespace molgraph {
 namespace {
 
@@ -56,6 +58,14 @@ std::string line_of(const std::vector<std::string>& cells, char delimiter) {
 }
 
 }  // namespace
+
+std::optional<RowFormat> format_of_lines(const std::string& path) {
+  const std::string name = without_gz(path);
+  if (name.ends_with(".csv")) return RowFormat::csv;
+  if (name.ends_with(".tsv")) return RowFormat::tsv;
+  if (name.ends_with(".jsonl")) return RowFormat::json;
+  return std::nullopt;
+}
 
 std::string json_text(const std::string& text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,10 @@ namespace molgraph {
 /// What one line per row looks like.
 enum class RowFormat : std::uint8_t { csv, tsv, json };
 inline char delimiter_of(RowFormat format) { return format == RowFormat::tsv ? '\t' : ','; }
+
+/// The format of lines that `path` asks for by its suffix, .gz ignored: .csv, .tsv or .jsonl. Nothing for any other
+/// suffix, and for none.
+std::optional<RowFormat> format_of_lines(const std::string& path);
 
 /// The shortest decimal that reads back as the same float.
 std::string number_text(float value);

@@ -4,8 +4,10 @@
 #include <filesystem>
 #include <functional>
 
+#include "apps/file_roles.hpp"
 #include "apps/program.hpp"
 #include "apps/recipes.hpp"
+#include "apps/run_directory.hpp"
 #include "apps/train_options.hpp"
 #include "apps/train_run.hpp"
 #include "datasets/load.hpp"
@@ -21,7 +23,7 @@ constexpr const char* kExample =
 
 /// What stands on the command line beside the options of a training.
 struct Call {
-  std::string output;
+  std::string output, config;
   bool resume = false;
   CommonOptions common;
 };
@@ -79,6 +81,7 @@ std::pair<TrainOptions, Call> parse(const std::vector<std::string>& arguments, c
   CommandLine line("molgraph-train", "Trains a graph transformer on a table, a store or a named data set.", kExample);
   describe(line, options, call);
   line.parse(arguments);
+  call.config = line.config_file();
   if (first) return result;
   // A recipe counts in steps or in epochs; what the user gives replaces both, and warm-up keeps its share.
   if (line.given("--epochs") && !line.given("--steps")) options.steps = 0;
@@ -116,6 +119,18 @@ TrainOptions options_to_resume(const std::vector<std::string>& arguments, const 
   return stored;
 }
 
+/// Throws UsageError if the run directory is an input, lies inside one, or has the place of a file that is read.
+void check_roles(const TrainRun& run, const Call& call) {
+  std::vector<FileRole> inputs = in_role("the input", run.options.data);
+  inputs.push_back({run.options.splits_file, "--splits-file"});
+  inputs.push_back({run.options.from, "--from"});
+  if (!call.resume) inputs.push_back({call.config, "--config"});   // else it is the run's own
+  refuse_folder_inside(inputs, {run.folder, "--output-dir"});
+  if (std::filesystem::is_directory(run.options.from))
+    for (FileRole& file : in_role("--from", RunDirectory{run.options.from}.files())) inputs.push_back(std::move(file));
+  refuse_overwriting(inputs, in_role("the run's", RunDirectory{run.folder}.files()));
+}
+
 /// What is trained and where, from the command line and, with --resume, from the run itself. Throws UsageError.
 TrainRun training_asked_for(const std::vector<std::string>& arguments, const TrainOptions& options, const Call& call) {
   TrainRun run;
@@ -133,6 +148,7 @@ TrainRun training_asked_for(const std::vector<std::string>& arguments, const Tra
   if (!call.resume && std::filesystem::exists(run.folder + "/config.toml")) {
     throw UsageError(run.folder + " holds a run already; go on with --resume or choose another --output-dir");
   }
+  check_roles(run, call);
   return run;
 }
 

@@ -27,21 +27,6 @@ constexpr std::size_t kMostPerCall = std::size_t{1} << 30;  // Linux moves at mo
   throw FileError(path + ": " + what + (error != 0 ? std::string(": ") + std::strerror(error) : ""));
 }
 
-/// The file that a write to `path` replaces: `path` itself, or where its symbolic link leads.
-std::string replaced_by(const std::string& path) {
-  namespace fs = std::filesystem;
-  std::error_code error;
-  if (path.empty()) throw FileError("the name of the file to write is empty");
-  std::string target = path;
-  if (fs::is_symlink(path, error)) target = fs::weakly_canonical(path, error).string();
-  struct stat info {};
-  if (::stat(target.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {
-    errno = 0;
-    fail(path, S_ISDIR(info.st_mode) ? "cannot write: it is a folder" : "cannot write: it is not a regular file");
-  }
-  return target;
-}
-
 /// Opens a new file called `prefix` + process id + number (put in `name`), with the permissions any new file gets.
 int make_temporary(const std::string& prefix, std::string& name, const std::string& wanted) {
   static std::atomic<unsigned> next{0};
@@ -69,11 +54,39 @@ void flush_folder(const std::string& path) {
 
 }  // namespace
 
+std::string linked_file(const std::string& path) {
+  namespace fs = std::filesystem;
+  constexpr int kMostLinks = 40;
+  std::error_code error;
+  fs::path target = path;
+  for (int links = 0; fs::is_symlink(target, error); ++links) {
+    const fs::path next = fs::read_symlink(target, error);
+    if (links == kMostLinks || error) throw FileError(path + ": cannot follow its symbolic links");
+    target = next.is_absolute() ? next : target.parent_path() / next;
+  }
+  return target.string();
+}
+
+std::string replaced_file(const std::string& path) {
+  if (path.empty()) throw FileError("the name of the file to write is empty");
+  const std::string target = linked_file(path);
+  struct stat info {};
+  if (::stat(target.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {
+    errno = 0;
+    fail(path, S_ISDIR(info.st_mode) ? "cannot write: it is a folder" : "cannot write: it is not a regular file");
+  }
+  return target;
+}
+
 File File::open(const std::string& path) {
+  struct stat info {};
+  // Asked before it is opened: opening a named pipe would wait for its writer, or take the text away from its reader.
+  if (::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {
+    throw FileError(path + (S_ISDIR(info.st_mode) ? ": is a folder, not a regular file" : ": not a regular file"));
+  }
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) fail(path, "cannot open");
   File file(descriptor, path);
-  struct stat info {};
   if (::fstat(descriptor, &info) != 0) fail(path, "cannot read");
   if (!S_ISREG(info.st_mode)) throw FileError(path + ": not a regular file");
   return file;
@@ -81,7 +94,7 @@ File File::open(const std::string& path) {
 
 File File::unnamed_beside(const std::string& path) {
   std::string name;
-  const int descriptor = make_temporary(path + ".spill.", name, path);
+  const int descriptor = make_temporary(path + ".part.", name, path);
   ::unlink(name.c_str());
   return File(descriptor, path);
 }
@@ -161,7 +174,7 @@ void File::close() {
 }
 
 AtomicFile::AtomicFile(const std::string& path)
-    : target_(replaced_by(path)), file_(make_temporary(target_ + ".part.", temporary_, path), path) {}
+    : target_(replaced_file(path)), file_(make_temporary(target_ + ".part.", temporary_, path), path) {}
 
 AtomicFile::~AtomicFile() {
   if (!committed_) ::unlink(temporary_.c_str());

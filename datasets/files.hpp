@@ -15,6 +15,12 @@ std::string read_file(const std::string& path);
 /// SHA-256 of a file, 64 hex digits. Throws FileError.
 std::string sha256_of_file(const std::string& path);
 
+/// Where the symbolic links of `path` lead in the end, whether or not that file is there; `path` itself if it is no link.
+/// Throws FileError where they lead nowhere (a circle).
+std::string linked_file(const std::string& path);
+/// The file that a write to `path` replaces: linked_file(). Throws FileError if what is there is no regular file.
+std::string replaced_file(const std::string& path);
+
 /// An open file, closed with the object; every failure is a FileError that names the file.
 class File {
  public:

@@ -25,6 +25,18 @@ std::vector<std::string> matches(const std::string& pattern) {
   return paths;
 }
 
+/// [tables + 1]; empty if the texts are longer than the files.
+std::vector<std::uint64_t> bytes_before_tables(const std::vector<std::string>& paths) {
+  std::vector<std::uint64_t> before{0};
+  for (const std::string& path : paths) {
+    File file = File::open(path);
+    unsigned char magic[2] = {};
+    if (file.read(magic, sizeof magic) == sizeof magic && magic[0] == 0x1f && magic[1] == 0x8b) return {};
+    before.push_back(before.back() + file.size());
+  }
+  return before;
+}
+
 }  // namespace
 
 std::vector<std::string> expand_inputs(const std::vector<std::string>& inputs) {
@@ -40,16 +52,17 @@ std::vector<std::string> expand_inputs(const std::vector<std::string>& inputs) {
   return paths;
 }
 
-std::string fingerprint_of(const std::string& path) {
+std::string content_mark(const std::string& path) {
   constexpr std::uint64_t kEnd = 64u << 10u;
   File file = File::open(path);
   const std::uint64_t size = file.size();
   std::string text(2 * kEnd, '\0');
   const std::size_t first = file.read_at(0, text.data(), kEnd);
   const std::size_t last = file.read_at(size > kEnd ? size - kEnd : 0, text.data() + first, kEnd);
-  return fs::path(path).filename().string() + ", " + std::to_string(size) + " bytes, " +
-         std::to_string(XXH3_64bits(text.data(), first + last));
+  return std::to_string(size) + " bytes, " + std::to_string(XXH3_64bits(text.data(), first + last));
 }
+
+std::string fingerprint_of(const std::string& path) { return fs::path(path).filename().string() + ", " + content_mark(path); }
 
 InputTables::InputTables(const std::vector<std::string>& inputs, const TableOptions& options)
     : paths_(expand_inputs(inputs)), options_(options) {
@@ -63,6 +76,7 @@ InputTables::InputTables(const std::vector<std::string>& inputs, const TableOpti
   format_ = reader_->format();
   for (std::size_t table = 1; table < paths_.size(); ++table) open(table);  // other columns are an error before any work
   if (paths_.size() > 1) open(0);
+  if (!stream_) bytes_before_ = bytes_before_tables(paths_);
 }
 
 void InputTables::open(std::size_t table) {
@@ -97,6 +111,12 @@ bool InputTables::next(TableRow& row) {
 }
 
 InputPosition InputTables::position() const { return {table_, number_, reader_->position()}; }
+
+double InputTables::share_before(const InputPosition& position) const {
+  if (bytes_before_.empty() || bytes_before_.back() == 0 || position.in_table.offset < 0) return -1;
+  const auto before = static_cast<double>(bytes_before_[position.table]) + static_cast<double>(position.in_table.offset);
+  return std::min(1.0, before / static_cast<double>(bytes_before_.back()));
+}
 
 void InputTables::seek(const InputPosition& position) {
   if (position.table >= paths_.size()) throw FileError("there is no input " + std::to_string(position.table + 1));

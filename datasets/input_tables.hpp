@@ -40,6 +40,8 @@ class InputTables {
   /// Of the row that next() gave last.
   std::size_t table() const { return table_; }
   InputPosition position() const;
+  /// How much of all bytes lies before this place, from 0 to 1; -1 = unknown: a stream or gzipped tables.
+  double share_before(const InputPosition& position) const;
   /// Not for streams, but to go forward. Throws FileError.
   void seek(const InputPosition& position);
   /// True if next() would wait for whoever writes into the pipe.
@@ -58,13 +60,16 @@ class InputTables {
   std::size_t table_ = 0;
   std::vector<std::size_t> place_;   ///< [columns] of the open table: index in columns_; empty = the same order
   std::int64_t number_ = 0;
+  std::vector<std::uint64_t> bytes_before_;   ///< [tables + 1]; empty = unknown
 };
 
 /// The paths that `inputs` stand for: patterns expanded and sorted, everything else as it is. Throws FileError.
 std::vector<std::string> expand_inputs(const std::vector<std::string>& inputs);
 
-/// Text that changes when the content of a table does: its name, size, and a hash of its first and last 64 KiB. For
-/// tables that are too long to be read twice.
+/// Text that changes when the content of a file does: its size, and a hash of its first and last 64 KiB. For files that
+/// are too long to be read twice.
+std::string content_mark(const std::string& path);
+/// The file's name and its content_mark().
 std::string fingerprint_of(const std::string& path);
 
 }  // namespace molgraph

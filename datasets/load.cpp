@@ -119,6 +119,21 @@ SourcePlan make_plan(const LoadOptions& options) {
   return std::move(*plan);
 }
 
+/// The plan, after will_read() has seen its files.
+SourcePlan announced(SourcePlan plan, const LoadOptions& options) {
+  if (!options.will_read) return plan;
+  std::vector<std::string> files;
+  for (const SourceTable& table : plan.tables) {
+    files.push_back(table.path);
+    if (!table.pick_file.empty()) files.push_back(table.pick_file);
+  }
+  files.insert(files.end(), plan.part_files.begin(), plan.part_files.end());
+  for (const std::string& file : {plan.part_archive, options.splits_file}) files.push_back(file);
+  std::erase(files, "");
+  options.will_read(files);
+  return plan;
+}
+
 RejectedRow rejected_row(const FeaturisedRow& row) {
   const auto& rejection = std::get<Rejection>(row.result);
   return {row.row, row.smiles.substr(0, kMaxRejectedText), std::string(to_string(rejection.status)), rejection.reason};
@@ -237,8 +252,11 @@ SplitKind split_kind_from_string(const std::string& text) {
 }
 
 LoadedData load_data(const LoadOptions& options, const std::function<void(std::int64_t, std::int64_t)>& progress) {
-  if (is_store(options)) return load_from_store(options);
-  RowSource source(make_plan(options), options);
+  if (is_store(options)) {
+    if (options.will_read) options.will_read(options.paths);
+    return load_from_store(options);
+  }
+  RowSource source(announced(make_plan(options), options), options);
   LoadedData data;
   data.metric = source.plan().metric;
   data.set.featurizer = source.featurizer();
@@ -291,7 +309,7 @@ StoreReport load_to_store(const LoadOptions& options, const std::string& path, c
                           const std::function<void(const RejectedRow&)>& rejected) {
   if (is_store(options))
     throw UsageError(options.paths[0] + ": is a store already");
-  RowSource source(make_plan(options), options);
+  RowSource source(announced(make_plan(options), options), options);
   StoreReport report;
   report.task = source.task();
   RejectionTally tally;

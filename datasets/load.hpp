@@ -46,6 +46,8 @@ struct LoadOptions {
   int threads = 0;
   bool strict = false;                       ///< any rejected row is a DataError
   bool require_targets = true;               ///< false: featurise only
+  /// told all files that will be read, before the first row is and before anything is written; may throw
+  std::function<void(const std::vector<std::string>&)> will_read;
   std::optional<DownloadOptions> download;   ///< how to fetch a named data set that is not there; empty = not at all
 };
 

@@ -67,7 +67,7 @@ TEST_F(EmbedTest, NpyEqualsTheTextAndKeepsTheIdsBesideIt) {
     EXPECT_EQ(values[e], std::stof(rows[0][4 + e]));
     EXPECT_TRUE(std::isnan(values[kTinyWidth + e]));
   }
-  EXPECT_EQ(lines_of(scratch.read("out.rows.csv"))[3].substr(0, 18), "third,c1ccccc1,ok,");
+  EXPECT_EQ(lines_of(scratch.read("out.npy.rows.csv"))[3].substr(0, 18), "third,c1ccccc1,ok,");
   ASSERT_EQ(embed("-m run -i in.csv -o half.npy --dtype float16").code, 0);
   EXPECT_NE(scratch.read("half.npy").find("'<f2'"), std::string::npos);
 }

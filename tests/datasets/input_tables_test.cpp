@@ -63,6 +63,18 @@ class InputTablesTest : public ::testing::Test {
   ScratchFolder folder;
 };
 
+TEST_F(InputTablesTest, TheShareOfPlainTablesIsByBytes) {
+  const std::string a = folder.write("a.csv", "smiles\nC\nCC\n"), b = folder.write("b.csv", "smiles\nCCC\n");   // 12 and 11 bytes
+  InputTables tables({a, b}, {});
+  EXPECT_LT(tables.share_before(tables.position()), 0.4);
+  std::vector<double> shares;
+  for (TableRow row; tables.next(row);) shares.push_back(tables.share_before(tables.position()));
+  EXPECT_THAT(shares, ElementsAre(9.0 / 23, 12.0 / 23, 1.0));
+  const std::string packed = folder.write("c.csv.gz", gzip("smiles\nC\n"));
+  InputTables gzipped({packed}, {});
+  EXPECT_EQ(gzipped.share_before(gzipped.position()), -1) << "the text's length is not known";
+}
+
 TEST_F(InputTablesTest, EveryPlaceOfEveryFormatCanBeGoneBackTo) {
   const std::string csv =
       "\xEF\xBB\xBFid,smiles\r\n1,CCO\r\n\"two\r\nlines\",C\r\n\r\n\r\n4,\"C\"\"\"\r\n5,N,surplus\r\n6,O";
