@@ -33,8 +33,9 @@ class NpySink : public RowSink<Embedding> {
     }
   }
   void finish() override {
-    rows_.finish();
+    rows_.flush();   // a full disk leaves neither of them
     matrix_.finish();
+    rows_.finish();
   }
 
  private:

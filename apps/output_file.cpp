@@ -139,8 +139,14 @@ void LineFile::add(std::string_view line) {
   text_.clear();
 }
 
-void LineFile::finish() {
+void LineFile::flush() {
   file_.write(text_);
+  text_.clear();
+  file_.flush_to_disk();
+}
+
+void LineFile::finish() {
+  flush();
   file_.finish();
 }
 

@@ -44,6 +44,8 @@ class LineFile {
  public:
   explicit LineFile(const std::string& path) : file_(path) {}
   void add(std::string_view line);
+  /// All lines so far are on the disk, so that finish() can hardly fail.
+  void flush();
   void finish();
 
  private:

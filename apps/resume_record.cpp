@@ -87,7 +87,8 @@ void remove_resume_record(const std::string& file) {
 
 void finish_resume_record(const std::string& output) {
   const std::string from = record_path(part_path(output)), to = record_path(output);
-  if (std::rename(from.c_str(), to.c_str()) != 0) throw FileError(to + ": cannot write: " + std::strerror(errno));
+  if (std::rename(from.c_str(), to.c_str()) != 0 && errno != ENOENT)   // another process has done it already
+    throw FileError(to + ": cannot write: " + std::strerror(errno));
 }
 
 std::string difference(const std::map<std::string, std::string>& before,

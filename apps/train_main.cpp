@@ -121,11 +121,15 @@ TrainOptions options_to_resume(const std::vector<std::string>& arguments, const 
 
 /// Throws UsageError if the run directory is an input, lies inside one, or has the place of a file that is read.
 void check_roles(const TrainRun& run, const Call& call) {
-  std::vector<FileRole> inputs = in_role("the input", run.options.data);
+  std::vector<FileRole> inputs;
+  for (const std::string& data : run.options.data)   // "zinc" is a data set, although there may be a folder of that name
+    if (data == "-" || std::filesystem::is_regular_file(data)) inputs.push_back({data, "the input"});
   inputs.push_back({run.options.splits_file, "--splits-file"});
   inputs.push_back({run.options.from, "--from"});
-  if (!call.resume) inputs.push_back({call.config, "--config"});   // else it is the run's own
-  refuse_folder_inside(inputs, {run.folder, "--output-dir"});
+  if (!call.resume) {
+    inputs.push_back({call.config, "--config"});   // else it may be the run's own
+    refuse_folder_inside(inputs, {run.folder, "--output-dir"});
+  }
   if (std::filesystem::is_directory(run.options.from))
     for (FileRole& file : in_role("--from", RunDirectory{run.options.from}.files())) inputs.push_back(std::move(file));
   refuse_overwriting(inputs, in_role("the run's", RunDirectory{run.folder}.files()));

@@ -42,12 +42,11 @@ struct Growing {
   void append(const std::string& path, hid_t type, const void* data, hsize_t count) {
     const int rank = columns > 0 ? 2 : 1;
     const hsize_t extent[] = {rows + count, columns}, first[] = {rows, 0}, block[] = {count, columns};
-    check(H5Dset_extent(dataset.get(), extent), path, "cannot grow (is the disk full?)");
+    check_written(H5Dset_extent(dataset.get(), extent), path, "cannot grow");
     const Handle memory = checked(H5Screate_simple(rank, block, nullptr), path, "cannot make a dataspace");
     const Handle place = checked(H5Dget_space(dataset.get()), path, "cannot make a dataspace");
     check(H5Sselect_hyperslab(place.get(), H5S_SELECT_SET, first, nullptr, block, nullptr), path, "cannot select rows");
-    check(H5Dwrite(dataset.get(), type, memory.get(), place.get(), H5P_DEFAULT, data), path,
-          "cannot write (is the disk full?)");
+    check_written(H5Dwrite(dataset.get(), type, memory.get(), place.get(), H5P_DEFAULT, data), path, "cannot write");
     rows += count;
   }
 };
@@ -142,7 +141,7 @@ void EmbeddingFileWriter::finish() {
     const Session session;
     state.values = {};
     state.texts = {};
-    check(H5Fflush(state.file.get(), H5F_SCOPE_GLOBAL), state.path, "cannot be completed (is the disk full?)");
+    check_written(H5Fflush(state.file.get(), H5F_SCOPE_GLOBAL), state.path, "cannot be completed");
     state.file.reset();
   }
   state.out.commit();

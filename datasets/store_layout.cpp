@@ -4,6 +4,7 @@
 
 #include <array>
 #include <bit>
+#include <cerrno>
 #include <cstring>
 #include <memory>
 
@@ -128,6 +129,13 @@ Handle checked(hid_t id, const std::string& path, const std::string& what) {
 
 void check(herr_t status, const std::string& path, const std::string& what) {
   if (status < 0) throw FileError(path + ": " + what);
+}
+
+void check_written(herr_t status, const std::string& path, const std::string& what) {
+  if (status >= 0) return;
+  const int error = errno;   // the library leaves what its write() left
+  const bool known = error == ENOSPC || error == EFBIG || error == EDQUOT || error == EROFS || error == EIO;
+  throw FileError(path + ": " + what + (known ? std::string(": ") + std::strerror(error) : " (is the disk full?)"));
 }
 
 std::size_t bytes_of(Element element) {

@@ -72,6 +72,8 @@ class Handle {
 Handle checked(hid_t id, const std::string& path, const std::string& what);
 /// Likewise for calls that return a status.
 void check(herr_t status, const std::string& path, const std::string& what);
+/// Likewise for calls that write: with the system's reason, where it is one.
+void check_written(herr_t status, const std::string& path, const std::string& what);
 
 /// Numbers in a store are little-endian and of these types.
 enum class Element : std::uint8_t { u8, u16, i64, f32 };

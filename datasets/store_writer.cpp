@@ -105,7 +105,7 @@ class Column {
     const hsize_t offset[] = {first, 0};
     const bool written = H5Dset_extent(dataset_.get(), extent) >= 0 &&
                          H5Dwrite_chunk(dataset_.get(), H5P_DEFAULT, 0, offset, packed.size(), packed.data()) >= 0;
-    if (!written) throw FileError(file_ + ": cannot write " + name_ + " (is the disk full?)");
+    check_written(written ? 0 : -1, file_, "cannot write " + name_);
   }
 
   const std::string& file_;
@@ -372,7 +372,7 @@ void StoreWriter::finish() {
   s.pool->drain();
   s.columns.clear();
   s.groups.clear();
-  check(H5Fclose(s.file.release()), s.path, "cannot write (is the disk full?)");
+  check_written(H5Fclose(s.file.release()), s.path, "cannot write");
   write_user_block(s.out.file());
   s.out.commit();
 }

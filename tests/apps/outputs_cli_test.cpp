@@ -112,6 +112,12 @@ TEST_F(OutputsTest, WhatDestroysNothingIsAllowed) {
   EXPECT_TRUE(scratch.exists("far/real.csv.json"));
   EXPECT_FALSE(scratch.exists("link.csv.json"));
   EXPECT_EQ(run("molgraph-score -m run -i in.csv -o link.csv --resume").code, 0);
+  // A table beside the run's files is not one of them; a folder called like a data set is no input.
+  const auto trained = run("stop='--backend reference --precision bf16'; mkdir esol D; cp in.csv D/data.csv; molgraph-train D/data.csv -o D $stop; "
+                           "molgraph-train esol -o esol --data-dir D $stop");
+  const auto messages = lines_of(trained.err);
+  ASSERT_EQ(messages.size(), 2u) << trained.err;
+  for (const auto& message : messages) EXPECT_NE(message.find("has fp32 only"), std::string::npos) << message;
 }
 
 TEST_F(OutputsTest, AFinishedOutputSaysWhatItIsMadeFrom) {
@@ -286,7 +292,7 @@ std::vector<std::string> shown_lines(const std::string& transcript) {
 
 TEST_F(OutputsTest, RowsAndProgressShareNoLineOfATerminal) {
   if (run("command -v script").code != 0) GTEST_SKIP() << "no program called script";
-  scratch.write("go.sh", "(echo smiles; for i in 1 2 3 4 5 6; do echo CCO; sleep 0.25; done) | molgraph-score -m run -i - -o -\n");
+  scratch.write("go.sh", "(echo smiles; echo CCO; sleep 3; for i in 1 2 3 4 5; do echo CCO; sleep 0.3; done) | molgraph-score -m run -i - -o -\n");
   const auto result = run("TERM=xterm script -qec 'bash go.sh' /dev/null");
   ASSERT_NE(result.out.find("Scoring: "), std::string::npos) << "there was no progress to be seen: " << result.out;
   int rows = 0;
