@@ -273,17 +273,25 @@ void TextOutput::save_record() {
 
 void TextOutput::finish() {
   write_block();
-  if (resumable_) {
-    file_->flush_to_disk();
-    record_.content = content_mark(part_);
-    write_resume_record(part_, record_);
-    recorded_ = true;
-  } else if (!stream_) {
-    remove_resume_record(path_);   // of an older OUT
-  }
+  const bool says_so = resumable_ && record_whole_part();
+  if (!says_so && !stream_) remove_resume_record(path_);   // of an older OUT
   file_->finish();
   recorded_ = false;
-  if (resumable_) finish_resume_record(path_);
+  if (says_so) finish_resume_record(path_);
+}
+
+/// False, with a warning, if the record cannot be written: the rows are not lost for that.
+bool TextOutput::record_whole_part() {
+  file_->flush_to_disk();
+  record_.content = content_mark(part_);
+  try {
+    write_resume_record(part_, record_);
+    return recorded_ = true;
+  } catch (const FileError& error) {
+    spdlog::warn("{}; --resume will not know what {} is made from", error.what(), path_);
+    remove_resume_record(part_);
+    return recorded_ = false;
+  }
 }
 
 std::string TextOutput::keep(bool stopped_by_signal) {

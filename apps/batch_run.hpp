@@ -113,6 +113,7 @@ class TextOutput {
   void check_finished(const BatchOptions& options);
   void write_block();
   void save_record();
+  bool record_whole_part();
 
   std::string path_, part_;   // OUT, through symbolic links, and OUT.part
   bool gzip_ = false, stream_ = false, resumable_ = false, done_ = false, shard_ = false;

@@ -188,6 +188,14 @@ TEST_F(OutputsTest, AFileThatIsNoRecordIsNotReplacedByOne) {
   EXPECT_FALSE(scratch.exists("out.csv.part"));
 }
 
+TEST_F(OutputsTest, RowsAreNotLostForWantOfARecord) {
+  const auto result = run("mkdir out.csv.part.json.part; molgraph-score -m run -i in.csv -o out.csv");
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_NE(result.err.find("warning: out.csv.part.json.part: cannot write: "), std::string::npos) << result.err;
+  EXPECT_EQ(lines_of(scratch.read("out.csv")).size(), 6u);
+  EXPECT_FALSE(scratch.exists("out.csv.json"));
+}
+
 TEST_F(OutputsTest, ASuffixOfAnotherFormatIsRefused) {
   const auto before = files();
   for (const std::string suffix : {"parquet", "xlsx", "npz", "csv.bz2", "csv.xz", "txt", "json", "h5", "csv.gz.zip"}) {
