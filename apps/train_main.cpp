@@ -132,7 +132,7 @@ void check_roles(const TrainRun& run, const Call& call) {
   }
   if (std::filesystem::is_directory(run.options.from))
     for (FileRole& file : in_role("--from", RunDirectory{run.options.from}.files())) inputs.push_back(std::move(file));
-  refuse_overwriting(inputs, in_role("the run's", RunDirectory{run.folder}.files()));
+  refuse_overwriting(inputs, in_role("the run's file", RunDirectory{run.folder}.files()));
 }
 
 /// What is trained and where, from the command line and, with --resume, from the run itself. Throws UsageError.

@@ -50,7 +50,7 @@ TEST_F(OutputsTest, NoOutputIsAnInput) {
                 "mkdir -p R/model_0/checkpoints; cp in.csv R/model_0/checkpoints/last.safetensors; echo '[]' > s.csv; echo 'quiet = true' > c.csv")
                 .code, 0);
   const auto before = files();
-  const std::string score = "molgraph-score -m run ", embed = "molgraph-embed -m run ", train = "molgraph-train --epochs 1 --target-columns y ";
+  const std::string score = "molgraph-score -m run ", embed = "molgraph-embed -m run ", train = "molgraph-train --target-columns y --epochs 1 ";
   const std::string commands[] = {
       score + "-i in.csv -o in.csv",
       score + "-i in.csv -o ./folder/../in.csv",
