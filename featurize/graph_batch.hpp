@@ -52,6 +52,7 @@ struct GraphBatch {
 };
 
 /// Packs molecules of one feature set. `rows` [B] are copied to GraphBatch::row. Pairs are computed here.
+/// Throws std::invalid_argument where the molecules are of two feature sets, or a bond's atom is none of the molecule.
 GraphBatch pack(std::span<const GraphView> graphs, std::span<const std::int64_t> rows, const PackOptions& options = {});
 
 }  // namespace molgraph
