@@ -102,17 +102,17 @@ TEST(Safetensors, EveryTruncationIsNoticed) {
 }
 
 // A flipped bit of the data has the right shape and is a number: nothing but the checksum notices.
-TEST(Safetensors, EveryFlippedBitOfTheDataIsNoticed) {
+TEST(Safetensors, AFlippedBitInAnyByteOfTheDataIsNoticed) {
   const Folder folder;
   const std::vector<float> x{1, 2, 3, 4, 5};
   write_safetensors(folder / "a", {}, {{"x", DType::f32, {5}, x.data()}, {"y", DType::f32, {5}, x.data()}});
   const std::string whole = read_file(folder / "a");
-  for (std::size_t bit = 0; bit < 8 * 40; ++bit) {
+  for (std::size_t byte = whole.size() - 40; byte < whole.size(); ++byte) {
     std::string damaged = whole;
-    damaged[whole.size() - 40 + bit / 8] = static_cast<char>(damaged[whole.size() - 40 + bit / 8] ^ (1 << bit % 8));
+    damaged[byte] = static_cast<char>(damaged[byte] ^ (1 << byte % 8));
     write_file_atomically(folder / "b", damaged);
     const std::string error = file_error([&] { read_safetensors(folder / "b"); });
-    EXPECT_NE(error.find("its data are damaged"), std::string::npos) << bit << error;
+    EXPECT_NE(error.find("its data are damaged"), std::string::npos) << byte << error;
   }
 }
 
