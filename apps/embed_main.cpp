@@ -72,8 +72,10 @@ int embed(const EmbedOptions& options) {
                      format ? std::vector<std::string>{} : files_of_arrays(options.batch.output));
   InputRange range = open_input(options.batch);
   const auto compute = [&](const RowWindow& window) {
-    return window.mol_blocks ? predictor.embed_mol_blocks(window.molecules, embedding)
-                             : predictor.embed(window.molecules, embedding);
+    auto rows = window.mol_blocks ? predictor.embed_mol_blocks(window.molecules, embedding)
+                                  : predictor.embed(window.molecules, embedding);
+    if (kind == FloatKind::float16) refuse_beyond_half(rows);
+    return rows;
   };
   if (!format) {
     const auto arrays = make_embedding_arrays(options.batch.output, width, kind);

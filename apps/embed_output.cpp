@@ -1,6 +1,8 @@
 #include "apps/embed_output.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "apps/side_files.hpp"
 #include "datasets/embedding_file.hpp"
@@ -107,6 +109,16 @@ void EmbeddingTable::append(const std::string& id, const std::string& smiles, co
     out += "]";
   }
   out += "}\n";
+}
+
+void refuse_beyond_half(std::vector<Embedding>& rows) {
+  const auto infinite = [](float value) { return (float16_bits(value) & 0x7FFFu) == 0x7C00u; };
+  for (Embedding& row : rows) {
+    if (row.status != RowStatus::ok || std::none_of(row.values.begin(), row.values.end(), infinite)) continue;
+    row.status = RowStatus::not_finite;
+    row.reason = "its embedding holds a number too large for float16";
+    std::fill(row.values.begin(), row.values.end(), std::numeric_limits<float>::quiet_NaN());
+  }
 }
 
 std::optional<RowFormat> embedding_lines_format(const std::string& path) {

@@ -25,6 +25,9 @@ class EmbeddingTable {
   RowFormat format_;
 };
 
+/// Rows with a number too large for float16, where it would be infinite, become not_finite.
+void refuse_beyond_half(std::vector<Embedding>& rows);
+
 /// The format of lines that `path` asks for: format_of_lines(); CSV for "-" and other streams. Nothing for a file of arrays:
 /// OUT.npy, .npz or .h5. Throws UsageError on another suffix.
 std::optional<RowFormat> embedding_lines_format(const std::string& path);

@@ -114,7 +114,11 @@ ModelConfig import_run(const ImportOptions& options, const std::string& run) {
   for (const auto& item : model->named_parameters()) shapes[item.key()] = item.value().sizes().vec();
   const StateDict ours = import_published(state, links_of(config), shapes, options.weights);
   torch::NoGradGuard no_grad;
-  for (auto& item : model->named_parameters()) item.value().copy_(ours.at(item.key()));
+  for (auto& item : model->named_parameters()) {
+    const torch::Tensor& tensor = ours.at(item.key());
+    if (!torch::isfinite(tensor).all().item<bool>()) throw FileError(options.weights + ": its weights are not all finite: those of " + item.key());
+    item.value().copy_(tensor);
+  }
   std::filesystem::create_directories(run);
   save_model(directory.model(), *model, config);
   std::int64_t parameters = 0, published = 0;

@@ -1,13 +1,16 @@
 #include "apps/info_card.hpp"
 
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "apps/info_headline.hpp"
 #include "apps/model_file.hpp"
 #include "apps/program.hpp"
+#include "apps/run_record.hpp"
 #include "datasets/safetensors.hpp"
 #include "datasets/store.hpp"
 #include "datasets/table_reader.hpp"
@@ -96,14 +99,30 @@ void add_training(const fs::path& folder, Json& card) {
   }
   for (const Json& row : rows_of(folder / "results.csv")) {
     if (!row.contains("part") || !row.contains("metric") || !row.contains("value")) continue;
+    std::string metric = row["metric"].get<std::string>();
+    if (row.contains("fold")) {   // of folds, their mean and deviation
+      if (row["fold"] != "mean" && row["fold"] != "deviation") continue;
+      if (row["fold"] == "deviation") metric += " deviation";
+    }
     Json& part = card["results"][row["part"].get<std::string>()];
     if (row.contains("n")) part["n"] = row["n"];
-    part[row["metric"].get<std::string>()] = row["value"];
+    part[metric] = row["value"];
   }
 }
 
+/// What training recorded; runs of earlier versions have nothing of it.
+void add_record(const fs::path& folder, Json& card) {
+  const std::optional<RunRecord> r = read_run_record(folder.string());
+  if (!r) return;
+  card["made"] = {{"finished", r->finished}, {"program", r->program}, {"seconds", r->seconds}};
+  if (r->finished.empty()) return;
+  card["data"] = {{"given", r->data}, {"source", r->source}, {"sha256", r->sha256}, {"rdkit", r->rdkit}, {"molecules", r->molecules}, {"rejected", r->rejected}, {"split", r->split}};
+  const auto value = [](double of) { return std::isnan(of) ? Json(nullptr) : Json(of); };
+  card["baseline"] = {{"metric", r->metric}, {"train", value(r->baseline[0])}, {"valid", value(r->baseline[1])}, {"test", value(r->baseline[2])}};
+}
+
 Json model_card(const std::string& weights) {
-  const SafetensorsFile file = read_safetensors(weights);
+  const SafetensorsFile file = read_model_file(weights);
   const ModelConfig config = read_model_config(file, weights);
   Json stored = Json::parse(to_json(config));
   if (config.published().origin.empty()) {  // nothing was imported, so nothing is missing
@@ -121,6 +140,7 @@ Json model_card(const std::string& weights) {
                {"task", to_string(config.task.kind)},
                {"targets", targets_of(config.task, file)}};
   if (config.task.kind == TaskKind::multiclass) card["classes"] = config.task.class_labels;
+  if (!config.published().origin.empty()) card["origin"] = config.published().origin;
   return card;
 }
 
@@ -179,17 +199,15 @@ Json run_card(const std::string& path) {
     card.update(model_card(path));
     return card;
   }
-  std::size_t members = 0;
-  while (fs::exists(folder / ("model_" + std::to_string(members)) / "model.safetensors", error)) ++members;
-  const bool single = fs::exists(folder / "model.safetensors", error);
-  if (!single && members == 0) throw FileError(path + ": a folder without model.safetensors and without model_0");
-  card.update(model_card((single ? folder : folder / "model_0") / "model.safetensors"));
-  if (!single) {
+  const std::vector<std::string> weights = weight_files(path);
+  card.update(model_card(weights[0]));
+  if (weights.size() > 1) {
     card["kind"] = "ensemble";
-    card["runs"] = members;
-    for (std::size_t m = 1; m < members; ++m)
-      model_card((folder / ("model_" + std::to_string(m)) / "model.safetensors").string());
+    card["runs"] = weights.size();
+    for (std::size_t m = 1; m < weights.size(); ++m) model_card(weights[m]);   // each must be whole
+    if (!rows_of(folder / "results.csv").empty() && rows_of(folder / "results.csv")[0].contains("fold")) card["folds"] = weights.size();
   }
+  add_record(folder, card);
   add_training(folder, card);
   return card;
 }
@@ -228,8 +246,15 @@ Json store_card(const std::string& path) {
   return card;
 }
 
-std::string card_text(const Json& card) {
+std::string card_text(const Json& card, bool all) {
   std::string text;
+  if (card["kind"] == "store") {
+    append_text(card, "", text);
+    return text;
+  }
+  text = run_headline(card);
+  if (!all) return text + "All options and numbers: -v, or --json\n";
+  text += "\n";
   append_text(card, "", text);
   return text;
 }

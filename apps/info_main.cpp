@@ -13,8 +13,9 @@ namespace {
 int info(const std::vector<std::string>& arguments) {
   std::string path;
   bool json = false;
-  CommandLine line("molgraph-info", "Says what a run or a store is: everything needed to trust it.",
-                   "molgraph-info runs/esol\n  molgraph-info zinc.h5 --json | jq .splits");
+  CommandLine line("molgraph-info", "Says what a run or a store is. Of a run: what it predicts, from which data, how well, made when and by what; with -v\n"
+                   "also all its options and numbers.",
+                   "molgraph-info runs/esol\n  molgraph-info runs/esol -v\n  molgraph-info zinc.h5 --json | jq .splits");
   line.app()
       .add_option("path", path, "Run directory, folder of runs, model.safetensors or store")
       ->required()
@@ -23,7 +24,7 @@ int info(const std::vector<std::string>& arguments) {
   line.parse(arguments);
   refuse_overwriting({{path, "the input"}}, {{"-", "the output"}});
   const nlohmann::ordered_json card = is_meant_as_store(path) ? store_card(path) : run_card(path);
-  write_stdout(json ? card.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n" : card_text(card));
+  write_stdout(json ? card.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n" : card_text(card, line.given("--verbose")));
   return kExitDone;
 }
 

@@ -82,7 +82,7 @@ torch::Tensor to_predictions(const Task& task, const torch::Tensor& values) {
 }
 
 LoadedModel load_model(const std::string& path) {
-  const SafetensorsFile file = read_safetensors(path);
+  const SafetensorsFile file = read_model_file(path);
   LoadedModel loaded{read_model_config(file, path), nullptr};
   loaded.model = make_model(loaded.config, 0);
   const auto problems = copy_tensors(file.tensors, *loaded.model);

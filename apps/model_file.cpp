@@ -37,6 +37,16 @@ void check_tensors(const SafetensorsFile& file, std::vector<cpu::TensorSpec> wan
   if (!problems.empty()) throw FileError(path + ": the weights do not fit the model" + problems);
 }
 
+template <class T>
+void check_finite(const std::string& name, const StoredTensor& tensor, const std::string& path) {
+  const auto count = static_cast<std::size_t>(tensor.count());
+  const T* values = reinterpret_cast<const T*>(tensor.bytes.data());
+  const auto* bad = std::find_if(values, values + count, [](T value) { return !std::isfinite(value); });
+  if (bad == values + count) return;
+  throw FileError(path + ": its weights are not all finite: " + name + " holds " + (std::isnan(*bad) ? "nan" : "inf") + " at place " +
+                  std::to_string(bad - values + 1) + " of " + std::to_string(count));
+}
+
 void softmax(float* values, std::size_t count) {
   const float largest = *std::max_element(values, values + count);
   float total = 0;
@@ -45,6 +55,15 @@ void softmax(float* values, std::size_t count) {
 }
 
 }  // namespace
+
+SafetensorsFile read_model_file(const std::string& path) {
+  SafetensorsFile file = read_safetensors(path);
+  for (const auto& [name, tensor] : file.tensors) {
+    if (tensor.dtype == DType::f32) check_finite<float>(name, tensor, path);
+    if (tensor.dtype == DType::f64) check_finite<double>(name, tensor, path);
+  }
+  return file;
+}
 
 ModelConfig read_model_config(const SafetensorsFile& file, const std::string& path) {
   const auto found = file.metadata.find(kConfigKey);
@@ -104,7 +123,7 @@ void ScoringModel::predict(const GraphBatch& batch, float* scaled, const std::ve
 }
 
 ScoringModel load_scoring_model(const std::string& path, ScorePrecision precision, int gpu) {
-  const SafetensorsFile file = read_safetensors(path);
+  const SafetensorsFile file = read_model_file(path);
   ScoringModel model{.config = read_model_config(file, path)};
   model.plan = model_plan(model.config);
   model.engine = std::make_unique<cpu::Model>(model.plan);

@@ -17,6 +17,8 @@ namespace molgraph {
 inline constexpr const char* kConfigKey = "molgraph.config";
 inline constexpr const char* kFeaturizerKey = "molgraph.featurizer";
 
+/// The weights and metadata of a model. Throws FileError also where a number is not finite.
+SafetensorsFile read_model_file(const std::string& path);
 /// The configuration in a model file's metadata. Throws FileError.
 ModelConfig read_model_config(const SafetensorsFile& file, const std::string& path);
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <functional>
 #include <limits>
 #include <numeric>
@@ -11,6 +10,7 @@
 #include <variant>
 
 #include "apps/model_file.hpp"
+#include "apps/run_record.hpp"
 #include "datasets/threads.hpp"
 #include "featurize/error.hpp"
 #include "graphormer/attention/missing_rows.hpp"
@@ -18,31 +18,10 @@
 namespace molgraph {
 namespace {
 
-namespace fs = std::filesystem;
-
 // A few packs of the engine: small enough that all threads have work to the end of a window. A GPU wants more at once.
 constexpr std::int64_t kPairsPerBatch = 16'384, kPairsPerGpuBatch = 1 << 20;
 constexpr std::int64_t kMoleculesPerPiece = 16;  // handed to a featurising thread at once
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
-
-/// A run directory, a folder of model_0, model_1, ... or a file -> the weight files, in order.
-void find_model_files(const fs::path& path, std::vector<std::string>& files) {
-  std::error_code error;
-  if (fs::is_directory(path, error)) {
-    if (fs::exists(path / "model.safetensors", error)) {
-      files.push_back((path / "model.safetensors").string());
-      return;
-    }
-    int member = 0;
-    for (; fs::is_directory(path / ("model_" + std::to_string(member)), error); ++member) {
-      find_model_files(path / ("model_" + std::to_string(member)), files);
-    }
-    if (member == 0) throw FileError(path.string() + ": a folder without model.safetensors and without model_0");
-    return;
-  }
-  if (!fs::exists(path, error)) throw FileError(path.string() + ": no such run directory or model file");
-  files.push_back(path.string());
-}
 
 std::string difference(const ModelConfig& a, const ModelConfig& b) {
   if (!(a.featurizer == b.featurizer)) {
@@ -167,6 +146,22 @@ void summarise_members(Prediction& prediction) {
   }
 }
 
+/// "nan", "inf" or "", if all numbers are finite.
+std::string not_finite(std::span<const float> values) {
+  const auto bad = std::find_if(values.begin(), values.end(), [](float value) { return !std::isfinite(value); });
+  return bad == values.end() ? "" : std::isnan(*bad) ? "nan" : "inf";
+}
+
+/// Nothing of a row that holds a number which is none is to be used.
+void mark_not_finite(Prediction& row, std::string reason) {
+  row.status = RowStatus::not_finite;
+  row.reason = std::move(reason);
+}
+void blank(Prediction& row) {
+  for (auto& member : row.members) std::fill(member.begin(), member.end(), kNaN);
+  std::fill(row.embedding.begin(), row.embedding.end(), kNaN);
+}
+
 std::vector<Embedding> embeddings_of(std::vector<Prediction> predictions) {
   std::vector<Embedding> embeddings;
   embeddings.reserve(predictions.size());
@@ -272,17 +267,24 @@ struct Predictor::State {
       }
       runs[r].predict(batch, values.data(), kept);
       for (std::size_t k = 0; k < chosen.size(); ++k) {
-        float* row = values.data() + k * outputs;
-        runs[r].to_predictions(row);
-        predictions[chosen[k]].members[r].assign(row, row + outputs);
+        const std::span<float> row(values.data() + k * outputs, outputs);
+        Prediction& to = predictions[chosen[k]];
+        std::string bad = not_finite(row);   // before a probability hides it
+        runs[r].to_predictions(row.data());
+        if (bad.empty()) bad = not_finite(row);
+        if (!bad.empty()) mark_not_finite(to, (runs.size() > 1 ? "model " + std::to_string(r) : "the model") + " gives " + bad);
+        to.members[r].assign(row.begin(), row.end());
         const std::int64_t first = batch.token_offset[k], tokens = batch.token_offset[k + 1] - first;
         for (std::size_t l = 0; l < states.size(); ++l) {
           pool(embedding->pooling, states[l].data() + static_cast<std::size_t>(first) * channels, tokens,
-               static_cast<std::int64_t>(channels), predictions[chosen[k]].embedding.data() + l * channels);
+               static_cast<std::int64_t>(channels), to.embedding.data() + l * channels);
         }
+        if (const std::string inner = not_finite(to.embedding); !inner.empty() && to.status == RowStatus::ok)
+          mark_not_finite(to, "its embedding holds " + inner);
       }
     });
     for (Prediction& prediction : predictions) {
+      if (prediction.status == RowStatus::not_finite) blank(prediction);
       summarise_members(prediction);
       if (embedding != nullptr && embedding->l2) scale_to_length_one(prediction.embedding);
     }
@@ -294,7 +296,10 @@ Predictor::Predictor(const std::vector<std::string>& runs, const PredictorOption
   if (runs.empty()) throw UsageError("no model is given");
   check_precision(options.precision, options.gpu);
   std::vector<std::string> files;
-  for (const std::string& run : runs) find_model_files(run, files);
+  for (const std::string& run : runs) {
+    const std::vector<std::string> own = weight_files(run);
+    files.insert(files.end(), own.begin(), own.end());
+  }
   std::vector<ScoringModel> loaded;
   for (const std::string& file : files) {
     loaded.push_back(load_scoring_model(file, options.precision, options.gpu));

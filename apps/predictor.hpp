@@ -57,7 +57,7 @@ struct Embedding {
 class Predictor {
  public:
   /// `runs`: run directories, folders of runs (model_0, model_1, ...) or model.safetensors files. All must have the
-  /// same task and featuriser. Throws FileError naming what is missing, damaged or different, UsageError if this
+  /// same task and featuriser. Throws FileError naming what is missing (a model of an ensemble too), damaged or different, UsageError if this
   /// processor has no bf16, or the GPU cannot be used.
   explicit Predictor(const std::vector<std::string>& runs, const PredictorOptions& options = {});
   ~Predictor();

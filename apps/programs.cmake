@@ -15,5 +15,5 @@ set(MOLGRAPH_BATCH_SOURCES
   score_output.cpp)       # lines
 set(MOLGRAPH_SCORE_SOURCES score_main.cpp nearest.cpp ${MOLGRAPH_BATCH_SOURCES})
 set(MOLGRAPH_EMBED_SOURCES embed_main.cpp embed_output.cpp ${MOLGRAPH_BATCH_SOURCES})
-set(MOLGRAPH_INFO_SOURCES info_main.cpp info_card.cpp)
+set(MOLGRAPH_INFO_SOURCES info_main.cpp info_card.cpp info_headline.cpp)
 set_source_files_properties(program.cpp PROPERTIES COMPILE_DEFINITIONS MOLGRAPH_VERSION="${PROJECT_VERSION}")

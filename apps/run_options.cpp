@@ -240,6 +240,10 @@ ModelConfig resolve_model(TrainOptions& o, const MoleculeSet& set, const ModelCo
   if (start) {
     config = *start;
     check_start(o, config);
+    if (!(set.featurizer == config.featurizer)) {
+      throw UsageError("the run named by --from reads \"" + config.featurizer.canonical_text() + "\", the data hold \"" +
+                       set.featurizer.canonical_text() + "\"");
+    }
     GateOptions& gate = config.encoder().gate;
     if (o.urpe == "on" && !gate.enabled) gate = gate_options(o, config.featurizer.features);
     if (config.kind == ModelKind::grpe) config.grpe.perturb_noise = o.perturb_noise;

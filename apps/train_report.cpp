@@ -14,21 +14,24 @@
 namespace molgraph {
 namespace {
 
-/// Mean absolute (or other) error of always predicting the training mean; tells whether a model learned anything.
+/// The metric of always predicting the training mean, of classes their frequencies.
 MetricResult mean_predictor(const LoadedData& data, Metric metric, const std::vector<std::int64_t>& part) {
-  const std::size_t num_targets = data.set.task.names.size();
+  const Task& task = data.set.task;
+  const std::size_t num_targets = task.names.size(), outputs = static_cast<std::size_t>(task.num_outputs()), classes = outputs / num_targets;
   const std::vector<float> train = targets_of(data.set, data.split.train);
-  std::vector<double> sum(num_targets), count(num_targets);
+  std::vector<double> sum(outputs), count(num_targets);
   for (std::size_t i = 0; i < train.size(); ++i) {
     if (std::isnan(train[i])) continue;
-    sum[i % num_targets] += train[i];
-    count[i % num_targets] += 1;
+    const std::size_t t = i % num_targets;
+    if (task.kind == TaskKind::multiclass) sum[t * classes + static_cast<std::size_t>(train[i])] += 1;
+    else sum[t] += train[i];
+    count[t] += 1;
   }
-  std::vector<float> predictions(part.size() * num_targets);
+  std::vector<float> predictions(part.size() * outputs);
   for (std::size_t i = 0; i < predictions.size(); ++i) {
-    predictions[i] = static_cast<float>(sum[i % num_targets] / std::max(count[i % num_targets], 1.0));
+    predictions[i] = static_cast<float>(sum[i % outputs] / std::max(count[i % outputs / classes], 1.0));
   }
-  return evaluate_metric(metric, data.set.task, predictions, targets_of(data.set, part));
+  return evaluate_metric(metric, task, predictions, targets_of(data.set, part));
 }
 
 std::string skipped_note(const char* part, Metric metric, const MetricResult& result) {
@@ -60,6 +63,16 @@ std::string paper_note(const TrainOptions& options, Metric metric, const std::ar
 
 std::array<const std::vector<std::int64_t>*, 3> parts_of(const Split& split) {
   return {&split.train, &split.valid, &split.test};
+}
+
+std::array<double, 3> baseline_of(const LoadedData& data, const std::string& metric) {
+  std::array<double, 3> values;
+  values.fill(std::numeric_limits<double>::quiet_NaN());
+  for (std::size_t p = 0; p < 3; ++p) {
+    const auto& part = *parts_of(data.split)[p];
+    if (!part.empty()) values[p] = mean_predictor(data, metric_from_string(metric), part).value;
+  }
+  return values;
 }
 
 std::array<double, 3> report_results(const std::string& folder, const LoadedData& data, const TrainOptions& options, const PartPredictions& predictions) {

@@ -21,6 +21,10 @@ std::array<const std::vector<std::int64_t>*, 3> parts_of(const Split& split);
 std::array<double, 3> report_results(const std::string& folder, const LoadedData& data, const TrainOptions& options,
                     const PartPredictions& predictions);
 
+/// The metric of the three parts if one always said what the training part's targets are on average (of classes: how frequent they are); it
+/// tells whether a model learned anything. NaN where there is none.
+std::array<double, 3> baseline_of(const LoadedData& data, const std::string& metric);
+
 /// Cross-validation: results.csv and a table with a line per fold, their mean and their standard deviation (of the sample).
 void report_folds(const std::string& folder, const std::string& metric, const std::vector<std::array<double, 3>>& folds);
 

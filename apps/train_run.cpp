@@ -3,12 +3,14 @@
 #include <ATen/Context.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <limits>
 #include <map>
 #include <optional>
 
+#include "apps/compute.hpp"
 #include "apps/cuda_training.hpp"
 #include "apps/log.hpp"
 #include "apps/model_factory.hpp"
@@ -17,6 +19,7 @@
 #include "apps/program.hpp"
 #include "apps/run_directory.hpp"
 #include "apps/run_options.hpp"
+#include "apps/run_record.hpp"
 #include "apps/train_report.hpp"
 #include "apps/warm_start.hpp"
 #include "datasets/files.hpp"
@@ -24,8 +27,6 @@
 #include "datasets/text.hpp"
 #include "datasets/threads.hpp"
 #include "featurize/error.hpp"
-#include "graphormer/attention/cpu_backend.hpp"
-#include "graphormer/attention/cuda_backend.hpp"
 #include "graphormer/attention/missing_rows.hpp"
 
 namespace molgraph {
@@ -93,71 +94,6 @@ void freeze(const std::string& what, GraphModel& model) {
   }
 }
 
-/// What computes a model: LibTorch's operations (neither), the CPU engine, or a GPU.
-struct Compute {
-  std::shared_ptr<CpuBackend> cpu;
-  std::shared_ptr<cuda::Backend> gpu;
-};
-
-/// Throws UsageError where the options contradict each other or this machine cannot do what they ask for.
-void check_compute(const TrainRun& run) {
-  const TrainOptions& o = run.options;
-  if (o.backend == "reference") {
-    if (run.gpu != kNoGpu) throw UsageError("--backend reference computes on the CPU; without it, --device cuda computes on the GPU");
-    if (o.precision != "fp32") throw UsageError("--precision " + o.precision + " is the engines'; --backend reference has fp32 only");
-  }
-  check_precision(precision_from_string(o.precision), run.gpu);
-}
-
-Compute make_compute(const TrainRun& run, GraphModel& model) {
-  if (run.options.backend == "reference") return {};
-  const ScorePrecision precision = precision_from_string(run.options.precision);
-  if (run.gpu != kNoGpu) return {nullptr, std::make_shared<cuda::Backend>(model, gpu_precision(precision), run.gpu)};
-  return {std::make_shared<CpuBackend>(model, thread_count(run.threads), cpu_precision(precision)), nullptr};
-}
-
-/// A GPU finds path steps itself.
-PackOptions pack_options(const GraphModel& model, const Compute& compute) {
-  PackOptions options = model.pack_options();
-  if (compute.gpu) options.paths = false;
-  return options;
-}
-
-/// Predictions of the model as it is now.
-RunFunction run_function(const std::shared_ptr<GraphModel>& model, const Compute& compute) {
-  if (compute.cpu) return [engine = compute.cpu](const GraphBatch& batch, const ForwardMode&) { return engine->predict(batch); };
-  if (compute.gpu) return [engine = compute.gpu](const GraphBatch& batch, const ForwardMode&) { return engine->predict(batch); };
-  return [model](const GraphBatch& batch, const ForwardMode& mode) { return model->run(batch, mode); };
-}
-
-template <class Engine>
-void let_engine_train(const std::shared_ptr<Engine>& engine, Trainable& trainable) {
-  trainable.gradients = [engine](const GraphBatch& batch, const ForwardMode& mode, const LossSlope& slope) {
-    torch::Tensor perturbation = mode.perturbation, dinput;
-    const torch::Tensor scaled = engine->train(batch, mode, slope, perturbation.defined() ? &dinput : nullptr);
-    if (perturbation.defined()) perturbation.mutable_grad() = dinput;
-    return scaled;
-  };
-  trainable.weights_changed = [engine] { engine->weights_changed(); };
-}
-
-Trainable make_trainable(const std::shared_ptr<GraphModel>& model, const Compute& compute, const ModelConfig& config, bool decay_all) {
-  Trainable trainable;
-  trainable.module = model;
-  trainable.run = run_function(model, compute);
-  if (compute.cpu) let_engine_train(compute.cpu, trainable);
-  if (compute.gpu) let_engine_train(compute.gpu, trainable);
-  trainable.pack = pack_options(*model, compute);
-  trainable.width = config.encoder().width;
-  trainable.target_shift = model->named_buffers()["target_shift"];
-  trainable.target_scale = model->named_buffers()["target_scale"];
-  trainable.decay_exempt = [model, decay_all](const std::string& name) {
-    return !decay_all && model->is_decay_exempt(name);
-  };
-  trainable.save = [model, config](const std::string& path) { save_model(path, *model, config); };
-  return trainable;
-}
-
 PartPredictions predict_parts(const RunFunction& run, const PackOptions& pack, const LoadedData& data) {
   PartPredictions all;
   for (std::size_t p = 0; p < 3; ++p) {
@@ -184,7 +120,12 @@ struct StartingPoint {
 std::optional<StartingPoint> starting_point(const TrainOptions& options) {
   if (options.from.empty()) return std::nullopt;
   const std::string file = model_file_of(options.from);
-  return StartingPoint{file, read_model_config(read_safetensors(file), file)};
+  StartingPoint start{file, read_model_config(read_model_file(file), file)};
+  const std::string features(to_string(start.config.featurizer.features));
+  if (!options.features.empty() && options.features != features) {
+    throw UsageError("--features " + options.features + " contradicts " + options.from + ", which --from names: it was trained on " + features);
+  }
+  return start;
 }
 
 /// The model of one member, initialised or with the weights of another run.
@@ -306,14 +247,33 @@ AllPredictions train_member(const TrainRun& run, TrainOptions options, const Mod
   return predictions;
 }
 
+/// How many models a folder will hold, known to it before the first is trained.
+void announce_members(const std::string& folder, std::int64_t members) {
+  if (members > 1) write_run_record(folder, {.members = members, .program = version_text()});
+}
+
+/// What is known at the end of training.
+RunRecord record_of(const LoadedData& data, const TrainOptions& options, std::int64_t members, std::chrono::steady_clock::time_point begin) {
+  const MoleculeSet& set = data.set;
+  RunRecord record{.members = members > 1 ? members : 0, .finished = now_utc(), .program = version_text(),
+                   .seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(), .data = options.data,
+                   .source = set.source.name, .sha256 = set.source.sha256, .rdkit = set.source.rdkit_version, .molecules = set.size(),
+                   .rejected = static_cast<std::int64_t>(set.rejected.size()), .split = data.split_name, .metric = options.metric,
+                   .baseline = baseline_of(data, options.metric)};
+  for (std::size_t p = 0; p < record.parts.size(); ++p) record.parts[p] = static_cast<std::int64_t>(parts_of(data.split)[p]->size());
+  return record;
+}
+
 /// Trains on one split, a model or an ensemble, and reports. Returns the metric of the three parts.
 std::array<double, 3> train_split(const TrainRun& run, const TrainOptions& options, const ModelConfig& config,
                                   const LoadedData& data, const std::optional<StartingPoint>& start,
                                   const std::string& folder) {
   const RunDirectory directory{folder};
   const bool first = run.processes->first();
+  const auto begin = std::chrono::steady_clock::now();
   if (first) {
     fs::create_directories(folder);
+    announce_members(folder, options.ensemble_size);
     write_splits(directory.splits(), data.set, data.split);
   }
   const std::int64_t members = options.ensemble_size;
@@ -329,7 +289,9 @@ std::array<double, 3> train_split(const TrainRun& run, const TrainOptions& optio
   if (!first) return {};
   if (!data.split.test.empty()) write_predictions(directory.test_predictions(), data.set, data.split.test, mean.parts[2]);
   write_submissions(folder, data, mean);
-  return report_results(folder, data, options, mean.parts);
+  const std::array<double, 3> reached = report_results(folder, data, options, mean.parts);
+  write_run_record(folder, record_of(data, options, members, begin));
+  return reached;
 }
 
 /// One model per split, each in a folder of its own.
@@ -339,12 +301,23 @@ void train_folds(const TrainRun& run, const TrainOptions& options, const ModelCo
   TrainOptions own = options;
   own.steps = 0;   // folds differ in length by a molecule or a group: all get the same number of epochs
   std::vector<std::array<double, 3>> reached;
+  const auto begin = std::chrono::steady_clock::now();
+  const auto folds = static_cast<std::int64_t>(data.folds.size());
+  std::array<double, 3> baseline{};
+  if (run.processes->first()) announce_members(run.folder, folds);
   for (std::size_t k = 0; k < data.folds.size(); ++k) {
     log_info(text("Fold %zu of %zu", k + 1, data.folds.size()));
     data.split = data.folds[k];
     reached.push_back(train_split(run, own, config, data, start, run.folder + "/model_" + std::to_string(k)));
+    const std::array<double, 3> own_baseline = baseline_of(data, options.metric);
+    for (std::size_t p = 0; p < 3; ++p) baseline[p] += own_baseline[p] / static_cast<double>(folds);
   }
-  if (run.processes->first()) report_folds(run.folder, options.metric, reached);
+  if (!run.processes->first()) return;
+  report_folds(run.folder, options.metric, reached);
+  RunRecord record = record_of(data, options, folds, begin);
+  record.parts = {};   // they are the folds' own
+  record.baseline = baseline;
+  write_run_record(run.folder, record);
 }
 
 /// All processes load at once, but a named data set may have to be downloaded: by one process of a machine.
@@ -366,6 +339,8 @@ void run_training(const TrainRun& run) {
   at::globalContext().setDeterministicAlgorithms(true, true);
   torch::set_num_threads(thread_count(run.threads));
   check_compute(run);   // refused before there is a folder
+  TrainOptions options = run.options;
+  const std::optional<StartingPoint> start = starting_point(options);
   const RunDirectory directory{run.folder};
   const bool first = run.processes->first();
   std::optional<LogFile> log;
@@ -374,8 +349,6 @@ void run_training(const TrainRun& run) {
     log.emplace(directory.log());
   }
 
-  TrainOptions options = run.options;
-  const std::optional<StartingPoint> start = starting_point(options);
   if (start && options.features.empty()) options.features = to_string(start->config.featurizer.features);
   LoadedData data = load_together(run, options, start);
   report_data(data);

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "apps/model_file.hpp"
 #include "featurize/error.hpp"
 
 namespace molgraph {
@@ -26,7 +27,7 @@ WarmStart warm_start(const std::string& path, const ModelConfig& start, const Mo
   WarmStart result;
   result.new_head = start.task.names != config.task.names || start.task.kind != config.task.kind ||
                     start.task.num_outputs() != config.task.num_outputs();
-  SafetensorsFile file = read_safetensors(path);
+  SafetensorsFile file = read_model_file(path);
   if (result.new_head) std::erase_if(file.tensors, [](const auto& item) { return belongs_to_head(item.first); });
   std::string problems;
   for (const auto& problem : copy_tensors(file.tensors, model)) {

@@ -81,6 +81,7 @@ struct EmbeddingFileWriter::State {
     const Handle properties = checked(H5Pcreate(H5P_DATASET_CREATE), path, "cannot make properties");
     check(H5Pset_chunk(properties.get(), rank, chunk), path, "cannot set the size of chunks");
     check(H5Pset_obj_track_times(properties.get(), false), path, "cannot set properties");
+    if (columns > 0) check(H5Pset_fletcher32(properties.get()), path, "cannot ask for checksums");   // readers check them
     Growing made;
     made.columns = columns;
     made.dataset = checked(H5Dcreate2(file.get(), name, type, space.get(), H5P_DEFAULT, properties.get(), H5P_DEFAULT),

@@ -27,7 +27,9 @@ class NpyWriter {
 };
 
 /// An .npz with arrays `embeddings` [rows, columns], `ids`, `smiles`, `status` (numpy unicode strings), readable with
-/// numpy.load without pickles. The strings wait in nameless files beside `path` until their longest is known, so memory
+/// numpy.load without pickles. numpy pads every string to the longest: where that would take more than 16 MiB and four times the mean
+/// length, longer ones are cut in NAME, and all stand whole in `NAME_utf8` (uint8) and `NAME_offsets` (int64 [rows + 1]), with a word about
+/// it in the array `NAME_note`. The strings wait in nameless files beside `path` until their longest is known, so memory
 /// stays constant; atomic. Embeddings are stored as they are, strings deflated; every member has zip64 sizes.
 class NpzWriter {
  public:

@@ -1,12 +1,16 @@
 // Format: https://github.com/huggingface/safetensors (README, "Format").
 #include "datasets/safetensors.hpp"
 
+#include <xxhash.h>
+
 #include <algorithm>
 #include <bit>
 #include <cassert>
 #include <cstring>
 #include <functional>
 #include <limits>
+#include <memory>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <set>
@@ -26,6 +30,7 @@ using Json = nlohmann::json;
 
 constexpr std::uint64_t kMostHeaderBytes = 100'000'000;  // the format's own limit
 constexpr const char* kMetadata = "__metadata__";
+constexpr const char* kChecksumKey = "molgraph.checksum";
 
 struct DTypeName {
   DType dtype;
@@ -164,6 +169,27 @@ std::string as_utf8(const std::string& text) {
   return Json::parse(Json(text).dump(-1, ' ', false, Json::error_handler_t::replace)).get<std::string>();
 }
 
+/// Of all bytes behind the header: "xxh3-64:" and 16 hex digits.
+class Checksum {
+ public:
+  Checksum() : state_(XXH3_createState(), XXH3_freeState) {
+    if (!state_) throw std::bad_alloc();
+    XXH3_64bits_reset(state_.get());
+  }
+  void add(const void* data, std::size_t bytes) {
+    if (bytes > 0) XXH3_64bits_update(state_.get(), data, bytes);
+  }
+  std::string text() const {
+    std::string digits(16, '0');
+    XXH64_hash_t value = XXH3_64bits_digest(state_.get());
+    for (std::size_t place = digits.size(); place-- > 0; value >>= 4) digits[place] = "0123456789abcdef"[value & 15u];
+    return "xxh3-64:" + digits;
+  }
+
+ private:
+  std::unique_ptr<XXH3_state_t, XXH_errorcode (*)(XXH3_state_t*)> state_;
+};
+
 }  // namespace
 
 std::size_t size_of(DType dtype) { return entry_of(dtype).bytes; }
@@ -182,9 +208,8 @@ void write_safetensors(const std::string& path, const std::map<std::string, std:
   });
 
   Json header = Json::object();  // nlohmann sorts the keys of an object
-  if (!metadata.empty()) {
-    for (const auto& [key, text] : metadata) header[kMetadata][as_utf8(key)] = as_utf8(text);
-  }
+  for (const auto& [key, text] : metadata) header[kMetadata][as_utf8(key)] = as_utf8(text);
+  Checksum checksum;
   std::uint64_t at = 0;
   for (const TensorView* tensor : order) {
     std::uint64_t bytes = 0;
@@ -194,8 +219,10 @@ void write_safetensors(const std::string& path, const std::map<std::string, std:
     (void)fits;
     header[name] = {
         {"dtype", entry_of(tensor->dtype).name}, {"shape", tensor->shape}, {"data_offsets", {at, at + bytes}}};
+    checksum.add(tensor->data, bytes);
     at += bytes;
   }
+  header[kMetadata][kChecksumKey] = checksum.text();
   std::string text = header.dump();
   text.resize((text.size() + 7) / 8 * 8, ' ');
 
@@ -235,12 +262,17 @@ SafetensorsFile read_safetensors(const std::string& path) {
     else entries.push_back(reader.entry(name, value));
   }
   reader.check_tiling(entries);
+  Checksum checksum;
   for (Entry& entry : entries) {  // in the order of the file, which the tiling check has made
     entry.tensor.bytes.resize(entry.end - entry.begin);
     if (file.read(entry.tensor.bytes.data(), entry.tensor.bytes.size()) != entry.tensor.bytes.size()) {
       reader.fail("it ends within tensor '" + entry.name + "'");
     }
+    checksum.add(entry.tensor.bytes.data(), entry.tensor.bytes.size());
     result.tensors.emplace(std::move(entry.name), std::move(entry.tensor));
+  }
+  if (const auto stored = result.metadata.extract(kChecksumKey); !stored.empty() && stored.mapped() != checksum.text()) {
+    throw FileError(path + ": its data are damaged: their checksum is " + checksum.text() + ", the file says " + stored.mapped().substr(0, 40));
   }
   return result;
 }

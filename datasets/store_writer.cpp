@@ -129,15 +129,6 @@ struct TextColumn {
   }
 };
 
-std::string now_utc() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  gmtime_r(&now, &parts);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text;
-}
-
 /// UTF-8 text of `bytes` bytes, padded by zeros.
 Handle text_type(const std::string& file, std::size_t bytes) {
   Handle type = checked(H5Tcopy(H5T_C_S1), file, "cannot make a type");

@@ -1,6 +1,7 @@
 #include "datasets/text.hpp"
 
 #include <algorithm>
+#include <ctime>
 
 namespace molgraph {
 
@@ -22,6 +23,15 @@ std::string list_of(const std::vector<std::string>& items, std::size_t most) {
   for (std::size_t i = 0; i < std::min(items.size(), most); ++i) result += (i ? ", " : "") + items[i];
   if (items.size() > most) result += " ... and " + std::to_string(items.size() - most) + " more";
   return result;
+}
+
+std::string now_utc() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text;
 }
 
 }  // namespace molgraph

@@ -1,4 +1,4 @@
-// Three small operations on text that readers, targets and splits share.
+// Small operations on text that readers, targets and splits share.
 #pragma once
 
 #include <string>
@@ -13,5 +13,7 @@ std::string_view trim(std::string_view text);
 std::string lower(std::string_view text);
 /// "a, b, c"; at most `most` items, then "... and N more".
 std::string list_of(const std::vector<std::string>& items, std::size_t most = 30);
+/// The time as ISO 8601, UTC: "2026-11-22T05:10:00Z".
+std::string now_utc();
 
 }  // namespace molgraph

@@ -1,7 +1,8 @@
 #include "featurize/graph_batch.hpp"
 
 #include <algorithm>
-#include <cassert>
+#include <stdexcept>
+#include <string>
 
 #include "featurize/pair_writer.hpp"
 
@@ -21,10 +22,21 @@ void write_offsets(std::span<const GraphView> graphs, GraphBatch& batch) {
   }
 }
 
+/// What would be read or written beside the arrays.
+void check(std::span<const GraphView> graphs, std::span<const std::int64_t> rows) {
+  if (graphs.size() != rows.size()) throw std::invalid_argument("pack() was given " + std::to_string(rows.size()) + " rows for " + std::to_string(graphs.size()) + " molecules");
+  for (const GraphView& graph : graphs) {
+    if (graph.features != graphs.front().features) throw std::invalid_argument("pack() was given molecules of two feature sets");
+    if (graph.num_atoms < 0 || graph.num_bonds < 0) throw std::invalid_argument("pack() was given a molecule of negative size");
+    for (int k = 0; k < 2 * graph.num_bonds; ++k)
+      if (graph.bond_atoms[k] >= graph.num_atoms) throw std::invalid_argument("pack() was given a bond of an atom that is none");
+  }
+}
+
 }  // namespace
 
 GraphBatch pack(std::span<const GraphView> graphs, std::span<const std::int64_t> rows, const PackOptions& options) {
-  assert(graphs.size() == rows.size());
+  check(graphs, rows);
   GraphBatch batch;
   if (!graphs.empty()) batch.features = graphs.front().features;
   batch.row.assign(rows.begin(), rows.end());
@@ -39,7 +51,6 @@ GraphBatch pack(std::span<const GraphView> graphs, std::span<const std::int64_t>
   std::vector<Adjacency> adjacency(options.paths ? graphs.size() : 0);
   for (std::size_t b = 0; b < graphs.size(); ++b) {
     const GraphView& graph = graphs[b];
-    assert(graph.features == batch.features);
     const auto first_atom = static_cast<std::size_t>(batch.atom_offset[b]);
     std::copy_n(graph.atoms, static_cast<std::size_t>(graph.num_atoms) * columns,
                 batch.atoms.data() + first_atom * columns);

@@ -51,7 +51,7 @@ struct GraphBatch {
   std::int64_t num_pairs() const { return pair_offset.empty() ? 0 : pair_offset.back(); }
 };
 
-/// Packs molecules of one feature set. `rows` [B] are copied to GraphBatch::row. Pairs are computed here.
+/// Packs molecules of one feature set (std::invalid_argument for two, or a bond of no atom). `rows` [B] become GraphBatch::row.
 GraphBatch pack(std::span<const GraphView> graphs, std::span<const std::int64_t> rows, const PackOptions& options = {});
 
 }  // namespace molgraph

@@ -15,6 +15,7 @@ constexpr std::string_view row_status_word(RowStatus status) {
     case RowStatus::no_atoms: return "no_atoms";
     case RowStatus::too_large: return "too_large";
     case RowStatus::unsupported: return "unsupported";
+    case RowStatus::not_finite: return "not_finite";
   }
   return "ok";
 }

@@ -12,7 +12,7 @@
 namespace molgraph {
 
 /// Status of an input row, as the programs print it.
-enum class RowStatus : std::uint8_t { ok, empty, invalid_smiles, no_atoms, too_large, unsupported };
+enum class RowStatus : std::uint8_t { ok, empty, invalid_smiles, no_atoms, too_large, unsupported, not_finite };
 std::string_view to_string(RowStatus status);
 
 /// Why a row has no graph. `reason` is one line for people: "ring 1 not closed".

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "graphormer/attention/plan_check.hpp"
+
 namespace molgraph {
 namespace {
 
@@ -41,6 +43,7 @@ Graphormer::Graphormer(const GraphormerOptions& options) : options_(options), pl
 }
 
 ModelOutput Graphormer::run(const GraphBatch& batch, const ForwardMode& mode) {
+  check_batch(batch, plan_, needs_paths(plan_));
   std::vector<std::int64_t> degrees(batch.degree.begin(), batch.degree.end());
   for (auto& degree : degrees) degree = std::min<std::int64_t>(degree, options_.max_degree);
   const torch::Tensor degree = torch::tensor(degrees, torch::kInt64);

@@ -1,6 +1,7 @@
 #include "grpe/grpe.hpp"
 
 #include "graphormer/attention/dropout.hpp"
+#include "graphormer/attention/plan_check.hpp"
 
 namespace molgraph {
 
@@ -19,6 +20,7 @@ Grpe::Grpe(const GrpeOptions& options) : options_(options), plan_(model_plan(opt
 }
 
 ModelOutput Grpe::run(const GraphBatch& batch, const ForwardMode& mode) {
+  check_batch(batch, plan_, needs_paths(plan_));
   torch::Tensor x = node->forward(batch);
   if (mode.training && options_.perturb_noise > 0) {
     const torch::Tensor noise = input_noise(batch, x.size(1), options_.perturb_noise, mode, x.options());

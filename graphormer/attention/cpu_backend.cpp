@@ -5,6 +5,10 @@ namespace molgraph {
 CpuBackend::CpuBackend(GraphModel& model, int threads, cpu::Precision precision)
     : model_(model), threads_(threads), precision_(precision), engine_(model.plan()) {
   for (const auto& item : model.named_parameters()) parameters_.emplace(item.key(), item.value());
+  for (const cpu::TensorSpec& spec : engine_.tensors()) {
+    const auto found = parameters_.find(spec.name);
+    TORCH_CHECK(found != parameters_.end() && found->second.sizes() == c10::IntArrayRef(spec.shape), "the module has no tensor ", spec.name, " of the engine's shape");
+  }
 }
 
 void CpuBackend::refresh(Fresh wanted) {
@@ -44,6 +48,7 @@ torch::Tensor CpuBackend::train(const GraphBatch& batch, const ForwardMode& mode
   };
   const torch::Tensor scaled = torch::empty({batch.size(), static_cast<std::int64_t>(engine_.outputs())});
   const torch::Tensor perturbation = mode.perturbation.defined() ? mode.perturbation.contiguous() : torch::Tensor();
+  TORCH_CHECK(!perturbation.defined() || perturbation.numel() == batch.num_tokens() * model_.plan().encoder.width, "the perturbation is not that of the batch's tokens");
   if (dinput != nullptr) *dinput = torch::empty({batch.num_tokens(), model_.plan().encoder.width});
   engine_.gradients(batch, {mode.training, mode.seed, mode.step, mode.ascent}, threads_, slope, scaled.data_ptr<float>(),
                     gradients, perturbation.defined() ? perturbation.const_data_ptr<float>() : nullptr,

@@ -49,6 +49,7 @@ torch::Tensor Backend::train(const GraphBatch& batch, const ForwardMode& mode, c
   };
   const torch::Tensor scaled = torch::empty({batch.size(), static_cast<std::int64_t>(engine_->outputs())});
   const torch::Tensor perturbation = mode.perturbation.defined() ? mode.perturbation.contiguous() : torch::Tensor();
+  TORCH_CHECK(!perturbation.defined() || perturbation.numel() == batch.num_tokens() * model_.plan().encoder.width, "the perturbation is not that of the batch's tokens");
   if (dinput != nullptr) *dinput = torch::empty({batch.num_tokens(), model_.plan().encoder.width});
   engine().gradients(batch, {mode.training, mode.seed, mode.step, mode.ascent}, slope, scaled.data_ptr<float>(), gradients,
                      perturbation.defined() ? perturbation.const_data_ptr<float>() : nullptr,

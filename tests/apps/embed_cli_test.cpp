@@ -86,6 +86,34 @@ TEST_F(EmbedTest, NpzOpensInNumpy) {
       << result.err;
 }
 
+TEST_F(EmbedTest, NpzWithAVeryLongSmiles) {
+  std::string table = "smiles\n" + std::string(60'000, '(') + "\n";   // no molecule, and yet it stands in the file
+  for (int row = 0; row < 1000; ++row) table += "CCO\n";
+  scratch.write("long.csv", table);
+  ASSERT_EQ(embed("-m run -i long.csv -o long.npz").code, 0);
+  if (scratch.run(MOLGRAPH_BIN, "python3 -c 'import numpy'").code != 0) GTEST_SKIP() << "python3 has no numpy here";
+  const auto result = scratch.run(
+      MOLGRAPH_BIN,
+      "python3 -c \"import numpy as np; f = np.load('long.npz'); s = f['smiles']; b = f['smiles_utf8']; o = f['smiles_offsets']; "
+      "text = lambda i: bytes(b[o[i]:o[i + 1]]).decode(); "
+      "print(s.shape, s.nbytes < 20e6, str(s[1]), len(text(0)), text(1000), str(f['smiles_note'][0])[:31], str(f['ids'][1000]))\"");
+  EXPECT_EQ(result.out, "(1001,) True CCO 60000 CCO 1 of the smiles are longer than 1001\n") << result.err;
+}
+
+TEST_F(EmbedTest, WhatFloat16CannotHoldIsNoEmbedding) {
+  const auto rows = csv("-m run -i in.csv --pooling sum --layer 0");   // sums of atoms' rows
+  ASSERT_EQ(rows[2][2], "ok");
+  auto config = tiny_config(ModelKind::graphormer, {"y"});
+  save_tiny_run(scratch.path("big"), config, 1);
+  scale_weights(scratch.path("big"), "node.atom", 1e5f);
+  ASSERT_EQ(embed("-m big -i in.csv -o single.jsonl --layer 0 --pooling sum").code, 0);
+  EXPECT_NE(scratch.read("single.jsonl").find("\"status\":\"ok\""), std::string::npos);
+  ASSERT_EQ(embed("-m big -i in.csv -o half.npy --layer 0 --pooling sum --dtype float16").code, 3) << "no usable row";
+  save_tiny_run(scratch.path("mixed"), config, 1);
+  ASSERT_EQ(embed("-m mixed -i in.csv -o half.npy --layer 0 --pooling sum --dtype float16").code, 0);
+  EXPECT_EQ(lines_of(scratch.read("half.rows.csv"))[1], "first,CCO,ok,");
+}
+
 TEST_F(EmbedTest, JsonLines) {
   ASSERT_EQ(embed("-m run -i in.csv -o out.jsonl.gz && gunzip out.jsonl.gz").code, 0);
   const auto lines = lines_of(scratch.read("out.jsonl"));

@@ -45,7 +45,7 @@ TEST_F(InfoTest, ARunsCard) {
   EXPECT_EQ(card["training"]["last_epoch"]["valid_mae"], 0.25);
   EXPECT_EQ(card["results"]["test"]["rmse"], 0.35);
 
-  const auto text = info("run");
+  const auto text = info("run -v");
   for (const char* piece : {"graphormer", "logS", "log mol/l", "max_distance", "valid_mae", "featurizer", "rmse"}) {
     EXPECT_NE(text.out.find(piece), std::string::npos) << piece << "\n" << text.out;
   }

@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "apps/model_factory.hpp"
+#include "apps/run_record.hpp"
 #include "featurize/error.hpp"
 #include "tests/apps/shell.hpp"
 #include "tests/apps/tiny_model.hpp"
@@ -138,6 +140,89 @@ TEST(PredictorEnsemble, MeanAndDeviationOverRuns) {
   EXPECT_NEAR(both.members.at(1)[0], b, kRounding);
   EXPECT_GT(std::abs(a - b), 1e-3);
   EXPECT_THROW(all.embed(kMolecules), UsageError);
+}
+
+TEST(PredictorEnsemble, AMissingModelIsNamed) {
+  const Scratch scratch;
+  const auto config = tiny_config(ModelKind::grpe, {"y"});
+  const auto models = [&](const std::string& folder, const std::vector<int>& numbers) {
+    for (const int k : numbers) save_tiny_run(scratch.path(folder + "/model_" + std::to_string(k)), config, static_cast<std::uint64_t>(k));
+    return scratch.path(folder);
+  };
+  const auto refusal = [](const std::string& folder) -> std::string {
+    try {
+      Predictor predictor({folder});
+      return std::to_string(predictor.num_runs()) + " models";
+    } catch (const FileError& error) {
+      return error.what();
+    }
+  };
+  EXPECT_EQ(refusal(models("old", {0, 1})), "2 models") << "a folder of an earlier version knows no number";
+  EXPECT_NE(refusal(models("gap", {0, 2})).find("gap/model_1 is missing: model_2 is there"), std::string::npos);
+  EXPECT_NE(refusal(models("late", {1})).find("late/model_0 is missing"), std::string::npos);
+  const std::string known = models("known", {0, 1});
+  write_run_record(known, {.members = 3, .program = "test"});
+  EXPECT_NE(refusal(known).find("known/model_2 is missing: the run has 3 models"), std::string::npos);
+  models("known", {2});
+  EXPECT_EQ(refusal(known), "3 models");
+  models("known", {3});
+  EXPECT_NE(refusal(known).find("known/model_3: the run has 3 models"), std::string::npos);
+  scratch.write("known/run.json", "{\"version\": 1}");
+  EXPECT_NE(refusal(known).find("run.json: damaged"), std::string::npos);
+}
+
+// --- numbers that are none ---
+
+TEST(PredictorNotFinite, WeightsAreRefused) {
+  const Scratch scratch;
+  for (const float factor : {std::numeric_limits<float>::infinity(), std::numeric_limits<float>::quiet_NaN()}) {
+    for (const char* tensor : {"encoder.layers.1.ffn.linear1.weight", "target_scale"}) {
+      const std::string run = scratch.path("run");
+      save_tiny_run(run, tiny_config(ModelKind::grpe, {"y"}), 1);
+      scale_weights(run, tensor, factor);
+      try {
+        Predictor predictor({run});
+        ADD_FAILURE() << tensor << " x " << factor << " is taken";
+      } catch (const FileError& error) {
+        EXPECT_NE(std::string(error.what()).find(tensor), std::string::npos) << error.what();
+        EXPECT_NE(std::string(error.what()).find("not all finite"), std::string::npos) << error.what();
+      }
+      EXPECT_THROW(load_model(run + "/model.safetensors"), FileError);
+    }
+  }
+}
+
+// Weights near float32's end: finite, and yet their sums are not.
+TEST(PredictorNotFinite, APredictionHasAStatusOfItsOwn) {
+  const Scratch scratch;
+  for (const TaskKind kind : {TaskKind::regression, TaskKind::binary}) {
+    auto config = tiny_config(ModelKind::grpe, {"y"});
+    config.task.kind = kind;
+    save_tiny_run(scratch.path("all/model_0"), config, 1);
+    save_tiny_run(scratch.path("all/model_1"), config, 2);
+    scale_weights(scratch.path("all/model_1"), "encoder.final_norm.weight", 1e4f);
+    scale_weights(scratch.path("all/model_1"), "head.linear.weight", 1e38f);
+    const Prediction good = Predictor({scratch.path("all/model_0")}).predict(kMolecules)[0];
+    EXPECT_EQ(good.status, RowStatus::ok);
+    const std::vector<std::string> texts{"c1ccccc1C(=O)O", "no molecule"};
+    const auto both = Predictor({scratch.path("all")}).predict(texts);
+    EXPECT_EQ(both[0].status, RowStatus::not_finite);
+    EXPECT_NE(both[0].reason.find("model 1 gives"), std::string::npos) << both[0].reason;
+    EXPECT_TRUE(std::isnan(both[0].values.at(0)));
+    EXPECT_TRUE(std::isnan(both[0].members.at(0).at(0)));
+    EXPECT_EQ(both[1].status, RowStatus::invalid_smiles);
+  }
+  EXPECT_EQ(to_string(RowStatus::not_finite), "not_finite");
+}
+
+TEST(PredictorNotFinite, NorIsAnEmbeddingUsed) {
+  const Scratch scratch;
+  save_tiny_run(scratch.path("run"), tiny_config(ModelKind::grpe, {"y"}), 1);
+  scale_weights(scratch.path("run"), "node.atom", 5e37f);
+  const auto rows = Predictor({scratch.path("run")}).embed(kMolecules, {.pooling = Pooling::sum, .layers = {0}});
+  EXPECT_EQ(rows[1].status, RowStatus::not_finite) << rows[1].reason;
+  EXPECT_FALSE(rows[1].reason.empty());
+  for (const float value : rows[1].values) EXPECT_TRUE(std::isnan(value));
 }
 
 TEST(PredictorEnsemble, RunsThatDoNotFitAreRefused) {

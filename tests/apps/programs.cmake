@@ -23,6 +23,7 @@ target_link_libraries(outputs_cli_test PRIVATE nlohmann_json::nlohmann_json)
 molgraph_cli_test(embed_cli_test PROGRAMS molgraph-embed)
 molgraph_cli_test(featurize_cli_test PROGRAMS molgraph-featurize molgraph-info)
 molgraph_cli_test(info_cli_test PROGRAMS molgraph-info molgraph-featurize)
+molgraph_cli_test(run_cli_test PROGRAMS molgraph-train molgraph-score molgraph-info molgraph-featurize)
 molgraph_cli_test(import_cli_test PROGRAMS molgraph-import molgraph-score molgraph-embed molgraph-train molgraph-featurize
                                            molgraph-info)
 target_compile_definitions(import_cli_test PRIVATE MOLGRAPH_GOLDEN_DIR="${CMAKE_CURRENT_SOURCE_DIR}/../golden")

@@ -1,6 +1,7 @@
 #include "tests/apps/tiny_model.hpp"
 
 #include <filesystem>
+#include <stdexcept>
 
 #include "apps/model_factory.hpp"
 
@@ -32,6 +33,19 @@ void save_tiny_run(const std::string& folder, const ModelConfig& config, std::ui
     model->set_target_scaling(torch::full({outputs}, 3.0), torch::full({outputs}, 2.0));
   }
   save_model(folder + "/model.safetensors", *model, config);
+}
+
+void scale_weights(const std::string& folder, const std::string& tensor, float factor) {
+  const LoadedModel loaded = load_model(folder + "/model.safetensors");
+  const torch::NoGradGuard no_grad;
+  bool found = false;
+  for (auto& item : named_tensors(*loaded.model)) {
+    if (item.name != tensor) continue;
+    item.tensor.mul_(factor);
+    found = true;
+  }
+  if (!found) throw std::runtime_error("no tensor " + tensor);
+  save_model(folder + "/model.safetensors", *loaded.model, loaded.config);
 }
 
 }  // namespace molgraph::test

@@ -15,5 +15,7 @@ constexpr int kTinyLayers = 2;
 ModelConfig tiny_config(ModelKind kind, const std::vector<std::string>& targets);
 /// Writes FOLDER/model.safetensors. Weights and scaling (shift 3, scale 2 for regression) depend on `seed` alone.
 void save_tiny_run(const std::string& folder, const ModelConfig& config, std::uint64_t seed);
+/// Multiplies a tensor of FOLDER/model.safetensors.
+void scale_weights(const std::string& folder, const std::string& tensor, float factor);
 
 }  // namespace molgraph::test

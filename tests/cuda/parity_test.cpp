@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "graphormer/attention/cuda_backend.hpp"
+#include "tests/models/border_cases.hpp"
 #include "tests/models/engine_checks.hpp"
 
 namespace molgraph::test {
@@ -105,6 +106,46 @@ TEST_F(OnDevice, LargeMolecules) {   // several tiles of queries, and arrays bey
   const std::vector<MolecularGraph> graphs{chain_of(300), random_graph(70, 4), graph_of(1, {})};
   expect_same_values(pair, graphs, make_fp32);
   expect_same_gradients(pair, graphs, make_fp32);
+}
+
+TEST_F(OnDevice, WhatDoesNotFitIsRefused) {
+  const auto slope = [](std::size_t, const float*, float*) {};
+  for (const auto& model : models_with_borders()) {
+    Backend backend(*model);
+    expect_refusals(*model, false, [&](const GraphBatch& batch) { backend.predict(batch); });
+    expect_refusals(*model, false, [&](const GraphBatch& batch) { backend.train(batch, {.training = true}, slope); });
+    expect_refusals(*model, false, [&](const GraphBatch& batch) { backend.engine().add_molecules(batch); });
+  }
+}
+
+TEST_F(OnDevice, NumbersAndTargetsAreThoseOfTheMolecules) {
+  const auto model = make_model({"grpe", &encoding_from_string("grpe")});
+  Backend backend(*model);
+  Model& engine = backend.engine();
+  const GraphBatch batch = batch_for(*model, assorted());
+  const std::size_t count = assorted().size();
+  const std::vector<std::int64_t> some{0, 1}, beyond{static_cast<std::int64_t>(count)}, below{-1};
+  std::vector<float> scaled(count);
+  EXPECT_THROW(engine.predict_resident(some, scaled.data()), std::invalid_argument) << "nothing is uploaded";
+  engine.add_molecules(batch);
+  engine.upload_molecules();
+  engine.predict_resident(some, scaled.data());
+  EXPECT_THROW(engine.predict_resident(beyond, scaled.data()), std::invalid_argument);
+  EXPECT_THROW(engine.predict_resident(below, scaled.data()), std::invalid_argument);
+  EXPECT_THROW(engine.step(some, 0, 0.1), std::logic_error) << "start_training() comes first";
+  const TrainingOptions good{.targets = 1, .target = std::vector<float>(count), .shift = {0}, .scale = {1}};
+  for (int k = 0; k < 4; ++k) {
+    TrainingOptions bad = good;
+    if (k == 0) bad.target.pop_back();
+    if (k == 1) bad.targets = 2;
+    if (k == 2) bad.scale.clear();
+    if (k == 3) bad.loss = LossKind::ce, bad.target[2] = 1;   // one class, number 0
+    EXPECT_THROW(engine.start_training(bad, 0), std::invalid_argument) << k;
+  }
+  engine.start_training(good, 0);
+  engine.step(some, 0, 0.1);
+  EXPECT_THROW(engine.step(beyond, 1, 0.1), std::invalid_argument);
+  EXPECT_THROW(engine.assign([](const std::string&) -> const float* { return nullptr; }), std::invalid_argument);
 }
 
 }  // namespace

@@ -210,6 +210,41 @@ TEST(Npz, WritesMatrixAndTexts) {
   EXPECT_EQ(text_of(arrays.at("status.npy"), 2), U"ok");
 }
 
+// numpy pads all strings of an array to the longest.
+TEST(Npz, OneLongTextDoesNotPadAllOthers) {
+  const Folder folder;
+  NpzWriter writer(folder / "a.npz", 1, FloatKind::float32);
+  constexpr std::size_t rows = 2000, row_of_long = 7;
+  const std::string longest = "µ" + std::string(400'000, 'C') + "\xFF";
+  const float value[] = {1};
+  for (std::size_t row = 0; row < rows; ++row) writer.add_row(value, std::to_string(row), row == row_of_long ? longest : "CC€", "ok");
+  writer.finish();
+  const auto arrays = parse_npz(read_file(folder / "a.npz"));
+  std::size_t bytes = 0;
+  for (const auto& [name, array] : arrays) bytes += array.data.size();
+  EXPECT_LT(bytes, std::size_t{20} << 20) << "it would be 3.2 GB";
+  ASSERT_EQ(arrays.size(), 7u);
+  EXPECT_EQ(text_of(arrays.at("smiles.npy"), 8), U"CC€");
+  const std::u32string cut = text_of(arrays.at("smiles.npy"), row_of_long);
+  EXPECT_EQ(cut[0], U'µ');
+  EXPECT_EQ(cut.size(), std::stoul(arrays.at("smiles.npy").descr.substr(2)));
+
+  const Array &utf8 = arrays.at("smiles_utf8.npy"), &offsets = arrays.at("smiles_offsets.npy"), &note = arrays.at("smiles_note.npy");
+  EXPECT_EQ(utf8.descr, "|u1");
+  EXPECT_EQ(offsets.descr, "<i8");
+  EXPECT_EQ(offsets.shape, "2001,");
+  const auto whole = [&](std::size_t row) {
+    std::int64_t at[2];
+    std::memcpy(at, offsets.data.data() + 8 * row, sizeof at);
+    return utf8.data.substr(static_cast<std::size_t>(at[0]), static_cast<std::size_t>(at[1] - at[0]));
+  };
+  EXPECT_EQ(whole(0), "CC€");
+  EXPECT_TRUE(whole(row_of_long) == "µ" + std::string(400'000, 'C') + "\xEF\xBF\xBD");
+  EXPECT_EQ(whole(rows - 1), "CC€");
+  EXPECT_NE(text_of(note, 0).find(U"1 of the smiles are longer than"), std::u32string::npos);
+  EXPECT_EQ(folder.files(), 1u);
+}
+
 TEST(Npz, HoldsNoRowsAndEmptyTexts) {
   const Folder folder;
   NpzWriter none(folder / "a.npz", 4, FloatKind::float16), blank(folder / "b.npz", 1, FloatKind::float16);

@@ -2,7 +2,9 @@
 #include "datasets/safetensors.hpp"
 
 #include <gtest/gtest.h>
+#include <xxhash.h>
 
+#include <cstdio>
 #include <cstring>
 
 #include "datasets/files.hpp"
@@ -19,6 +21,13 @@ std::string file_of(const std::string& header, std::size_t data_bytes, std::uint
   std::string bytes(8, '\0');
   std::memcpy(bytes.data(), &length, 8);
   return bytes + header + std::string(data_bytes, '\1');
+}
+
+/// XXH3-64 as 16 hex digits.
+std::string checksum_of(const std::string& data) {
+  char digits[17];
+  std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(XXH3_64bits(data.data(), data.size())));
+  return digits;
 }
 
 TEST(Safetensors, BringsBackEveryType) {
@@ -53,11 +62,12 @@ TEST(Safetensors, WritesTheseBytes) {
   const float x[] = {1};
   const std::int64_t n[] = {2};
   write_safetensors(folder / "a", {{"k", "v"}}, {{"x", DType::f32, {1}, x}, {"n", DType::i64, {1, 1}, n}});
-  std::string header = R"({"__metadata__":{"k":"v"},"n":{"data_offsets":[0,8],"dtype":"I64","shape":[1,1]},)"
-                       R"("x":{"data_offsets":[8,12],"dtype":"F32","shape":[1]}})";
+  std::string data(reinterpret_cast<const char*>(n), 8);
+  data.append(reinterpret_cast<const char*>(x), 4);
+  std::string header = R"({"__metadata__":{"k":"v","molgraph.checksum":"xxh3-64:)" + checksum_of(data) +
+                       R"("},"n":{"data_offsets":[0,8],"dtype":"I64","shape":[1,1]},"x":{"data_offsets":[8,12],"dtype":"F32","shape":[1]}})";
   header.resize((header.size() + 7) / 8 * 8, ' ');
-  std::string expected = file_of(header, 0);
-  expected.append(reinterpret_cast<const char*>(n), 8).append(reinterpret_cast<const char*>(x), 4);
+  const std::string expected = file_of(header, 0) + data;
   EXPECT_EQ(read_file(folder / "a"), expected);
   // The order in which tensors are given does not matter.
   write_safetensors(folder / "b", {{"k", "v"}}, {{"n", DType::i64, {1, 1}, n}, {"x", DType::f32, {1}, x}});
@@ -89,6 +99,32 @@ TEST(Safetensors, EveryTruncationIsNoticed) {
     EXPECT_NE(file_error([&] { read_safetensors(folder / "b"); }).find(folder / "b"), std::string::npos) << length;
   }
   EXPECT_NE(file_error([&] { read_safetensors(folder / "missing"); }).find("No such file"), std::string::npos);
+}
+
+// A flipped bit of the data has the right shape and is a number: nothing but the checksum notices.
+TEST(Safetensors, AFlippedBitInAnyByteOfTheDataIsNoticed) {
+  const Folder folder;
+  const std::vector<float> x{1, 2, 3, 4, 5};
+  write_safetensors(folder / "a", {}, {{"x", DType::f32, {5}, x.data()}, {"y", DType::f32, {5}, x.data()}});
+  const std::string whole = read_file(folder / "a");
+  for (std::size_t byte = whole.size() - 40; byte < whole.size(); ++byte) {
+    std::string damaged = whole;
+    damaged[byte] = static_cast<char>(damaged[byte] ^ (1 << byte % 8));
+    write_file_atomically(folder / "b", damaged);
+    const std::string error = file_error([&] { read_safetensors(folder / "b"); });
+    EXPECT_NE(error.find("its data are damaged"), std::string::npos) << byte << error;
+  }
+}
+
+TEST(Safetensors, AFileWithoutAChecksumIsRead) {
+  const Folder folder;
+  const std::string tensor = R"("a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}})";
+  write_file_atomically(folder / "a", file_of("{" + tensor, 2));
+  EXPECT_EQ(read_safetensors(folder / "a").tensors.at("a").count(), 2);
+  write_file_atomically(folder / "a", file_of(R"({"__metadata__":{"k":"v"},)" + tensor, 2));
+  EXPECT_EQ(read_safetensors(folder / "a").metadata.at("k"), "v");
+  write_file_atomically(folder / "a", file_of(R"({"__metadata__":{"molgraph.checksum":"none"},)" + tensor, 2));
+  EXPECT_NE(file_error([&] { read_safetensors(folder / "a"); }).find("the file says none"), std::string::npos);
 }
 
 TEST(Safetensors, LiesAreRefused) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "featurize/pair_relations.hpp"
 #include "tests/featurize/small_graphs.hpp"
@@ -44,6 +45,23 @@ TEST(Pack, NoMolecules) {
   EXPECT_EQ(batch.num_tokens(), 0);
   EXPECT_EQ(batch.num_pairs(), 0);
   EXPECT_EQ(batch.paths.levels(), 0);
+}
+
+TEST(Pack, WhatDoesNotFitTogetherIsRefused) {
+  const std::vector<MolecularGraph> graphs = {chain_of(3), cubane()};
+  std::vector<GraphView> views{graphs[0].view(), graphs[1].view()};
+  const std::vector<std::int64_t> rows{0, 1}, fewer{0};
+  EXPECT_NO_THROW(pack(views, rows));
+  EXPECT_THROW(pack(views, fewer), std::invalid_argument);
+  MolecularGraph zinc = chain_of(3);   // one column per atom where the others have nine
+  zinc.features = Features::zinc;
+  zinc.atoms.resize(3);
+  views[1] = zinc.view();
+  EXPECT_THROW(pack(views, rows), std::invalid_argument);
+  MolecularGraph beyond = chain_of(3);
+  beyond.bond_atoms[3] = 3;
+  views[1] = beyond.view();
+  EXPECT_THROW(pack(views, rows), std::invalid_argument);
 }
 
 }  // namespace

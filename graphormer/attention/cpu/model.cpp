@@ -5,10 +5,12 @@
 #include <cassert>
 #include <mutex>
 #include <optional>
+#include <stdexcept>
 
 #include "graphormer/attention/cpu/absolute.hpp"
 #include "graphormer/attention/cpu/node_input.hpp"
 #include "graphormer/attention/cpu/parallel.hpp"
+#include "graphormer/attention/plan_check.hpp"
 
 namespace molgraph::cpu {
 namespace {
@@ -28,6 +30,14 @@ TensorLookup within(const TensorLookup& tensors, const std::string& prefix) {
 GradientLookup within(const GradientLookup& gradients, const std::string& prefix) {
   return [&gradients, prefix](const std::string& name) { return gradients(prefix + name); };
 }
+
+const ModelPlan& checked(const ModelPlan& plan) {
+  check_plan(plan);
+  return plan;
+}
+
+/// What the weights in use serve.
+enum class Ready : std::uint8_t { nothing, prediction, training };
 
 /// Gradients of all parts, flat.
 struct Slot {
@@ -56,7 +66,7 @@ struct Worker {
 
 struct Model::State {
   explicit State(const ModelPlan& given)
-      : plan(given),
+      : plan(checked(given)),
         shape(plan.encoder, plan.classes.topology.count(), plan.classes.edge.count()),
         weights(shape),
         node(plan, shape),
@@ -189,6 +199,7 @@ struct Model::State {
   std::optional<HopTable> path;
   std::vector<HopTable> gate_path;        ///< one, or one per layer
   std::vector<AbsoluteBias> absolute;     ///< one, or one per layer
+  Ready ready = Ready::nothing;
   mutable std::mutex mutex;
   mutable std::vector<std::unique_ptr<Worker>> idle;
   mutable std::vector<Slot> slots;
@@ -215,6 +226,9 @@ std::vector<TensorSpec> Model::tensors() const {
 
 void Model::assign(const TensorLookup& tensors, bool training, int threads, Precision precision) {
   State& s = *state_;
+  for (const TensorSpec& spec : this->tensors())
+    if (tensors(spec.name) == nullptr) throw std::invalid_argument("the engine was given no tensor " + spec.name);
+  s.ready = Ready::nothing;
   s.weights.assign(within(tensors, "encoder."), training, threads, precision);
   s.node.assign(tensors);
   s.head.assign(within(tensors, "head."));
@@ -224,10 +238,14 @@ void Model::assign(const TensorLookup& tensors, bool training, int threads, Prec
   if (s.path) assign_hops(*s.path, "path.");
   for (std::size_t k = 0; k < s.gate_path.size(); ++k) assign_hops(s.gate_path[k], s.gate_owner(k) + "gate_path.");
   for (std::size_t k = 0; k < s.absolute.size(); ++k) s.absolute[k].assign(within(tensors, s.absolute_owner(k) + "absolute."));
+  s.ready = training ? Ready::training : Ready::prediction;
 }
 
 void Model::predict(const GraphBatch& batch, int threads, float* scaled, const std::vector<KeptStates>& kept) const {
   const State& s = *state_;
+  if (s.ready == Ready::nothing) throw std::invalid_argument("the engine was given no weights");
+  check_batch(batch, s.plan, needs_paths(s.plan));
+  for (const KeptStates& k : kept) check_layer(k.layer, s.plan);
   const std::vector<std::size_t> packs = split_into_packs(batch, s.pack_tokens(), static_cast<std::size_t>(std::max(threads, 1)));
   s.with_workers(threads, packs.size() - 1, [&](Worker& w, std::size_t p) {
     s.forward(batch, packs[p], packs[p + 1], {}, nullptr, kept, false, w);
@@ -239,6 +257,8 @@ void Model::predict(const GraphBatch& batch, int threads, float* scaled, const s
 void Model::gradients(const GraphBatch& batch, const RandomMode& random, int threads, const LossSlope& loss, float* scaled,
                       const GradientLookup& gradients, const float* perturbation, float* dinput) const {
   const State& s = *state_;
+  if (s.ready != Ready::training) throw std::invalid_argument("the engine was given no weights to train");
+  check_batch(batch, s.plan, needs_paths(s.plan));
   const std::vector<std::size_t> packs = split_into_packs(batch, s.pack_tokens(), s.slot_count());
   const std::size_t count = packs.size() - 1, slots = std::min(s.slot_count(), std::max<std::size_t>(count, 1));
   s.slots.resize(slots);

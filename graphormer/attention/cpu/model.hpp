@@ -23,7 +23,8 @@ struct KeptStates {
 };
 
 /// Results do not depend on the number of threads, bit for bit on one instruction set; predictions neither on what else
-/// is in the batch. predict() may be called by several threads at once, everything else not.
+/// is in the batch. predict() may be called by several threads at once, everything else not. A plan, a batch, a layer or weights
+/// that do not fit (plan_check.hpp) are std::invalid_argument; what arrays of floats hold and how long they are is the caller's to know.
 class Model {
  public:
   explicit Model(const ModelPlan& plan);

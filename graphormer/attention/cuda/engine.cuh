@@ -9,11 +9,13 @@
 #include <numeric>
 #include <tuple>
 
+#include "graphormer/attention/cuda/border.hpp"
 #include "graphormer/attention/cuda/loss.cuh"
 #include "graphormer/attention/cuda/model.hpp"
 #include "graphormer/attention/cuda/molecules.hpp"
 #include "graphormer/attention/cuda/optimizer.cuh"
 #include "graphormer/attention/cuda/parameters.hpp"
+#include "graphormer/attention/plan_check.hpp"
 
 namespace molgraph::MOLGRAPH_CUDA {
 
@@ -51,6 +53,7 @@ class Engine : public Model {
   virtual const float* backward(const float* dscaled) = 0;
 
   void assign(const TensorLookup& tensors) override {
+    check_tensors(parameters_, tensors);
     copy_in(tensors, weights_.data());
     derived_ = false;
   }
@@ -75,6 +78,7 @@ class Engine : public Model {
     derived_ = true;
   }
   MoleculeArrays arrays_of(const GraphBatch& batch) const {
+    check_batch(batch, plan_, false);   // the device finds paths itself
     MoleculeArrays arrays;
     arrays.append(batch, plan_);
     return arrays;
@@ -96,6 +100,7 @@ class Engine : public Model {
   }
 
   void predict(const GraphBatch& batch, float* scaled, const std::vector<KeptStates>& kept) override {
+    for (const KeptStates& k : kept) check_layer(k.layer, plan_);
     if (batch.size() == 0) return;
     const MoleculeArrays arrays = arrays_of(batch);   // the host's work is done side by side
     const std::lock_guard lock(turn_);
@@ -136,9 +141,13 @@ class Engine : public Model {
     copy_to_host(scaled, out, numbers.size() * outputs() * sizeof(float), stream_);
   }
 
-  void add_molecules(const GraphBatch& batch) override { waiting_.append(batch, plan_); }
+  void add_molecules(const GraphBatch& batch) override {
+    check_batch(batch, plan_, false);
+    waiting_.append(batch, plan_);
+  }
   bool upload_molecules(std::size_t most_bytes) override {
     use_device(number_);
+    uploaded_ = static_cast<std::int64_t>(waiting_.entries.size());
     streams_ = waiting_.bytes() > (most_bytes > 0 ? most_bytes : free_memory() / 2);
     if (streams_) {
       set_.begin_stream(waiting_, plan_);
@@ -150,6 +159,7 @@ class Engine : public Model {
     return true;
   }
   void place(std::span<const std::int64_t> numbers, const StepNumbers& of_step) {
+    check_numbers(numbers, uploaded_);
     if (streams_) set_.stream_in(waiting_, numbers, stream_);
     places_.upload(set_, numbers, kTrainingFill, of_step, stream_);
   }
@@ -206,6 +216,7 @@ class Engine : public Model {
   BatchPlaces places_;
   MoleculeArrays waiting_;   ///< for upload_molecules(), or from batch to batch
   bool streams_ = false;     ///< the latter
+  std::int64_t uploaded_ = 0;   ///< molecules
 
   // training
   /// Everything that arguments of an update's launches depend on, beside pointers.
@@ -224,6 +235,7 @@ class Engine : public Model {
 
 inline void Engine::start_training(const TrainingOptions& options, std::int64_t updates, const TrainingStateSource& state) {
   use_device(number_);
+  check_training(options, outputs(), uploaded_);
   options_ = options;
   options_.target.clear();   // on the device from here on
   options_.frozen = options_.decay_exempt = nullptr;
@@ -277,6 +289,7 @@ inline void Engine::weights_on_device() {
 }
 
 inline void Engine::prepare_step(std::span<const std::int64_t> numbers, std::uint32_t update, double learning_rate, std::int64_t targets) {
+  if (kind_.data() == nullptr) throw std::logic_error("start_training() comes first");
   use_device(number_);
   ++updates_;
   const StepNumbers of{.draws = key_of({true, options_.seed, update, 0}),

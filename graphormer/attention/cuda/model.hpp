@@ -52,7 +52,7 @@ struct TrainingStateSource {
 
 /// A model on one GPU. No sum is made by atomic additions, so equal runs give equal bits on one kind of card, and a prediction does not
 /// depend on what else is in the batch. Any thread may call, one at a time; predict() takes several at once. Every function throws
-/// DeviceError when the device fails.
+/// DeviceError when the device fails, and std::invalid_argument for what does not fit the plan, as cpu::Model does.
 class Model {
  public:
   virtual ~Model() = default;

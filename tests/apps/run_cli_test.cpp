@@ -1,0 +1,162 @@
+// What a run knows of itself, from training to molgraph-info; models that are damaged or incomplete; starting from other features.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "tests/apps/shell.hpp"
+#include "tests/apps/tiny_model.hpp"
+
+namespace molgraph::test {
+namespace {
+
+const std::string kTiny = " --epochs 1 --layers 1 --width 16 --ffn 16 --heads 2 --threads 1 ";
+
+class RunTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string table = "smiles,logS\n";
+    for (int k = 0; k < 40; ++k) table += std::string(static_cast<std::size_t>(1 + k % 20), 'C') + (k < 20 ? "O," : "N,") + std::to_string(k % 7) + "\n";
+    scratch.write("small.csv", table + "not one,1\n");
+  }
+
+  ShellResult run(const std::string& command) { return scratch.run(MOLGRAPH_BIN, command); }
+  void train(const std::string& arguments) {
+    const ShellResult result = run("molgraph-train small.csv" + kTiny + arguments);
+    ASSERT_EQ(result.code, 0) << result.err;
+  }
+
+  Scratch scratch;
+};
+
+TEST_F(RunTest, InfoSaysFirstWhatAPersonAsks) {
+  train("-o R");
+  const auto lines = lines_of(run("molgraph-info R").out);
+  ASSERT_EQ(lines.size(), 7u);
+  const char* pieces[] = {"R (run)",
+                          "predicts      logS (regression)",
+                          "from          small.csv: 40 molecules, 1 row rejected (rejected.csv); split random: 32 train, 4 valid, 4 test",
+                          "how good      test (4 molecules): mae ",
+                          "made          20",
+                          "model         GRPE with URPE's gate, ",
+                          "-v"};
+  for (std::size_t k = 0; k < lines.size(); ++k) EXPECT_NE(lines[k].find(pieces[k]), std::string::npos) << lines[k];
+  EXPECT_NE(lines[3].find("; always saying the training part's average: mae "), std::string::npos) << lines[3];
+  EXPECT_NE(lines[4].find(" UTC by molgraph "), std::string::npos) << lines[4];
+  const std::string all = run("molgraph-info R -v").out;
+  EXPECT_EQ(all.find("R (run)"), 0u);
+  EXPECT_NE(all.find("max_distance"), std::string::npos);
+
+  const auto card = nlohmann::json::parse(run("molgraph-info R --json").out);
+  EXPECT_EQ(card["data"]["given"][0], "small.csv");
+  EXPECT_EQ(card["data"]["sha256"].get<std::string>().size(), 64u);
+  EXPECT_EQ(card["baseline"]["metric"], "mae");
+  // The mean of the training part, worked out from the run's own files.
+  double sum = 0, error = 0;
+  std::vector<double> train_values, test_values;
+  const auto splits = lines_of(scratch.read("R/splits.csv")), table = lines_of(scratch.read("small.csv"));
+  for (std::size_t k = 1; k < splits.size(); ++k) {
+    const double value = std::stod(cells_of(table[k])[1]);
+    if (cells_of(splits[k])[3] == "train") train_values.push_back(value), sum += value;
+    if (cells_of(splits[k])[3] == "test") test_values.push_back(value);
+  }
+  for (const double value : test_values) error += std::abs(value - sum / static_cast<double>(train_values.size()));
+  EXPECT_NEAR(card["baseline"]["test"], error / static_cast<double>(test_values.size()), 1e-5);
+}
+
+TEST_F(RunTest, OlderRunsSayWhatTheyDoNotKnow) {
+  train("-o R");
+  std::filesystem::remove(scratch.path("R/run.json"));
+  const ShellResult result = run("molgraph-info R && molgraph-score -m R -i small.csv -o out.csv");
+  EXPECT_EQ(result.code, 0) << result.err;
+  const auto lines = lines_of(result.out);
+  EXPECT_NE(lines[2].find("not recorded: the run is older"), std::string::npos) << lines[2];
+  EXPECT_NE(lines[2].find("32 train"), std::string::npos) << lines[2];
+  EXPECT_NE(lines[3].find("baseline not recorded"), std::string::npos) << lines[3];
+  EXPECT_NE(lines[4].find("not recorded"), std::string::npos) << lines[4];
+  const std::string file = run("molgraph-info R/model.safetensors").out;
+  EXPECT_NE(file.find("ask its run directory"), std::string::npos) << file;
+}
+
+TEST_F(RunTest, WeightsAndMetricsHoldNoTimeAndNoPath) {
+  train("-o A");
+  train("-o B/deeper");
+  for (const char* name : {"/model.safetensors", "/metrics.csv", "/results.csv", "/splits.csv"})
+    EXPECT_TRUE(scratch.read(std::string("A") + name) == scratch.read(std::string("B/deeper") + name)) << name;
+}
+
+TEST_F(RunTest, AnEnsembleKnowsItsModels) {
+  train("-o E --ensemble-size 2");
+  train("-o F --folds 2");
+  for (const std::string folder : {"E", "F"}) {
+    EXPECT_EQ(nlohmann::json::parse(scratch.read(folder + "/run.json"))["members"], 2);
+    const ShellResult whole = run("molgraph-info " + folder + " && molgraph-score -m " + folder + " -i small.csv -o out.csv");
+    ASSERT_EQ(whole.code, 0) << whole.err;
+    EXPECT_NE(whole.out.find("2 x GRPE"), std::string::npos) << whole.out;
+    std::filesystem::remove_all(scratch.path(folder + "/model_1"));
+    for (const std::string command : {"molgraph-score -m " + folder + " -i small.csv -o again.csv", "molgraph-info " + folder}) {
+      const ShellResult result = run(command);
+      EXPECT_EQ(result.code, 4) << command;
+      EXPECT_NE(result.err.find(folder + "/model_1 is missing: the run has 2 models"), std::string::npos) << result.err;
+    }
+    EXPECT_FALSE(scratch.exists("again.csv"));
+    EXPECT_EQ(run("molgraph-score -m " + folder + "/model_0 -i small.csv -o one.csv").code, 0) << "a member alone is a run";
+  }
+}
+
+TEST_F(RunTest, FoldsAreReportedAsMeanAndDeviation) {
+  train("-o F --folds 2");
+  const auto lines = lines_of(run("molgraph-info F").out);
+  EXPECT_NE(lines[2].find("split random in 2 folds"), std::string::npos) << lines[2];
+  EXPECT_NE(lines[3].find("test (mean of the folds): mae "), std::string::npos) << lines[3];
+  EXPECT_NE(lines[3].find(" +- "), std::string::npos) << lines[3];
+}
+
+TEST_F(RunTest, AClassifiersBaselineIsItsFrequencies) {
+  std::string table = "smiles,kind\n";
+  for (int k = 0; k < 40; ++k) table += std::string(static_cast<std::size_t>(1 + k), 'C') + (k % 4 == 0 ? ",a\n" : k % 4 == 1 ? ",b\n" : ",c\n");
+  scratch.write("classes.csv", table);
+  const ShellResult result = run("molgraph-train classes.csv -t multiclass --target-columns kind -o C" + kTiny);
+  ASSERT_EQ(result.code, 0) << result.err;
+  const auto card = nlohmann::json::parse(run("molgraph-info C --json").out);
+  EXPECT_EQ(card["baseline"]["metric"], "accuracy");
+  EXPECT_NEAR(card["baseline"]["train"], 0.5, 0.07) << "every second is c";
+  EXPECT_NE(run("molgraph-info C").out.find("kind (multiclass: a, b, c)"), std::string::npos);
+}
+
+TEST_F(RunTest, ADamagedWeightIsNoticed) {
+  save_tiny_run(scratch.path("R"), tiny_config(ModelKind::grpe, {"y"}), 1);
+  std::string bytes = scratch.read("R/model.safetensors");
+  bytes[bytes.size() - 1000] = static_cast<char>(bytes[bytes.size() - 1000] ^ 1);
+  scratch.write("R/model.safetensors", bytes);
+  for (const char* command : {"molgraph-score -m R -i small.csv -o out.csv", "molgraph-info R", "molgraph-train small.csv --from R -o N"}) {
+    const ShellResult result = run(command);
+    EXPECT_EQ(result.code, 4) << command;
+    EXPECT_NE(result.err.find("R/model.safetensors: its data are damaged"), std::string::npos) << result.err;
+  }
+}
+
+TEST_F(RunTest, RowsWithoutAFiniteNumberAreCountedAndBlank) {
+  save_tiny_run(scratch.path("R"), tiny_config(ModelKind::grpe, {"y"}), 1);
+  scale_weights(scratch.path("R"), "encoder.final_norm.weight", 1e4f);
+  scale_weights(scratch.path("R"), "head.linear.weight", 1e38f);
+  scratch.write("two.csv", "smiles\nc1ccccc1C(=O)O\nnot one\n");
+  const ShellResult result = run("molgraph-score -m R -i two.csv -o out.csv");
+  EXPECT_EQ(result.code, 3) << "no usable row";
+  EXPECT_NE(result.err.find("not_finite"), std::string::npos) << result.err;
+}
+
+TEST_F(RunTest, FromARunWithOtherFeaturesIsAUsageError) {
+  train("-o R --features ogb");
+  const ShellResult table = run("molgraph-train small.csv --from R --features zinc -o N");
+  EXPECT_EQ(table.code, 2) << table.err;
+  EXPECT_NE(table.err.find("--features zinc contradicts R"), std::string::npos) << table.err;
+  EXPECT_FALSE(scratch.exists("N"));
+  ASSERT_EQ(run("molgraph-featurize small.csv --features zinc -o zinc.h5").code, 0);
+  const ShellResult store = run("molgraph-train zinc.h5 --from R -o N");
+  EXPECT_EQ(store.code, 2) << store.err;
+  EXPECT_EQ(run("molgraph-train small.csv --from R --features ogb --epochs 1 --threads 1 -o M").code, 0) << "the same features";
+}
+
+}  // namespace
+}  // namespace molgraph::test

@@ -1,0 +1,123 @@
+// What engines and the reference are given is checked against the plan before use: an exception, in every build.
+#include "tests/models/border_cases.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "graphormer/attention/cpu_backend.hpp"
+#include "graphormer/attention/plan_check.hpp"
+
+namespace molgraph::test {
+namespace {
+
+const auto no_slope = [](std::size_t, const float*, float*) {};
+
+TEST(Border, ABatchThatDoesNotFitIsRefused) {
+  for (const auto& model : models_with_borders()) {
+    CpuBackend backend(*model, 2);
+    expect_refusals(*model, true, [&](const GraphBatch& batch) { backend.predict(batch); });
+    expect_refusals(*model, true, [&](const GraphBatch& batch) { backend.train(batch, {.training = true}, no_slope); });
+    torch::NoGradGuard no_grad;
+    expect_refusals(*model, true, [&](const GraphBatch& batch) { model->run(batch, {}); });
+  }
+}
+
+// Any single number of a batch may be anything: there is an answer or an exception.
+TEST(Border, NoNumberOfABatchIsTrusted) {
+  std::mt19937 random(7);
+  int refused = 0, taken = 0;
+  for (const auto& model : models_with_borders()) {
+    const GraphBatch whole = batch_for(*model, {cubane(), salt(), chain_of(9), random_graph(12, 1)});
+    CpuBackend backend(*model, 1);
+    const auto damage = [&](auto& values) {
+      auto& value = values[random() % values.size()];
+      using Value = std::remove_reference_t<decltype(value)>;
+      const auto big = static_cast<std::int64_t>((std::uint64_t{random()} << 32) + random());
+      value = static_cast<Value>(random() % 2 == 0 ? big : static_cast<std::int64_t>(value) + static_cast<std::int64_t>(random() % 5) - 2);
+    };
+    for (int k = 0; k < 400; ++k) {
+      GraphBatch b = whole;
+      PathSteps& p = b.paths;
+      switch (random() % 14) {
+        case 0: damage(b.atom_offset); break;
+        case 1: damage(b.token_offset); break;
+        case 2: damage(b.pair_offset); break;
+        case 3: damage(b.atoms); break;
+        case 4: damage(b.degree); break;
+        case 5: damage(b.topology); break;
+        case 6: damage(b.edge); break;
+        case 7: damage(b.row); break;
+        case 8: damage(p.pair); break;
+        case 9: damage(p.level_pairs); break;
+        case 10: damage(p.target); break;
+        case 11: damage(p.source); break;
+        case 12: damage(p.bond); break;
+        default: damage(p.level_steps); break;
+      }
+      try {
+        backend.predict(b);
+        backend.train(b, {.training = true}, no_slope);
+        ++taken;
+      } catch (const std::invalid_argument&) {
+        ++refused;
+      }
+    }
+  }
+  EXPECT_GT(refused, 300);
+  EXPECT_GT(taken, 100);
+}
+
+TEST(Border, LayersAndWeightsAreAskedFor) {
+  const auto model = make_model({"grpe", &encoding_from_string("grpe")});
+  const GraphBatch batch = batch_for(*model, assorted());
+  CpuBackend backend(*model, 1);
+  EXPECT_THROW(backend.predict(batch, {3}), std::invalid_argument);
+  EXPECT_THROW(backend.predict(batch, {-2}), std::invalid_argument);
+
+  cpu::Model engine(model->plan());
+  std::vector<float> scaled(static_cast<std::size_t>(batch.size()));
+  EXPECT_THROW(engine.predict(batch, 1, scaled.data()), std::invalid_argument) << "no weights yet";
+  const std::vector<float> ones(100'000, 0.1f);
+  for (const cpu::TensorSpec& missing : engine.tensors()) {
+    const auto lookup = [&](const std::string& name) { return name == missing.name ? nullptr : ones.data(); };
+    try {
+      engine.assign(lookup, false);
+      ADD_FAILURE() << missing.name << " is not missed";
+    } catch (const std::invalid_argument& error) {
+      EXPECT_NE(std::string(error.what()).find(missing.name), std::string::npos);
+    }
+  }
+  engine.assign([&](const std::string&) { return ones.data(); }, false);
+  engine.predict(batch, 1, scaled.data());
+  const auto no_gradients = [](const std::string&) -> float* { return nullptr; };
+  EXPECT_THROW(engine.gradients(batch, {}, 1, no_slope, scaled.data(), no_gradients), std::invalid_argument) << "weights for predictions only";
+}
+
+TEST(Border, APlanThatContradictsItselfIsRefused) {
+  const ModelPlan good = make_model({"graphormer", &encoding_from_string("graphormer")})->plan();
+  EXPECT_NO_THROW(cpu::Model{good});
+  const std::vector<std::function<void(ModelPlan&)>> changes{
+      [](ModelPlan& p) { p.encoder.heads = 0; },
+      [](ModelPlan& p) { p.encoder.width = 13; },
+      [](ModelPlan& p) { p.encoder.layers = 0; },
+      [](ModelPlan& p) { p.outputs = 0; },
+      [](ModelPlan& p) { p.features = Features::zinc; },
+      [](ModelPlan& p) { p.classes.topology.max_distance = 0; },
+      [](ModelPlan& p) { p.classes.topology.max_distance = 70'000; },
+      [](ModelPlan& p) { p.classes.maps.topology = {0, 1}; },
+      [](ModelPlan& p) { p.classes.maps.edge.assign(64, 64); },
+      [](ModelPlan& p) { p.encoder.terms.global_bias = true; },
+      [](ModelPlan& p) { p.encoder.position = NodePosition::laplacian, p.encoder.position_dim = 0; },
+      [](ModelPlan& p) { p.path_hops = -1; },
+      [](ModelPlan& p) { p.max_degree = -2; },
+      [](ModelPlan& p) { p.encoder.dropout = 1.0; }};
+  for (std::size_t k = 0; k < changes.size(); ++k) {
+    ModelPlan plan = good;
+    changes[k](plan);
+    EXPECT_THROW(cpu::Model{plan}, std::invalid_argument) << k;
+  }
+}
+
+}  // namespace
+}  // namespace molgraph::test
