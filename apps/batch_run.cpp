@@ -90,7 +90,9 @@ void add_batch_options(CommandLine& line, BatchOptions& options, const std::stri
       ->required()
       ->type_name("IN");
   app.add_option("-o,--output", options.output, output_help)->required()->type_name("OUT");
-  app.add_flag("--resume", options.resume, "Go on with OUT.part where an interrupted run of the same command ended");
+  app.add_flag("--resume", options.resume,
+               "Go on with OUT.part where an interrupted run of the same command ended; nothing is left to do if OUT is "
+               "finished (by its record, OUT.json)");
   app.add_option("--shard", options.shard,
                  "Only part I (from 0) of N equal parts of the rows; the parts' outputs one after the other are the "
                  "whole's")
