@@ -90,7 +90,9 @@ void add_batch_options(CommandLine& line, BatchOptions& options, const std::stri
       ->required()
       ->type_name("IN");
   app.add_option("-o,--output", options.output, output_help)->required()->type_name("OUT");
-  app.add_flag("--resume", options.resume, "Go on with OUT.part where an interrupted run of the same command ended");
+  app.add_flag("--resume", options.resume,
+               "Go on with OUT.part where an interrupted run of the same command ended; nothing is left to do if OUT is "
+               "finished (by its record, OUT.json)");
   app.add_option("--shard", options.shard,
                  "Only part I (from 0) of N equal parts of the rows; the parts' outputs one after the other are the "
                  "whole's")
@@ -141,10 +143,10 @@ void refuse_overwriting(const BatchOptions& options, const std::vector<std::stri
   for (FileRole& input : in_role("the input", expand_inputs(options.inputs))) read.push_back(std::move(input));
   for (FileRole& model : in_role("the model", models)) read.push_back(std::move(model));
   read.push_back({options.config, "--config"});
-  const std::string& output = options.output;
-  refuse_overwriting(read, in_role("the output", !written.empty()          ? written
-                                                 : is_output_stream(output) ? std::vector{output}
-                                                                            : files_of_lines(linked_file(output))));
+  std::vector<std::string> files = written;
+  if (files.empty() && is_output_stream(options.output)) files = {options.output};
+  if (files.empty()) files = files_of_lines(linked_file(options.output));
+  refuse_overwriting(read, in_role("the output", files));
 }
 
 TextOutput::TextOutput(const BatchOptions& options, InputRange& range, std::string header,
@@ -197,7 +199,8 @@ std::optional<ResumeRecord> TextOutput::unfinished_before(const BatchOptions& op
   if (!before) return before;
   if (!std::filesystem::exists(part_, error)) {
     // Interrupted between the two renames of finish(), or somebody deleted OUT.part.
-    const bool whole = !before->content.empty() && std::filesystem::exists(path_, error) && content_mark(path_) == before->content;
+    const bool whole = !before->content.empty() && std::filesystem::exists(path_, error) &&
+                       content_mark(path_) == before->content;
     if (whole) finish_resume_record(path_);
     else remove_resume_record(part_);
     return std::nullopt;

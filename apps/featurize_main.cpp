@@ -68,7 +68,8 @@ void add_data_options(CLI::App& app, FeaturizeOptions& options) {
   app.add_option("--splits-file", options.load.splits_file,
                  "JSON list of {\"train\", \"val\", \"test\"} with row numbers from 0")
       ->type_name("FILE");
-  app.add_option("--rejected", options.rejected, "CSV (also .gz) of the rows without a graph: row, status, reason, smiles")
+  app.add_option("--rejected", options.rejected,
+                 "CSV (also .gz) of the rows without a graph: row, status, reason, smiles")
       ->type_name("FILE");
   app.add_flag("--strict", options.load.strict, "End with code 3 at the first row without a graph, without a store");
 }

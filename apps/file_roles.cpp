@@ -38,7 +38,9 @@ std::optional<Identity> identity_of(const std::string& path, int standard_stream
   return Identity{info.st_dev, info.st_ino, target.filename().string()};
 }
 
-std::string shown(const FileRole& file, const char* stream) { return file.role + (file.path == "-" ? stream : " " + file.path); }
+std::string shown(const FileRole& file, const char* stream) {
+  return file.role + (file.path == "-" ? stream : " " + file.path);
+}
 
 }  // namespace
 

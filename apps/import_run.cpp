@@ -133,8 +133,9 @@ ModelConfig import_run(const ImportOptions& options, const std::string& run) {
 
 void export_run(const std::string& run, const std::string& out) {
   const std::string file = model_file_of(run);
-  std::vector<FileRole> read = in_role("a file of the run", std::filesystem::is_directory(run) ? RunDirectory{run}.files() : std::vector<std::string>{});
-  read.push_back({file, "the run's weights"});
+  std::vector<FileRole> read{{file, "the run's weights"}};
+  if (std::filesystem::is_directory(run))
+    for (FileRole& one : in_role("a file of the run", RunDirectory{run}.files())) read.push_back(std::move(one));
   refuse_overwriting(read, {{out, "--export"}});
   const LoadedModel loaded = load_model(file);
   if (loaded.config.published().origin.empty())

@@ -28,7 +28,8 @@ std::string class_label(const Task& task, std::size_t label) {
 }  // namespace
 
 std::vector<std::string> RunDirectory::files() const {
-  std::vector<std::string> all{config(), model(), best(), last(), metrics(), splits(), test_predictions(), rejected(), results(), log()};
+  std::vector<std::string> all{config(),           model(),    best(),    last(), metrics(), splits(),
+                               test_predictions(), rejected(), results(), log()};
   std::error_code error;
   for (int member = 0;; ++member) {
     const RunDirectory inner{folder + "/model_" + std::to_string(member)};
