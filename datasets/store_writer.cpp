@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cassert>
 #include <cstring>
-#include <ctime>
 #include <deque>
 #include <optional>
 
@@ -9,6 +8,7 @@
 #include "datasets/chunk_pool.hpp"
 #include "datasets/store.hpp"
 #include "datasets/store_layout.hpp"
+#include "datasets/text.hpp"
 #include "datasets/threads.hpp"
 #include "featurize/error.hpp"
 

@@ -94,7 +94,7 @@ TEST_F(RunTest, AnEnsembleKnowsItsModels) {
     ASSERT_EQ(whole.code, 0) << whole.err;
     EXPECT_NE(whole.out.find("2 x GRPE"), std::string::npos) << whole.out;
     std::filesystem::remove_all(scratch.path(folder + "/model_1"));
-    for (const std::string command : {"molgraph-score -m " + folder + " -i small.csv -o again.csv", "molgraph-info " + folder}) {
+    for (const std::string& command : {"molgraph-score -m " + folder + " -i small.csv -o again.csv", "molgraph-info " + folder}) {
       const ShellResult result = run(command);
       EXPECT_EQ(result.code, 4) << command;
       EXPECT_NE(result.err.find(folder + "/model_1 is missing: the run has 2 models"), std::string::npos) << result.err;
