@@ -64,7 +64,7 @@ std::map<std::string, std::string> with_inputs(std::map<std::string, std::string
   const TableOptions table = options.table.options();
   made_from["inputs"] = inputs;
   made_from["columns"] = table.smiles_column + "," + table.id_column + "," + options.table.format +
-                         (table.no_header ? ", no header" : "");
+                         (table.no_header ? ", no header" : table.header ? ", header" : "");
   made_from["shard"] = options.shard.empty() ? "none" : options.shard;
   made_from["precision"] = options.precision;
   made_from["device"] = gpu_of_device(options.common.device) == kNoGpu ? "cpu" : "cuda";

@@ -123,6 +123,9 @@ std::vector<const CLI::Option*> options_named_in(const CLI::App& app, const std:
     const bool is_long = argument[1] == '-';
     const std::string name = is_long ? argument.substr(0, argument.find('=')) : argument.substr(0, 2);
     if (const CLI::Option* option = app.get_option_no_throw(name)) named.push_back(option);
+    if (!is_long) continue;
+    const std::string opposite = name.rfind("--no-", 0) == 0 ? "--" + name.substr(5) : "--no-" + name.substr(2);
+    if (const CLI::Option* option = app.get_option_no_throw(opposite)) named.push_back(option);
   }
   return named;
 }
@@ -228,6 +231,7 @@ std::string closest_word(const std::string& word, const std::vector<std::string>
 TableOptions TableFlags::options() const {
   TableOptions options = table;
   if (format != "auto") options.format = table_format_from_string(format);
+  options.hooks = reading_hooks();
   return options;
 }
 
@@ -316,15 +320,20 @@ void CommandLine::add_table(TableFlags& flags) {
   const std::string group = "Input";
   app.add_option(
          "--format", flags.format,
-         "auto, csv, tsv, smi or sdf; auto goes by the suffix (without .gz), for standard input by the first lines")
+         "auto, csv, tsv, smi or sdf; auto goes by the suffix (without .gz), for standard input by the first lines; "
+         "a CSV may have tabs or semicolons")
       ->capture_default_str()
       ->type_name("NAME")
+      ->group(group);
+  app.add_flag("--header", flags.table.header,
+               "The first line holds the columns' names; without this and --no-header the lines behind it decide")
       ->group(group);
   app.add_flag("--no-header", flags.table.no_header,
                "The first line is data; the columns are called smiles, column_2, column_3, ...")
       ->group(group);
   app.add_option("-s,--smiles-column", flags.table.smiles_column,
-                 "Column of the SMILES; else the one named smiles or canonical_smiles (any case), else the first")
+                 "Column of the SMILES; else the one named smiles or canonical_smiles (any case), else another common name "
+                 "or the one whose cells are SMILES, which is said")
       ->type_name("NAME")
       ->group(group);
   app.add_option("--id-column", flags.table.id_column,

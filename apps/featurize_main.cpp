@@ -8,6 +8,7 @@
 #include "apps/output_file.hpp"
 #include "apps/program.hpp"
 #include "datasets/load.hpp"
+#include "datasets/text.hpp"
 #include "featurize/error.hpp"
 
 namespace molgraph {
@@ -117,9 +118,7 @@ void report(const StoreReport& report, const std::string& store, double seconds)
   for (const auto& [status, count] : report.rejected) text += ", " + with_thousands(count) + " " + status;
   spdlog::info("{}", text);
   if (!report.task.names.empty()) {
-    std::string names;
-    for (const auto& name : report.task.names) names += (names.empty() ? "" : ", ") + name;
-    spdlog::info("{} target(s), {}: {}", report.task.names.size(), to_string(report.task.kind), names);
+    spdlog::info("{} target(s), {}: {}", report.task.names.size(), to_string(report.task.kind), list_of(report.task.names));
   }
   if (!report.split_name.empty()) {
     spdlog::info("split {}: {} train, {} valid, {} test", report.split_name, with_thousands(report.split_sizes[0]),

@@ -75,6 +75,7 @@ Json rows_of(const fs::path& path) {
 Json split_sizes_of(const fs::path& path) {
   TableOptions options;
   options.format = TableFormat::csv;
+  options.molecules = false;
   TableReader reader(path.string(), options);
   const int column = find_column(reader.columns(), "split", path.string());
   if (column < 0) return Json::object();

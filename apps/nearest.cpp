@@ -124,8 +124,9 @@ TrainingMolecules embed_training_molecules(const std::string& path, const Predic
   } else {
     BatchOptions options;
     options.common.threads = threads;
+    options.inputs = {path};
     Keep keep(molecules);
-    run_batch<Embedding>(options, "Embedding training molecules", {InputTables({path}, {})}, {},
+    run_batch<Embedding>(options, "Embedding training molecules", {InputTables(options.inputs, options.table.options())}, {},
                          [&](const RowWindow& window) {
                            return window.mol_blocks ? predictor.embed_mol_blocks(window.molecules)
                                                     : predictor.embed(window.molecules);

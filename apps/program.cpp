@@ -14,7 +14,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <mutex>
 #include <new>
+#include <set>
 
 #include "apps/progress_bar.hpp"
 #include "datasets/download.hpp"
@@ -22,6 +24,8 @@
 
 namespace molgraph {
 namespace {
+
+constexpr std::size_t kMostSaid = 8;   // about the form of inputs
 
 std::atomic<int> stop_signal{0};
 static_assert(std::atomic<int>::is_always_lock_free);
@@ -130,6 +134,23 @@ void catch_stop_signals() {
 }
 
 int stop_requested() { return stop_signal.load(); }
+
+ReadingHooks reading_hooks() {
+  ReadingHooks hooks;
+  hooks.look = [] {
+    if (const int signal = stop_requested()) throw Stopped{signal};
+  };
+  hooks.say = [](const std::string& text, bool warning) {
+    static std::mutex mutex;
+    static std::set<std::string> said[2];
+    const std::lock_guard lock(mutex);
+    auto& before = said[warning ? 1 : 0];
+    if (before.size() > kMostSaid || !before.insert(text).second) return;
+    const auto level = warning ? spdlog::level::warn : spdlog::level::info;
+    spdlog::log(level, "{}", before.size() > kMostSaid ? "the same of further inputs is not said" : text);
+  };
+  return hooks;
+}
 
 void write_all(int descriptor, std::string_view bytes, const std::string& name) {
   while (!bytes.empty()) {

@@ -69,7 +69,7 @@ int gpu_of_device(const std::string& device);
 /// Options of programs that read a table of molecules.
 struct TableFlags {
   std::string format = "auto";
-  TableOptions table;  ///< `format` is filled in by options()
+  TableOptions table;  ///< `format` and `hooks` are filled in by options()
   /// Throws UsageError on an unknown format.
   TableOptions options() const;
 };
@@ -88,7 +88,7 @@ class CommandLine {
   CLI::App& app();
   /// Adds the options chosen by `which` (CommonOption values) in the group "Common"; the struct must outlive parse().
   void add_common(CommonOptions& options, unsigned which);
-  /// Adds --format, --no-header, -s and --id-column in the group "Input"; the struct must outlive parse().
+  /// Adds --format, --header, --no-header, -s and --id-column in the group "Input"; the struct must outlive parse().
   void add_table(TableFlags& flags);
   /// Throws UsageError, or EndProgram after --help and --version. Sets the log's level by -v and -q.
   void parse(const std::vector<std::string>& arguments);
@@ -145,6 +145,10 @@ class Progress {
 
 /// Downloads with a progress bar, which a signal stops; lines on the log.
 DownloadOptions downloads_shown();
+
+/// For tables that people read: what is decided about them is said on the log, each thing once and not of very many
+/// inputs; a signal ends the reading with Stopped.
+ReadingHooks reading_hooks();
 
 /// "1,234,567"
 std::string with_thousands(std::int64_t value);

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "apps/program.hpp"
+#include "datasets/text.hpp"
 #include "featurize/chemistry.hpp"
 #include "featurize/error.hpp"
 
@@ -22,13 +23,13 @@ namespace {
 constexpr std::size_t kWindowsAhead = 2;
 constexpr std::size_t kFirstRows = 32;   // of the first windows
 constexpr int kWindowsOfSize = 16;       // then windows are twice as long
-constexpr std::size_t kBytesPerWindow = 64u << 20;  // long rows fill a window earlier, so that memory stays bounded
+constexpr std::size_t kBytesPerWindow = 16u << 20;  // long rows fill a window earlier, so that memory stays bounded
 constexpr std::chrono::milliseconds kLookAtSignals{100};
 constexpr std::chrono::milliseconds kWaitForReader{200};
 
 std::size_t bytes_of(const TableRow& row) {
   std::size_t bytes = row.mol_block.size() + row.problem.size();
-  for (const std::string& cell : row.cells) bytes += cell.size();
+  for (const std::string& cell : row.cells) bytes += sizeof cell + cell.size();
   return bytes;
 }
 
@@ -144,7 +145,10 @@ void RowWindows::cancel() {
 }
 
 std::string RowWindows::id(const RowWindow& window, std::size_t row) const {
-  if (const int column = state_->id_column; column >= 0) return window.rows[row].cells[static_cast<std::size_t>(column)];
+  if (const int column = state_->id_column; column >= 0) {
+    const std::string& cell = window.rows[row].cells[static_cast<std::size_t>(column)];
+    if (!trim(cell).empty()) return cell;   // an SMI has a column of names also where no line has a name
+  }
   return std::to_string(window.first + static_cast<std::int64_t>(row) + 1);  // as messages and the trainer count
 }
 

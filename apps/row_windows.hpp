@@ -39,7 +39,7 @@ class RowWindows {
   RowWindows(const RowWindows&) = delete;
   RowWindows& operator=(const RowWindows&) = delete;
 
-  /// The cell of the id column, else the number of the row through all tables, from 1.
+  /// The cell of the id column; where there is none or it is blank, the number of the row through all tables, from 1.
   std::string id(const RowWindow& window, std::size_t row) const;
   /// The molecule as the table states it; of an SDF record the canonical SMILES that complete_smiles() found.
   const std::string& smiles(const TableRow& row) const;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "apps/program.hpp"
 #include "apps/recipes.hpp"
 #include "datasets/catalogue.hpp"
 #include "featurize/error.hpp"
@@ -164,9 +165,11 @@ LoadOptions to_load_options(const TrainOptions& o, int threads) {
   load.data_dir = o.data_dir;
   load.subset = o.subset;
   load.table.format = table_format_from_string(o.format);
+  load.table.header = o.header;
   load.table.no_header = o.no_header;
   load.table.smiles_column = o.smiles_column;
   load.table.id_column = o.id_column;
+  load.table.hooks = reading_hooks();
   load.target_columns = o.target_columns;
   if (!o.task_type.empty()) load.task = task_kind_from_string(o.task_type);
   if (!o.features.empty()) load.features = features_from_string(o.features);

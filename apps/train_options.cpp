@@ -28,8 +28,9 @@ std::vector<TrainOption> list_options(TrainOptions& o) {
       {"--data-dir", data, &o.data_dir, "folder of the named data sets (empty: $MOLGRAPH_DATA, then the user's cache)", {}},
       {"--subset", data, &o.subset, "part of a named data set: zinc 12k|full, pcqm4mv2 partial|sample (empty: its default)", {}},
       {"--format", data, &o.format, "table format", {"auto", "csv", "tsv", "smi", "sdf"}},
+      {"--header", data, &o.header, "the table's first line holds the names (neither: the lines behind it decide)", {}},
       {"--no-header", data, &o.no_header, "the table's first line is data", {}},
-      {"-s,--smiles-column", data, &o.smiles_column, "column of SMILES (empty: smiles, canonical_smiles, else the first)", {}},
+      {"-s,--smiles-column", data, &o.smiles_column, "column of SMILES (empty: smiles, canonical_smiles, else another common name or the one whose cells are SMILES)", {}},
       {"--id-column", data, &o.id_column, "column of ids (empty: id, idx, name, else the row number)", {}},
       {"--target-columns", data, &o.target_columns, "columns to predict (empty: those with numbers)", {}},
       {"-t,--task-type", data, &o.task_type, "kind of target (empty: by its values)", {"", "regression", "classification", "binary", "multiclass"}},
@@ -173,6 +174,7 @@ TrainOptions train_options_from_text(const std::string& text, const std::string&
   TrainOptions options;
   for (const auto& option : list_options(options)) {
     const toml::node* node = table.get(option.key());
+    if (!node && option.key() == "header") continue;   // runs of the first version lack it
     if (!node) throw FileError(name + ": '" + option.key() + "' is missing");
     if (!std::visit([&](auto* field) { return extract(*node, *field); }, option.field)) {
       throw FileError(name + ": '" + option.key() + "' has a value of the wrong kind");

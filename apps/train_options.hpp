@@ -15,6 +15,7 @@ struct TrainOptions {
   std::string data_dir;
   std::string subset;
   std::string format = "auto";
+  bool header = false;
   bool no_header = false;
   std::string smiles_column;
   std::string id_column;

@@ -21,6 +21,7 @@
 #include "apps/warm_start.hpp"
 #include "datasets/files.hpp"
 #include "datasets/npy.hpp"
+#include "datasets/text.hpp"
 #include "datasets/threads.hpp"
 #include "featurize/error.hpp"
 #include "graphormer/attention/cpu_backend.hpp"
@@ -56,11 +57,11 @@ void report_data(const LoadedData& data) {
   log_info(text("%s molecules (%zu rejected), split %s: %zu train, %zu valid, %zu test",
                 with_thousands(set.size()).c_str(), set.rejected.size(), data.split_name.c_str(),
                 data.split.train.size(), data.split.valid.size(), data.split.test.size()));
-  std::string targets;
+  std::vector<std::string> targets;
   for (std::size_t t = 0; t < set.task.names.size(); ++t) {
-    targets += (t ? ", " : "") + set.task.names[t] + (set.task.units[t].empty() ? "" : " [" + set.task.units[t] + "]");
+    targets.push_back(set.task.names[t] + (set.task.units[t].empty() ? "" : " [" + set.task.units[t] + "]"));
   }
-  log_info("Targets (" + std::string(to_string(set.task.kind)) + "): " + targets);
+  log_info("Targets (" + std::string(to_string(set.task.kind)) + "): " + list_of(targets));
   for (const auto& warning : data.warnings) log_warning(warning);
 }
 

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <string_view>
+#include <unordered_map>
 
 #include "datasets/files.hpp"
 #include "datasets/spool.hpp"
@@ -78,8 +80,9 @@ void InputTables::open(std::size_t table) {
     throw DataError(paths_[table] + ": its columns are " + list_of(own) + ", those of " + paths_[0] + " are " +
                     list_of(columns_));
   }
-  for (const std::string& name : own)
-    place_.push_back(static_cast<std::size_t>(std::ranges::find(columns_, name) - columns_.begin()));
+  std::unordered_map<std::string_view, std::size_t> places;
+  for (std::size_t c = 0; c < columns_.size(); ++c) places.emplace(columns_[c], c);
+  for (const std::string& name : own) place_.push_back(places.at(name));
 }
 
 bool InputTables::next(TableRow& row) {

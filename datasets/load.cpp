@@ -5,6 +5,7 @@
 
 #include "datasets/catalogue.hpp"
 #include "datasets/dataset_warnings.hpp"
+#include "datasets/encoding.hpp"
 #include "datasets/load_store.hpp"
 #include "datasets/row_source.hpp"
 #include "datasets/text.hpp"
@@ -121,7 +122,7 @@ SourcePlan make_plan(const LoadOptions& options) {
 
 RejectedRow rejected_row(const FeaturisedRow& row) {
   const auto& rejection = std::get<Rejection>(row.result);
-  return {row.row, row.smiles.substr(0, kMaxRejectedText), std::string(to_string(rejection.status)), rejection.reason};
+  return {row.row, utf8_head(row.smiles, kMaxRejectedText), std::string(to_string(rejection.status)), rejection.reason};
 }
 
 [[noreturn]] void throw_strict(const RowSource& source, const FeaturisedRow& row) {
@@ -132,7 +133,8 @@ RejectedRow rejected_row(const FeaturisedRow& row) {
 }
 
 [[noreturn]] void throw_no_molecule(const RowSource& source, const RejectionTally& tally) {
-  throw DataError(source.plan().name + ": not one usable molecule; " + tally.text(tally.total()));
+  throw DataError(source.plan().name + ": not one usable molecule; " + tally.text(tally.total()) +
+                  "; if the SMILES stand in another column, name it with -s");
 }
 
 /// With train and test tables only, valid is drawn from train in the proportion of the split sizes.

@@ -24,8 +24,9 @@ void select_targets(MoleculeSet& set, const std::vector<std::string>& wanted, co
   Task task = set.task;
   task.names.clear();
   task.units.clear();
+  const ColumnNames names(set.task.names, path);
   for (const std::string& name : wanted) {
-    const int t = find_column(set.task.names, name, path);
+    const int t = names.find(name);
     if (t < 0)
       throw DataError(path + ": no target '" + name + "' in this store; it has " +
                       (before == 0 ? "none" : list_of(set.task.names)));

@@ -5,7 +5,9 @@
 #include <deque>
 #include <filesystem>
 #include <future>
+#include <set>
 
+#include "datasets/encoding.hpp"
 #include "datasets/files.hpp"
 #include "datasets/table_lines.hpp"
 #include "datasets/text.hpp"
@@ -76,7 +78,7 @@ RowSource::RowSource(SourcePlan plan, const LoadOptions& options)
     if (!picked && !is_stream(table.path)) continue;
     spools_.push_back(std::make_unique<Spool>());
     if (picked) copy_picked_lines(table.path, table.pick_file, *spools_.back());
-    else copy_stream(table.path, *spools_.back());
+    else copy_stream(table.path, *spools_.back(), options_.table.hooks);
     table.path = spools_.back()->path();
   }
   scan();
@@ -87,6 +89,7 @@ RowSource::~RowSource() = default;
 TableOptions RowSource::table_options(std::size_t table) const {
   TableOptions options = plan_.tables[table].options;
   options.shown_name = shown_[table];
+  options.hooks = options_.table.hooks;
   return options;
 }
 
@@ -94,11 +97,11 @@ std::string RowSource::file_of(const FeaturisedRow& row) const { return shown_[r
 
 SourceInfo RowSource::info() const {
   SourceInfo info;
-  info.name = plan_.name;
+  info.name = as_utf8(plan_.name);
   info.rdkit_version = rdkit_version();
   for (std::size_t t = 0; t < plan_.tables.size(); ++t) {
     const bool from_file = !is_stream(source_path_[t]);
-    info.file += (t ? ", " : "") + (from_file ? file_name(source_path_[t]) : shown_[t]);
+    info.file += (t ? ", " : "") + as_utf8(from_file ? file_name(source_path_[t]) : shown_[t]);
     if (from_file) info.sha256 += (info.sha256.empty() ? "" : ", ") + sha256_of_file(source_path_[t]);
   }
   return info;
@@ -130,13 +133,15 @@ void RowSource::scan_table(std::size_t table, std::vector<ColumnStats>& stats) {
   id_column_.push_back(reader.id_column());
   const int part_column = find_part_column(columns, file);
   key_column_.push_back(find_key_column(columns, file));
+  const ColumnNames names(columns, file);
   if (table == 0) {
     std::vector<int> candidates;
+    std::set<int> named;
     for (const std::string& name : plan_.target_columns) {
-      candidates.push_back(find_column(columns, name, file));
+      candidates.push_back(names.find(name));
       if (candidates.back() < 0)
         throw DataError(file + ": no target column '" + name + "'; the columns are " + list_of(columns));
-      if (std::count(candidates.begin(), candidates.end(), candidates.back()) > 1)
+      if (!named.insert(candidates.back()).second)
         throw UsageError("the target column '" + name + "' is named twice");
     }
     if (plan_.target_columns.empty())
@@ -149,7 +154,7 @@ void RowSource::scan_table(std::size_t table, std::vector<ColumnStats>& stats) {
   }
   // Another table may order its columns differently; -1 is an error once the column turns out to be a target.
   std::vector<int>& places = target_columns_.emplace_back();
-  for (const ColumnStats& column : stats) places.push_back(find_column(columns, column.name, file));
+  for (const ColumnStats& column : stats) places.push_back(names.find(column.name));
 
   TableRow row;
   while (reader.next(row)) {
@@ -346,7 +351,7 @@ void RowSource::stream(bool with_scaffolds, const std::function<void(FeaturisedR
       if (!quota.open(has_parts() ? parts_[global] : SplitPart::none)) continue;
       block.table = t;
       block.bytes += row.mol_block.size();
-      for (const std::string& cell : row.cells) block.bytes += cell.size();
+      for (const std::string& cell : row.cells) block.bytes += sizeof cell + cell.size();
       block.rows.push_back(std::move(row));
       row = {};
       if (block.rows.size() >= kBlockRows || block.bytes >= kBlockBytes) start(block);

@@ -1,12 +1,11 @@
 #include "datasets/sdf_records.hpp"
 
+#include "datasets/table_reader.hpp"
 #include "datasets/text.hpp"
 #include "featurize/error.hpp"
 
 namespace molgraph {
 namespace {
-
-constexpr std::size_t kMaxRecord = std::size_t{64} << 20;
 
 /// Name in "> 25 <LOGP> (id)"; empty if the line is no header of a data item.
 std::string property_name(const std::string& line) {
@@ -23,10 +22,12 @@ bool read_sdf_record(LineReader& lines, std::int64_t row, SdfRecord& record) {
   record = {};
   std::string line;
   bool in_mol = true, in_value = false, anything = false;
-  for (int number = 1; lines.next(line, row); ++number) {
+  for (int number = 1; lines.next(line, row, kMostRowBytes); ++number) {
     strip_carriage_return(line);
     record.bytes += line.size() + 1;
-    if (record.bytes > kMaxRecord) throw DataError(lines.name(), row + 1, "a record longer than 64 MiB", record.title);
+    if (record.bytes > kMostRowBytes)
+      throw DataError(lines.name(), row + 1,
+                      "a record longer than " + std::to_string(kMostRowBytes >> 20u) + " MiB, which is the limit", record.title);
     if (line.starts_with("$$$$")) return true;
     anything = anything || !trim(line).empty();
     if (number == 1) record.title = trim(line);

@@ -18,7 +18,7 @@ struct SdfRecord {
   std::size_t bytes = 0;   ///< of text, to bound what is held
 };
 
-/// Reads the next record; the last one may lack its "$$$$". Throws DataError for a record above 64 MiB.
+/// Reads the next record; the last one may lack its "$$$$". Throws DataError for a record above kMostRowBytes.
 bool read_sdf_record(LineReader& lines, std::int64_t row, SdfRecord& record);
 
 }  // namespace molgraph

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <unordered_map>
 
+#include "datasets/dates.hpp"
 #include "datasets/targets.hpp"
 #include "datasets/text.hpp"
 #include "datasets/threads.hpp"
@@ -74,17 +75,6 @@ std::vector<std::vector<std::int64_t>> groups_of(const std::vector<std::string>&
     groups[entry->second].push_back(static_cast<std::int64_t>(g));
   }
   return groups;
-}
-
-/// "2024-03-01", perhaps with more behind a T or a blank.
-bool is_date(std::string_view cell) {
-  constexpr std::string_view kPattern = "dddd-dd-dd";
-  if (cell.size() < kPattern.size()) return false;
-  for (std::size_t i = 0; i < kPattern.size(); ++i) {
-    const bool digit = cell[i] >= '0' && cell[i] <= '9';
-    if (kPattern[i] == 'd' ? !digit : cell[i] != '-') return false;
-  }
-  return cell.size() == kPattern.size() || cell[kPattern.size()] == 'T' || cell[kPattern.size()] == ' ';
 }
 
 void append(std::vector<std::int64_t>& part, const std::vector<std::int64_t>& group) {
@@ -182,24 +172,21 @@ Split time_split(const std::vector<std::string>& times, const SplitSizes& sizes,
                  const std::vector<std::int64_t>& rows) {
   assert(times.size() == rows.size());
   const SplitSizes fraction = normalised(sizes);
-  const bool dates = !times.empty() && is_date(trim(times[0]));
+  const bool dates = !times.empty() && looks_like_date(times[0]);
   std::vector<double> number(times.size());
   for (std::size_t i = 0; i < times.size(); ++i) {
-    const std::string_view cell = trim(times[i]);
-    const auto value = dates ? std::optional<double>(0) : number_of_cell(cell);
-    if (!value || !std::isfinite(*value) || (dates && !is_date(cell)))
+    const auto value = dates ? seconds_of_date(times[i]) : number_of_cell(times[i]);
+    if (!value)
       throw DataError(file, rows[i] + 1,
-                      dates ? "not a date such as 2024-03-01, as the first row of the time column has"
-                            : "neither a number nor a date such as 2024-03-01 in the time column",
+                      dates && looks_like_date(times[i]) ? "there is no such date or time in the time column"
+                      : dates ? "not a date such as 2024-03-01, as the first row of the time column has"
+                              : "neither a number nor a date such as 2024-03-01 in the time column",
                       times[i]);
     number[i] = *value;
   }
   std::vector<std::int64_t> order(times.size());
   std::iota(order.begin(), order.end(), std::int64_t{0});
-  std::ranges::stable_sort(order, [&](std::int64_t a, std::int64_t b) {
-    const auto i = static_cast<std::size_t>(a), j = static_cast<std::size_t>(b);
-    return dates ? trim(times[i]) < trim(times[j]) : number[i] < number[j];   // ISO dates sort as text
-  });
+  std::ranges::stable_sort(order, {}, [&](std::int64_t i) { return number[static_cast<std::size_t>(i)]; });
   const auto n = static_cast<double>(times.size());
   const auto train = static_cast<std::ptrdiff_t>(fraction[0] * n + kRounding),
              valid = static_cast<std::ptrdiff_t>((fraction[0] + fraction[1]) * n + kRounding);

@@ -30,7 +30,8 @@ Split scaffold_balanced_split(const std::vector<std::string>& scaffolds, const S
 /// Groups of a user's column: molecules whose cell is empty belong to none, so each becomes a group of its own.
 std::vector<std::string> apart_where_empty(std::vector<std::string> groups);
 /// The earliest train, the latest test; equal times by index. `times`: all numbers, or all ISO 8601 dates
-/// (2024-03-01, perhaps with a time). Throws DataError naming the row (`rows`, 0-based) that is neither.
+/// (2024-03-01, perhaps with a time and a zone), by moment. Throws DataError naming the row (`rows`, 0-based) that is
+/// neither, or no day that exists.
 Split time_split(const std::vector<std::string>& times, const SplitSizes& sizes, const std::string& file,
                  const std::vector<std::int64_t>& rows);
 

@@ -58,8 +58,8 @@ bool is_stream(const std::string& path) {
   return path == "-" || type == file_type::fifo || type == file_type::socket || type == file_type::character;
 }
 
-void copy_stream(const std::string& path, Spool& spool) {
-  ByteStream input(path);
+void copy_stream(const std::string& path, Spool& spool, const ReadingHooks& hooks) {
+  ByteStream input(path, {}, hooks);
   std::vector<char> buffer(std::size_t{1} << 20);
   while (const std::size_t count = input.read(buffer.data(), buffer.size())) spool.write({buffer.data(), count});
 }

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "datasets/chunk_codec.hpp"
+#include "datasets/encoding.hpp"
 #include "featurize/error.hpp"
 
 namespace molgraph::store_layout {
@@ -87,7 +88,7 @@ std::string read_text_attribute(const FileContext& file, hid_t where, const char
   std::vector<char> text(text_bytes(file, stored.get(), name));
   if (H5Aread(attribute.get(), stored.get(), text.data()) < 0)
     damaged(file, std::string("attribute ") + name + " cannot be read");
-  return until_zero(text.data(), text.size());
+  return as_utf8(until_zero(text.data(), text.size()));   // older stores may hold Latin-1
 }
 
 std::int64_t read_number_attribute(const FileContext& file, hid_t where, const char* name) {
@@ -116,7 +117,7 @@ std::vector<std::string> read_texts(const FileContext& file, hid_t group, const 
     damaged(file, std::string(name) + " cannot be read");
   }
   std::vector<std::string> texts;
-  for (std::uint64_t t = 0; t < count; ++t) texts.push_back(until_zero(flat.data() + t * width, width));
+  for (std::uint64_t t = 0; t < count; ++t) texts.push_back(as_utf8(until_zero(flat.data() + t * width, width)));
   return texts;
 }
 

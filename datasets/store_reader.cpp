@@ -16,7 +16,6 @@ namespace {
 
 using namespace store_layout;
 
-constexpr std::int64_t kMostTargets = 65536;
 constexpr std::int64_t kMostClasses = 1'000'000;
 
 struct SplitColumns {

@@ -8,7 +8,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
+#include "datasets/encoding.hpp"
+#include "datasets/table_format.hpp"
 #include "featurize/error.hpp"
 
 namespace molgraph {
@@ -17,12 +20,14 @@ namespace {
 constexpr std::size_t kRawBytes = std::size_t{1} << 18;
 constexpr std::size_t kPeekBytes = std::size_t{1} << 16;
 constexpr int kPause = 500;   // milliseconds
-constexpr std::size_t kMaxLine = std::size_t{256} << 20;
+constexpr int kLook = 100;    // milliseconds
+constexpr std::size_t kShownLine = 60;
 
 }  // namespace
 
 struct ByteStream::State {
   std::string name;
+  ReadingHooks hooks;
   int file = -1;
   bool owned = false;
   bool gzip = false;
@@ -46,6 +51,7 @@ struct ByteStream::State {
       raw_end -= raw_begin;
       raw_begin = 0;
     }
+    wait();
     ssize_t got = 0;
     do got = ::read(file, raw.data() + raw_end, raw.size() - raw_end);
     while (got < 0 && errno == EINTR);
@@ -53,6 +59,17 @@ struct ByteStream::State {
     file_ended = got == 0;
     raw_end += static_cast<std::size_t>(got);
     return got > 0;
+  }
+
+  /// Waits for input that a read would wait for, and looks up now and then meanwhile.
+  void wait() const {
+    if (!hooks.look) return;
+    pollfd one{file, POLLIN, 0};
+    int ready = 0;
+    do {
+      hooks.look();
+      ready = ::poll(&one, 1, kLook);   // a regular file is always ready
+    } while (ready == 0 || (ready < 0 && errno == EINTR));
   }
 
   bool at_gzip_magic() {
@@ -96,14 +113,18 @@ struct ByteStream::State {
   }
 };
 
-ByteStream::ByteStream(const std::string& path, const std::string& shown) : state_(std::make_unique<State>()) {
+ByteStream::ByteStream(const std::string& path, const std::string& shown, ReadingHooks hooks)
+    : state_(std::make_unique<State>()) {
+  state_->hooks = std::move(hooks);
   state_->name = !shown.empty() ? shown : path == "-" ? "standard input" : path;
   if (path == "-") {
     state_->file = STDIN_FILENO;
   } else {
-    state_->file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    // A pipe without a writer must not hold up an open() that nothing can end: wait() waits for it instead.
+    state_->file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | (state_->hooks.look ? O_NONBLOCK : 0));
     if (state_->file < 0) throw FileError(state_->name + ": cannot be opened: " + std::strerror(errno));
     state_->owned = true;
+    ::fcntl(state_->file, F_SETFL, ::fcntl(state_->file, F_GETFL) & ~O_NONBLOCK);
   }
   if (state_->at_gzip_magic()) {
     if (inflateInit2(&state_->inflater, 15 + 16) != Z_OK) throw FileError(state_->name + ": zlib does not start");
@@ -149,11 +170,12 @@ bool ByteStream::would_wait(int milliseconds) const {
 
 const std::string& ByteStream::name() const { return state_->name; }
 
-LineReader::LineReader(const std::string& path, const std::string& shown)
-    : stream_(path, shown), buffer_(std::size_t{1} << 20) {
+LineReader::LineReader(const std::string& path, const std::string& shown, ReadingHooks hooks)
+    : hooks_(std::move(hooks)), stream_(path, shown, hooks_), buffer_(std::size_t{1} << 20) {
   const std::string_view head = peek();
   if (head.starts_with("\xFF\xFE") || head.starts_with("\xFE\xFF"))
     throw FileError(name() + ": is UTF-16 text; save it as UTF-8 (in a spreadsheet: \"CSV UTF-8\")");
+  if (const std::string reason = why_not_text(head, path); !reason.empty()) throw FileError(name() + ": " + reason);
   const std::size_t carriage_return = head.find('\r');
   if (head.find('\n') == std::string_view::npos && carriage_return != std::string_view::npos &&
       carriage_return + 1 < head.size())
@@ -163,6 +185,7 @@ LineReader::LineReader(const std::string& path, const std::string& shown)
 
 bool LineReader::fill() {
   if (at_end_) return false;
+  if (hooks_.look) hooks_.look();
   if (begin_ > 0) {
     std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
     end_ -= begin_;
@@ -194,18 +217,40 @@ std::string_view LineReader::peek() {
   return seen();
 }
 
-bool LineReader::next(std::string& line, std::int64_t row) {
+void LineReader::make_utf8(std::string& line) {
+  const std::size_t valid = valid_utf8_prefix(line);
+  if (valid == line.size()) return;
+  if (!said_encoding_ && hooks_.say) {
+    const std::size_t from = line.find_last_of(std::string("\t,;\"\0", 5), valid);
+    const std::string cell = line.substr(from == std::string::npos ? 0 : from + 1);
+    const std::size_t end = cell.find_first_of("\t,;\"\r", 1);
+    hooks_.say(name() + ": is not UTF-8; read as Windows-1252 (Latin-1), as in '" +
+                   utf8_head(as_utf8(cell.substr(0, end)), kShownLine) + "'; if that is wrong, save it as UTF-8",
+               true);
+  }
+  said_encoding_ = true;
+  line = as_utf8(std::move(line));
+}
+
+bool LineReader::next(std::string& line, std::int64_t row, std::size_t most) {
   line.clear();
   while (true) {
-    if (begin_ == end_ && !fill()) return !line.empty();
+    if (begin_ == end_ && !fill()) {
+      make_utf8(line);
+      return !line.empty();
+    }
     const char* start = buffer_.data() + begin_;
     const auto* stop = static_cast<const char*>(std::memchr(start, line_end_, end_ - begin_));
     const std::size_t length = stop ? static_cast<std::size_t>(stop - start) : end_ - begin_;
-    if (line.size() + length > kMaxLine)
-      throw DataError(name(), row + 1, "a line longer than 256 MiB; is this a table?", line.substr(0, 80));
+    if (line.size() + length > most)
+      throw DataError(name(), row + 1,
+                      "a line longer than " + std::to_string(most >> 20u) + " MiB, which is the limit; is this a table?",
+                      as_utf8(line.substr(0, 80)));
     line.append(start, length);
     begin_ += length + (stop ? 1 : 0);
-    if (stop) return true;
+    if (!stop) continue;
+    make_utf8(line);
+    return true;
   }
 }
 

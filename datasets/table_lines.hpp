@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "datasets/reading_hooks.hpp"
+
 namespace molgraph {
 
 /// Bytes of a file or of standard input ("-"). Gzip is recognised by its first bytes, whatever the name says, and
@@ -15,7 +17,7 @@ namespace molgraph {
 class ByteStream {
  public:
   /// `shown` names the input in messages; "" = the path, or "standard input". Throws FileError.
-  explicit ByteStream(const std::string& path, const std::string& shown = {});
+  explicit ByteStream(const std::string& path, const std::string& shown = {}, ReadingHooks hooks = {});
   ~ByteStream();
   ByteStream(const ByteStream&) = delete;
   ByteStream& operator=(const ByteStream&) = delete;
@@ -33,15 +35,18 @@ class ByteStream {
   std::unique_ptr<State> state_;
 };
 
-/// Lines of a ByteStream. A UTF-8 byte order mark is skipped; UTF-16 is refused with advice (FileError).
+/// Lines of a ByteStream, as UTF-8: a line that is none is read as Windows-1252 (Latin-1), which is said once. A UTF-8
+/// byte order mark is skipped; UTF-16, workbooks and other files that are no text are refused with advice (FileError).
 /// A file that has carriage returns and no line feed in its first 64 KiB is read as one of those line ends.
 class LineReader {
  public:
-  explicit LineReader(const std::string& path, const std::string& shown = {});
+  static constexpr std::size_t kMostLine = std::size_t{256} << 20;
+
+  explicit LineReader(const std::string& path, const std::string& shown = {}, ReadingHooks hooks = {});
 
   /// The next line without its end; a carriage return before the line feed is left in place, because inside quotation
-  /// marks it belongs to the cell. False at the end. A line above 256 MiB is a DataError naming `row` (0-based).
-  bool next(std::string& line, std::int64_t row);
+  /// marks it belongs to the cell. False at the end. A line above `most` bytes is a DataError naming `row` (0-based).
+  bool next(std::string& line, std::int64_t row, std::size_t most = kMostLine);
   /// Up to 64 KiB from the current position, without consuming them; fewer if a pipe has given a line and then pauses.
   std::string_view peek();
   /// Byte of the (unpacked) text where the next line begins; and going on there, as ByteStream::seek().
@@ -54,13 +59,16 @@ class LineReader {
 
  private:
   bool fill();
+  void make_utf8(std::string& line);
 
+  ReadingHooks hooks_;
   ByteStream stream_;
   std::vector<char> buffer_;
   std::size_t begin_ = 0, end_ = 0;
   std::uint64_t read_ = 0;   ///< bytes taken from the stream
   bool at_end_ = false;
   char line_end_ = '\n';
+  bool said_encoding_ = false;
 };
 
 /// Removes one carriage return from the end.

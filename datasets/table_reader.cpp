@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <deque>
+#include <unordered_map>
+#include <utility>
 
 #include "datasets/sdf_records.hpp"
+#include "datasets/table_form.hpp"
 #include "datasets/table_format.hpp"
 #include "datasets/table_lines.hpp"
 #include "datasets/text.hpp"
@@ -12,9 +15,8 @@
 namespace molgraph {
 namespace {
 
-constexpr std::size_t kMaxCell = std::size_t{64} << 20;
 constexpr std::size_t kLookAheadRecords = 1000;
-constexpr std::size_t kLookAheadBytes = std::size_t{64} << 20;
+constexpr std::size_t kLookAheadBytes = std::size_t{64} << 20;   // of text, and what the properties take beside it
 
 int find_any_case(const std::vector<std::string>& columns, std::initializer_list<std::string_view> names) {
   for (const std::string_view name : names)
@@ -32,19 +34,24 @@ struct TableReader::State {
   std::vector<std::string> columns;
   int smiles_column = 0, id_column = -1;
   std::int64_t row = 0;             ///< number of the next row
+  ReadingHooks hooks;
   std::string line;                 ///< reused
-  std::vector<std::string> cells;   ///< reused
+  std::vector<std::string> cells;   ///< reused; no more of them than the table has columns
+  std::size_t cell_count = 0;       ///< that the row has
+  bool surplus = false;             ///< one that is not among `cells` is not empty
   std::int64_t blank_lines = 0;     ///< read, but not yet known to stand before another row
   bool held = false;                ///< `cells` hold a row that comes after the blank lines
   std::deque<SdfRecord> records;    ///< read ahead for the columns
   bool has_names = false;           ///< SDF: there is a column for the title
+  std::unordered_map<std::string, std::size_t> property_columns;   ///< SDF
 
-  State(const std::string& path, const TableOptions& options) : lines(path, options.shown_name) {
+  State(const std::string& path, const TableOptions& options)
+      : lines(path, options.shown_name, options.hooks), hooks(options.hooks) {
+    if (options.header && options.no_header) throw UsageError("--header and --no-header contradict each other");
     format = options.format;
     if (format == TableFormat::automatic && path != "-") format = format_by_suffix(path);
     if (format == TableFormat::automatic) format = format_by_content(lines.peek());
     if (lines.peek().empty()) throw DataError(lines.name() + ": is empty");
-    delimiter = format == TableFormat::tsv ? '\t' : ',';
     if (format == TableFormat::sdf) start_sdf();
     else if (format == TableFormat::smi) start_smi(options);
     else start_csv(options);
@@ -56,7 +63,12 @@ struct TableReader::State {
   bool read_smi(bool& blank);
   bool read_cells(bool& blank) { return format == TableFormat::smi ? read_smi(blank) : read_csv(blank); }
 
+  void say(const std::string& text) const {
+    if (hooks.say) hooks.say(lines.name() + ": " + text, false);
+  }
+  void choose_delimiter(const TableOptions& options, std::string_view head);
   void start_csv(const TableOptions& options);
+  void find_molecules(const std::vector<std::string>& names, const std::vector<std::vector<std::string>>& rows);
   void start_smi(const TableOptions& options);
   void start_sdf();
   void choose_columns(const TableOptions& options);
@@ -66,23 +78,33 @@ struct TableReader::State {
 };
 
 bool TableReader::State::read_csv(bool& blank) {
-  if (!lines.next(line, row)) return false;
-  std::size_t count = 0, at = 0;
+  if (!lines.next(line, row, kMostRowBytes)) return false;
+  const std::size_t kept = columns.empty() ? kMostColumns : columns.size();
+  std::size_t at = 0, bytes = line.size();
+  std::string beyond;   // cells that the table has no column for are counted, not kept
+  cell_count = 0;
+  surplus = false;
   blank = line.empty() || line == "\r";
   while (true) {
-    if (cells.size() <= count) cells.emplace_back();
-    std::string& cell = cells[count++];
+    if (cell_count < kept && cells.size() <= cell_count) cells.emplace_back();
+    std::string& cell = cell_count < kept ? cells[cell_count] : beyond;
+    ++cell_count;
     cell.clear();
     if (at < line.size() && line[at] == '"') {  // a quotation mark elsewhere than at the start is a character
       ++at;
       while (true) {
         const auto quote = line.find('"', at);
         cell.append(line, at, quote == std::string::npos ? quote : quote - at);
-        if (cell.size() > kMaxCell) throw DataError(lines.name(), row + 1, "a cell longer than 64 MiB", cell);
         if (quote == std::string::npos) {  // the cell goes on in the next line
           cell += lines.line_end();
-          if (!lines.next(line, row))
+          if (!lines.next(line, row, kMostRowBytes))
             throw DataError(lines.name(), row + 1, "the quotation mark that opens this cell is never closed", cell);
+          bytes += line.size();
+          if (bytes > kMostRowBytes)
+            throw DataError(lines.name(), row + 1,
+                            "a row longer than " + std::to_string(kMostRowBytes >> 20u) +
+                                " MiB, which is the limit; perhaps the quotation mark that opens this cell is never closed",
+                            cell);
           at = 0;
         } else if (quote + 1 < line.size() && line[quote + 1] == '"') {
           cell += '"';
@@ -96,45 +118,88 @@ bool TableReader::State::read_csv(bool& blank) {
     const auto end = line.find(delimiter, at);
     cell.append(line, at, end == std::string::npos ? end : end - at);
     if (end == std::string::npos && at < line.size()) strip_carriage_return(cell);
-    if (cell.size() > kMaxCell) throw DataError(lines.name(), row + 1, "a cell longer than 64 MiB", cell);
+    surplus = surplus || (cell_count > kept && !cell.empty());
     if (end == std::string::npos) break;
     at = end + 1;
   }
-  cells.resize(count);
+  cells.resize(std::min(cell_count, kept));
   return true;
 }
 
 bool TableReader::State::read_smi(bool& blank) {
-  if (!lines.next(line, row)) return false;
+  if (!lines.next(line, row, kMostRowBytes)) return false;
   strip_carriage_return(line);
-  if (line.size() > kMaxCell) throw DataError(lines.name(), row + 1, "a cell longer than 64 MiB", line);
   const auto start = std::min(line.find_first_not_of(' '), line.size());  // a tab first: no SMILES, but a name
   const auto end = std::min(line.find_first_of(" \t", start), line.size());
   const auto name = std::min(line.find_first_not_of(" \t", end), line.size());
   cells.assign({line.substr(start, end - start), line.substr(name)});
+  cell_count = 2;
+  surplus = false;
   blank = end == start && name == line.size();
   return true;
 }
 
+void TableReader::State::choose_delimiter(const TableOptions& options, std::string_view head) {
+  delimiter = format == TableFormat::tsv ? '\t' : ',';
+  if (options.format == TableFormat::tsv || !options.molecules) return;   // --format tsv means tabs
+  const char found = find_delimiter(head, delimiter, ",\t;", options.smiles_column, lines.line_end());
+  if (found == delimiter) return;
+  delimiter = found;
+  if (found != ';') format = found == '\t' ? TableFormat::tsv : TableFormat::csv;
+  say(std::string("its cells are separated by ") + (found == ';' ? "semicolons" : found == '\t' ? "tabs" : "commas"));
+}
+
 void TableReader::State::start_csv(const TableOptions& options) {
+  const std::string_view head = lines.peek();
+  choose_delimiter(options, head);
+  SampleRows sample;
+  if (options.molecules) sample = sample_rows(head, delimiter, lines.line_end());
+  HeaderVerdict verdict{!options.no_header, true};
+  if (options.molecules && !options.header && !options.no_header) verdict = find_header(sample, options.smiles_column);
+
   bool blank = true;
   while (blank)
     if (!read_csv(blank)) throw DataError(lines.name() + ": is empty");
-  if (cells.size() == 1 && !parses_as_smiles(cells[0])) {
-    const char* wrong = cells[0].find('\t') != std::string::npos  ? "tabs (use --format tsv)"
-                        : cells[0].find(';') != std::string::npos ? "semicolons (save it with commas or tabs)"
-                        : delimiter == '\t' && cells[0].find(',') != std::string::npos ? "commas (use --format csv)"
-                                                                                       : nullptr;
-    if (wrong)
-      throw DataError(lines.name() + ": its cells seem to be separated by " + wrong + ": " + cells[0].substr(0, 80));
-  }
-  if (!options.no_header && first_line_is_header(cells, options.smiles_column)) {
+  if (cell_count > kMostColumns)
+    throw DataError(lines.name() + ": has " + std::to_string(cell_count) + " columns, the limit is " +
+                    std::to_string(kMostColumns) + "; is the table transposed?");
+  if (verdict.header) {
     columns = cells;
-  } else {
-    columns = {"smiles"};
-    for (std::size_t c = 2; c <= cells.size(); ++c) columns.push_back("column_" + std::to_string(c));
-    held = true;
+    if (!verdict.sure) say("its first line is taken as the names of the columns; --no-header if it is data");
+    if (!sample.empty()) sample.erase(sample.begin());
+    if (options.molecules && options.smiles_column.empty()) find_molecules(columns, sample);
+    return;
   }
+  held = true;
+  if (!verdict.sure) say("its first line is taken as data, as the lines behind it are alike; --header if it holds names");
+  // A table of which the user says that it has no names begins with the SMILES, unless its cells say something else.
+  smiles_column = 0;
+  if (options.smiles_column.empty()) find_molecules({}, sample);
+  for (std::size_t c = 0; c < cells.size(); ++c)
+    columns.push_back(static_cast<int>(c) == smiles_column ? "smiles" : "column_" + std::to_string(c + 1));
+}
+
+/// `names`: empty where there are none; `rows`: of data, as far as they can be seen.
+void TableReader::State::find_molecules(const std::vector<std::string>& names, const SampleRows& rows) {
+  const MoleculeColumn found = find_molecule_column(names, rows);
+  const auto name = [&](int c) {
+    return names.empty() ? "column " + std::to_string(c + 1) : "'" + names[static_cast<std::size_t>(c)] + "'";
+  };
+  if (found.column >= 0) {
+    smiles_column = found.column;
+    std::string others;
+    for (const int c : found.others) others += (others.empty() ? "" : ", ") + name(c);
+    if (found.by_cells && (!names.empty() || found.column > 0))
+      say("the molecules are taken from " + name(found.column) +
+          (others.empty() ? "" : "; they could also be " + others) + " (-s names another column)");
+    return;
+  }
+  if (names.empty()) return;
+  std::vector<std::string> candidates;
+  for (const int c : found.others) candidates.push_back(name(c));
+  throw DataError(lines.name() + ": which column holds the SMILES? " +
+                  (candidates.empty() ? "None is named so, and of none the cells parse" : "None is named so, and the cells of several parse: " + list_of(candidates)) +
+                  "; name it with -s; the columns are " + list_of(names));
 }
 
 void TableReader::State::start_smi(const TableOptions& options) {
@@ -142,7 +207,7 @@ void TableReader::State::start_smi(const TableOptions& options) {
   bool blank = true;
   while (blank)
     if (!read_smi(blank)) throw DataError(lines.name() + ": is empty");
-  if (options.no_header || !names_smiles(cells[0])) {
+  if (options.no_header || !(options.header || names_molecules(cells[0]))) {
     held = true;
   } else {
     columns[0] = cells[0];
@@ -157,14 +222,18 @@ void TableReader::State::start_sdf() {
   while (records.size() < kLookAheadRecords && bytes < kLookAheadBytes &&
          read_sdf_record(lines, static_cast<std::int64_t>(records.size()), record)) {
     has_names = has_names || !record.title.empty();
-    bytes += record.bytes;
+    bytes += record.bytes + record.properties.size() * sizeof record.properties[0];
     for (const auto& [name, value] : record.properties)
-      if (std::ranges::find(properties, name) == properties.end()) properties.push_back(name);
+      if (property_columns.try_emplace(name, properties.size()).second) properties.push_back(name);
+    if (properties.size() > kMostColumns)
+      throw DataError(lines.name(), static_cast<std::int64_t>(records.size()) + 1,
+                      "has more than " + std::to_string(kMostColumns) + " properties so far, which is the limit");
     records.push_back(std::move(record));
   }
   if (records.empty()) throw DataError(lines.name() + ": has no record");
   columns = {find_any_case(properties, {"smiles"}) < 0 ? "smiles" : "molgraph_smiles"};
   if (has_names) columns.push_back(find_any_case(properties, {"name"}) < 0 ? "name" : "molgraph_name");
+  for (auto& [name, column] : property_columns) column += columns.size();
   columns.insert(columns.end(), properties.begin(), properties.end());
 }
 
@@ -177,8 +246,6 @@ void TableReader::State::choose_columns(const TableOptions& options) {
   };
   if (!options.smiles_column.empty()) {
     smiles_column = named(options.smiles_column, "--smiles-column");
-  } else if (format != TableFormat::sdf) {
-    smiles_column = std::max(0, find_any_case(columns, {"smiles", "canonical_smiles"}));
   }
   if (!options.id_column.empty()) {
     id_column = named(options.id_column, "--id-column");
@@ -204,11 +271,9 @@ bool TableReader::State::next_line_row(TableRow& out) {
     return true;
   }
   held = false;
-  const auto surplus = std::ranges::find_if(cells.begin() + std::min(cells.size(), columns.size()), cells.end(),
-                                            [](const std::string& cell) { return !cell.empty(); });
-  if (surplus != cells.end())
-    out.problem = std::to_string(cells.size()) + " cells where the table has " + std::to_string(columns.size()) +
-                  " columns";
+  if (surplus)
+    out.problem = std::to_string(cell_count) + " cells where the table has " + std::to_string(columns.size()) + " columns" +
+                  (delimiter == ',' ? "; a comma within a cell needs quotation marks around it" : "");
   cells.resize(columns.size());
   out.cells.swap(cells);
   return true;
@@ -225,14 +290,13 @@ bool TableReader::State::next_sdf(TableRow& out) {
   out.row = row++;
   out.problem.clear();
   out.cells.assign(columns.size(), "");
-  const std::size_t first = has_names ? 2 : 1;
   if (has_names) out.cells[1] = record.title;
   for (auto& [name, value] : record.properties) {
-    const auto column = std::find(columns.begin() + static_cast<std::ptrdiff_t>(first), columns.end(), name);
-    if (column == columns.end())
+    const auto column = property_columns.find(name);
+    if (column == property_columns.end())
       out.problem = "property <" + name + "> does not occur in the first 1,000 records, so it has no column";
     else
-      out.cells[static_cast<std::size_t>(column - columns.begin())] = std::move(value);
+      out.cells[column->second] = std::move(value);
   }
   out.mol_block = smiles_column == 0 ? std::move(record.mol_block) : std::string();
   return true;
@@ -281,20 +345,30 @@ bool TableReader::next(TableRow& row) {
   return state_->format == TableFormat::sdf ? state_->next_sdf(row) : state_->next_line_row(row);
 }
 
-int find_column(const std::vector<std::string>& columns, const std::string& name, const std::string& file) {
-  const auto find = [&](const auto& same) {
-    int found = -1;
-    for (std::size_t c = 0; c < columns.size(); ++c) {
-      if (!same(trim(columns[c]))) continue;
-      if (found >= 0) throw DataError(file + ": two columns are named '" + name + "'");
-      found = static_cast<int>(c);
-    }
-    return found;
+ColumnNames::ColumnNames(const std::vector<std::string>& columns, std::string file) : file_(std::move(file)) {
+  const auto add = [](auto& places, std::string name, int column) {
+    Place& place = places[std::move(name)];
+    if (place.count++ == 0) place.column = column;
   };
-  const std::string_view wanted = trim(name);
-  const int exact = find([&](std::string_view column) { return column == wanted; });
-  if (exact >= 0) return exact;
-  return find([&](std::string_view column) { return lower(column) == lower(wanted); });
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    add(exact_, std::string(trim(columns[c])), static_cast<int>(c));
+    add(any_case_, lower(trim(columns[c])), static_cast<int>(c));
+  }
+}
+
+int ColumnNames::find(const std::string& name) const {
+  const auto look = [&](const auto& places, const std::string& wanted) {
+    const auto place = places.find(wanted);
+    if (place == places.end()) return -1;
+    if (place->second.count > 1) throw DataError(file_ + ": two columns are named '" + name + "'");
+    return place->second.column;
+  };
+  const int exact = look(exact_, std::string(trim(name)));
+  return exact >= 0 ? exact : look(any_case_, lower(trim(name)));
+}
+
+int find_column(const std::vector<std::string>& columns, const std::string& name, const std::string& file) {
+  return ColumnNames(columns, file).find(name);
 }
 
 std::string quote_cell(const std::string& cell, char delimiter) {

@@ -1,10 +1,14 @@
 // Rows of CSV, TSV, SMI and SDF files, plain, gzipped or from stdin, one at a time in constant memory.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
+
+#include "datasets/reading_hooks.hpp"
 
 namespace molgraph {
 
@@ -13,10 +17,13 @@ TableFormat table_format_from_string(const std::string& text);  ///< throws Usag
 
 struct TableOptions {
   TableFormat format = TableFormat::automatic;  ///< automatic: by suffix (".gz" ignored); stdin: guessed from the first lines
-  bool no_header = false;        ///< the first line is data; columns are named smiles, column_2, ...
+  bool no_header = false;        ///< the first line is data; columns are named smiles, column_2, ... (see TableReader)
+  bool header = false;           ///< the first line holds the names; neither: decided by the first lines
   std::string smiles_column;     ///< "" = by the rules of `smiles_column()`
   std::string id_column;         ///< "" = id, idx or name (any case), else the row number
   std::string shown_name;        ///< the input's name in messages; "" = the path, or "standard input"
+  bool molecules = true;         ///< false: a table of anything; nothing is looked for, smiles_column() is 0
+  ReadingHooks hooks{};
 };
 
 /// One data row. SDF: `cells` are [smiles (empty until asked for), properties ...] and `mol_block` is set.
@@ -33,24 +40,31 @@ struct TablePosition {
   std::int64_t offset = -1;   ///< byte of the unpacked text where it begins; -1 = not known
 };
 
-/// Reads one table. RFC 4180 quotes, embedded newlines, CRLF, UTF-8 BOM, a missing last newline, blank trailing lines.
+/// Limits on what is read: above them stands a DataError that names them. Memory is bounded by a few rows.
+inline constexpr std::size_t kMostColumns = 100'000;                   ///< also the properties of an SD file
+inline constexpr std::size_t kMostRowBytes = std::size_t{16} << 20;    ///< of a line, a row of several lines, an SDF record
+
+/// Reads one table. RFC 4180 quotes, embedded newlines, CRLF, UTF-8 BOM, a missing last newline, blank trailing lines;
+/// UTF-8, or Windows-1252 with a word about it. A table called .csv may be separated by tabs or semicolons instead.
 /// SMI: SMILES, blank or tab, name; columns smiles and name. SDF columns: smiles, name (if any title line is not empty
 /// within the first 1,000 records), then the properties seen in the first 1,000 records; a later unknown property is a `problem`.
 /// A property that is called smiles or name makes the generated column molgraph_smiles or molgraph_name. With an SDF's
 /// property named as the SMILES column, its text is the molecule and `mol_block` stays empty.
-/// Whether a header-less CSV is one is decided as programs.md says (first cell parses as SMILES, no column named smiles).
+/// Whether the first line of a CSV is a header is decided by the lines behind it (find_header() in table_form.hpp) and said
+/// unless a column is named as SMILES are; without one, columns are column_1, column_2, ... but for the one called smiles.
 /// Empty lines at the end are no rows; an empty line before other rows is a row of empty cells, so that no row shifts.
-/// A cell above 64 MiB, and a quotation mark that is never closed, are a DataError naming the row where the cell begins.
+/// A quotation mark that is never closed is a DataError naming the row where the cell begins.
 class TableReader {
  public:
-  /// `path` "-" = stdin. Throws FileError (missing, unreadable, damaged gzip) and DataError (no such column, empty file).
+  /// `path` "-" = stdin. Throws FileError (missing, unreadable, damaged gzip, no text), DataError (no such column, empty
+  /// file, no column of molecules) and UsageError (both `header` and `no_header`).
   TableReader(const std::string& path, const TableOptions& options);
   ~TableReader();
   TableReader(TableReader&&) noexcept;
   TableReader& operator=(TableReader&&) noexcept;
 
   const std::vector<std::string>& columns() const;
-  int smiles_column() const;       ///< index into columns(): the one named smiles (any case), canonical_smiles, else 0
+  int smiles_column() const;       ///< index into columns(), as find_molecule_column() in table_form.hpp says
   int id_column() const;           ///< index into columns(), -1 = row number
   TableFormat format() const;      ///< the one in use
   /// False at the end.
@@ -65,6 +79,22 @@ class TableReader {
  private:
   struct State;
   std::unique_ptr<State> state_;
+};
+
+/// Finds columns by name, many of them in linear time.
+class ColumnNames {
+ public:
+  /// `file` for messages.
+  ColumnNames(const std::vector<std::string>& columns, std::string file);
+  /// As find_column().
+  int find(const std::string& name) const;
+
+ private:
+  struct Place {
+    int column = -1, count = 0;
+  };
+  std::string file_;
+  std::unordered_map<std::string, Place> exact_, any_case_;
 };
 
 /// Index of the column with this name (blanks around it ignored; exact case first, then any case). -1 = none.

@@ -42,6 +42,12 @@ std::vector<std::string> sorted_labels(const std::set<std::string>& labels) {
                   place.text);
 }
 
+[[noreturn]] void throw_decimal_comma(const ColumnStats& column) {
+  throw DataError(column.first_text.file, column.first_text.row + 1,
+                  "column '" + column.name + "' holds no number here; decimal commas are not understood: write points (1.5)",
+                  column.first_text.text);
+}
+
 Task multiclass_task(const std::vector<ColumnStats>& stats, const std::vector<std::size_t>& columns) {
   std::set<std::string> labels;
   for (const std::size_t c : columns) {
@@ -60,6 +66,7 @@ Task multiclass_task(const std::vector<ColumnStats>& stats, const std::vector<st
 void check_values(const ColumnStats& column, std::optional<TaskKind> kind) {
   if (column.filled == 0) throw DataError("column '" + column.name + "' holds no value at all");
   if (kind == TaskKind::multiclass) return;
+  if (column.decimal_commas > 0) throw_decimal_comma(column);
   if (2 * column.numbers < column.filled)
     throw DataError(column.first_text.file, column.first_text.row + 1,
                     "column '" + column.name + "' is text (" + std::to_string(column.numbers) + " of " +
@@ -96,11 +103,22 @@ std::optional<double> number_of_cell(std::string_view cell) {
   return std::nullopt;
 }
 
+bool has_decimal_comma(std::string_view cell) {
+  std::string_view text = trim(cell);
+  if (text.starts_with('-') || text.starts_with('+')) text.remove_prefix(1);
+  const auto comma = text.find(',');
+  const auto is_digits = [](std::string_view part) {
+    return !part.empty() && part.find_first_not_of("0123456789") == std::string_view::npos;
+  };
+  return comma != std::string_view::npos && is_digits(text.substr(0, comma)) && is_digits(text.substr(comma + 1));
+}
+
 void ColumnStats::add(std::string_view cell, const std::string& file, std::int64_t row) {
   if (is_missing(cell)) return;
   ++filled;
   const auto number = number_of_cell(cell);
   numbers += number.has_value();
+  if (!number && has_decimal_comma(cell)) ++decimal_commas;
   if (!number && first_text.row < 0) first_text = {file, std::string(cell.substr(0, 200)), row};
   if (first_not_binary.row < 0 && !(number && (*number == 0 || *number == 1)))
     first_not_binary = {file, std::string(cell.substr(0, 200)), row};
@@ -122,7 +140,11 @@ std::vector<int> candidate_columns(const std::vector<std::string>& columns, cons
 TargetChoice choose_targets(const std::vector<ColumnStats>& stats, bool named, std::optional<TaskKind> kind) {
   TargetChoice choice;
   for (std::size_t c = 0; c < stats.size(); ++c)
-    if (named || (stats[c].filled > 0 && 2 * stats[c].numbers >= stats[c].filled)) choice.columns.push_back(c);
+    if (named || (stats[c].filled > 0 && 2 * (stats[c].numbers + stats[c].decimal_commas) >= stats[c].filled))
+      choice.columns.push_back(c);
+  if (choice.columns.size() > kMostTargets)
+    throw DataError(std::to_string(choice.columns.size()) + " columns would be targets, the limit is " +
+                    std::to_string(kMostTargets) + "; name those that are meant with --target-columns");
   for (const std::size_t c : choice.columns) check_values(stats[c], kind);
   if (kind == TaskKind::multiclass) {
     choice.task = multiclass_task(stats, choice.columns);

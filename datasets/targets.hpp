@@ -18,6 +18,9 @@ bool is_missing(std::string_view cell);
 /// A finite number that fits a float; true and false are 1 and 0. Empty for anything else, such as ">50" or "1,5".
 std::optional<double> number_of_cell(std::string_view cell);
 
+/// True for "1,5" and "-0,25": what may be a number with a decimal comma, which is never guessed.
+bool has_decimal_comma(std::string_view cell);
+
 /// Where a cell stands that is not what it should be.
 struct CellPlace {
   std::string file, text;
@@ -27,7 +30,7 @@ struct CellPlace {
 /// What one column holds, gathered cell by cell in constant memory (class labels apart).
 struct ColumnStats {
   std::string name;
-  std::int64_t filled = 0, numbers = 0;
+  std::int64_t filled = 0, numbers = 0, decimal_commas = 0;   ///< the last are no numbers
   CellPlace first_text{};         ///< first filled cell that is no number
   CellPlace first_not_binary{};   ///< first filled cell that is neither 0 nor 1
   bool keep_labels = false;     ///< gather `labels`
@@ -42,7 +45,7 @@ std::vector<int> candidate_columns(const std::vector<std::string>& columns, cons
 
 /// The targets among the columns and what they are. `named`: the user chose these columns, so each must do; otherwise
 /// the columns left of whose filled cells at least half are numbers. `kind` empty: binary if all values are 0 or 1,
-/// else regression. Throws DataError for a text column, for a cell that is no number and for values that do not fit the kind.
+/// else regression. Throws DataError for numbers with decimal commas, for a text column, for a cell that is no number and for values that do not fit the kind.
 struct TargetChoice {
   std::vector<std::size_t> columns;  ///< indices into the statistics
   Task task;                         ///< names as in the table, no units

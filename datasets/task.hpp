@@ -1,6 +1,7 @@
 // What is predicted: kind, names, units.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -11,6 +12,8 @@ namespace molgraph {
 enum class TaskKind : std::uint8_t { regression, binary, multiclass };
 std::string_view to_string(TaskKind kind);              ///< "regression", "binary", "multiclass"
 TaskKind task_kind_from_string(std::string_view text);  ///< also accepts "classification" = binary; throws UsageError
+
+inline constexpr std::size_t kMostTargets = 65'536;   ///< of a table and of a store
 
 struct Task {
   TaskKind kind = TaskKind::regression;
