@@ -71,8 +71,9 @@ std::optional<Layout> in_place(const Layout& layout, const fs::path& folder) {
 }
 
 /// A table with a split column may leave it out: then the next layout, without it, is meant.
-bool has_its_columns(const Layout& found, const TableOptions& options) {
+bool has_its_columns(const Layout& found, TableOptions options) {
   if (found.part_column.empty()) return true;
+  options.molecules = false;   // the next layout may know their column better
   const TableReader reader(found.table, options);
   return find_column(reader.columns(), found.part_column, found.table) >= 0;
 }

@@ -97,7 +97,8 @@ Fit fit_of(const SampleRows& rows, const std::string& wanted) {
   fit.named = std::ranges::any_of(rows[0], [&](const auto& cell) { return names_molecules(cell) || is_wanted(cell, wanted); });
   const std::size_t first = rows.size() > 1 ? 1 : 0;
   fit.molecules = std::ranges::any_of(kinds_of(rows, first, rows[0].size()), &ColumnKind::is_molecules);
-  for (const auto& row : rows) fit.alike += row.size() == rows[0].size() ? 1.0 / static_cast<double>(rows.size()) : 0.0;
+  const auto alike = std::ranges::count_if(rows, [&](const auto& row) { return row.size() == rows[0].size(); });
+  fit.alike = static_cast<double>(alike) / static_cast<double>(rows.size());
   return fit;
 }
 
@@ -146,7 +147,7 @@ HeaderVerdict find_header(const SampleRows& rows, const std::string& wanted) {
   for (const std::string& cell : cells)
     if (names_smiles(cell) || is_wanted(cell, wanted)) return {true, true};
   const bool named = std::ranges::any_of(cells, names_molecules);
-  if (rows.size() == 1) return {named || std::ranges::none_of(cells, is_molecule), named};
+  if (rows.size() == 1) return {named || cells.empty() || !is_molecule(cells[0]), named};
   const auto kinds = kinds_of(rows, 1, cells.size());
   bool numbers = false, molecules = false;
   for (std::size_t c = 0; c < cells.size(); ++c) {

@@ -6,6 +6,7 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <cassert>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -18,7 +19,6 @@ namespace molgraph {
 namespace {
 
 constexpr std::size_t kRawBytes = std::size_t{1} << 18;
-constexpr std::size_t kPeekBytes = std::size_t{1} << 16;
 constexpr int kPause = 500;   // milliseconds
 constexpr int kLook = 100;    // milliseconds
 constexpr std::size_t kShownLine = 60;
@@ -171,7 +171,7 @@ bool ByteStream::would_wait(int milliseconds) const {
 const std::string& ByteStream::name() const { return state_->name; }
 
 LineReader::LineReader(const std::string& path, const std::string& shown, ReadingHooks hooks)
-    : hooks_(std::move(hooks)), stream_(path, shown, hooks_), buffer_(std::size_t{1} << 20) {
+    : hooks_(std::move(hooks)), stream_(path, shown, hooks_), buffer_(kMostPeek) {
   const std::string_view head = peek();
   if (head.starts_with("\xFF\xFE") || head.starts_with("\xFE\xFF"))
     throw FileError(name() + ": is UTF-16 text; save it as UTF-8 (in a spreadsheet: \"CSV UTF-8\")");
@@ -209,10 +209,11 @@ void LineReader::seek(std::uint64_t offset) {
   at_end_ = false;
 }
 
-std::string_view LineReader::peek() {
-  const auto seen = [this] { return std::string_view{buffer_.data() + begin_, std::min(kPeekBytes, end_ - begin_)}; };
+std::string_view LineReader::peek(std::size_t most) {
+  assert(most <= kMostPeek);
+  const auto seen = [&] { return std::string_view{buffer_.data() + begin_, std::min(most, end_ - begin_)}; };
   const auto paused = [&] { return seen().find('\n') != std::string_view::npos && stream_.would_wait(kPause); };
-  while (end_ - begin_ < kPeekBytes && !paused() && fill()) {
+  while (end_ - begin_ < most && !paused() && fill()) {
   }
   return seen();
 }

@@ -40,15 +40,16 @@ class ByteStream {
 /// A file that has carriage returns and no line feed in its first 64 KiB is read as one of those line ends.
 class LineReader {
  public:
-  static constexpr std::size_t kMostLine = std::size_t{256} << 20;
+  static constexpr std::size_t kMostLine = std::size_t{256} << 20, kMostPeek = std::size_t{1} << 20;
 
   explicit LineReader(const std::string& path, const std::string& shown = {}, ReadingHooks hooks = {});
 
   /// The next line without its end; a carriage return before the line feed is left in place, because inside quotation
   /// marks it belongs to the cell. False at the end. A line above `most` bytes is a DataError naming `row` (0-based).
   bool next(std::string& line, std::int64_t row, std::size_t most = kMostLine);
-  /// Up to 64 KiB from the current position, without consuming them; fewer if a pipe has given a line and then pauses.
-  std::string_view peek();
+  /// Up to `most` bytes (at most kMostPeek) from the current position, without consuming them; fewer if a pipe has given a
+  /// line and then pauses.
+  std::string_view peek(std::size_t most = std::size_t{64} << 10);
   /// Byte of the (unpacked) text where the next line begins; and going on there, as ByteStream::seek().
   std::uint64_t offset() const { return read_ - (end_ - begin_); }
   void seek(std::uint64_t offset);

@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "datasets/encoding.hpp"
 #include "datasets/sdf_records.hpp"
 #include "datasets/table_form.hpp"
 #include "datasets/table_format.hpp"
@@ -15,6 +16,7 @@
 namespace molgraph {
 namespace {
 
+constexpr std::size_t kShownName = 60;
 constexpr std::size_t kLookAheadRecords = 1000;
 constexpr std::size_t kLookAheadBytes = std::size_t{64} << 20;   // of text, and what the properties take beside it
 
@@ -23,6 +25,15 @@ int find_any_case(const std::vector<std::string>& columns, std::initializer_list
     for (std::size_t c = 0; c < columns.size(); ++c)
       if (lower(trim(columns[c])) == name) return static_cast<int>(c);
   return -1;
+}
+
+/// Names in a message: what is called a table may be anything.
+std::string shown(std::vector<std::string> names) {
+  for (std::string& name : names) {
+    name = utf8_head(name, kShownName);
+    std::ranges::replace_if(name, [](unsigned char c) { return c < 0x20 || c == 0x7F; }, ' ');
+  }
+  return list_of(names);
 }
 
 }  // namespace
@@ -99,7 +110,7 @@ bool TableReader::State::read_csv(bool& blank) {
           cell += lines.line_end();
           if (!lines.next(line, row, kMostRowBytes))
             throw DataError(lines.name(), row + 1, "the quotation mark that opens this cell is never closed", cell);
-          bytes += line.size();
+          bytes += line.size() + 1;
           if (bytes > kMostRowBytes)
             throw DataError(lines.name(), row + 1,
                             "a row longer than " + std::to_string(kMostRowBytes >> 20u) +
@@ -150,10 +161,10 @@ void TableReader::State::choose_delimiter(const TableOptions& options, std::stri
 }
 
 void TableReader::State::start_csv(const TableOptions& options) {
-  const std::string_view head = lines.peek();
-  choose_delimiter(options, head);
+  choose_delimiter(options, lines.peek());
   SampleRows sample;
-  if (options.molecules) sample = sample_rows(head, delimiter, lines.line_end());
+  if (options.molecules) sample = sample_rows(lines.peek(), delimiter, lines.line_end());
+  if (sample.size() == 1) sample = sample_rows(lines.peek(LineReader::kMostPeek), delimiter, lines.line_end());   // a wide one
   HeaderVerdict verdict{!options.no_header, true};
   if (options.molecules && !options.header && !options.no_header) verdict = find_header(sample, options.smiles_column);
 
@@ -199,7 +210,7 @@ void TableReader::State::find_molecules(const std::vector<std::string>& names, c
   for (const int c : found.others) candidates.push_back(name(c));
   throw DataError(lines.name() + ": which column holds the SMILES? " +
                   (candidates.empty() ? "None is named so, and of none the cells parse" : "None is named so, and the cells of several parse: " + list_of(candidates)) +
-                  "; name it with -s; the columns are " + list_of(names));
+                  "; name it with -s; the columns are " + shown(names));
 }
 
 void TableReader::State::start_smi(const TableOptions& options) {
@@ -241,7 +252,7 @@ void TableReader::State::choose_columns(const TableOptions& options) {
   const auto named = [&](const std::string& name, const char* what) {
     const int column = find_column(columns, name, lines.name());
     if (column < 0)
-      throw DataError(lines.name() + ": no column '" + name + "' (" + what + "); the columns are " + list_of(columns));
+      throw DataError(lines.name() + ": no column '" + name + "' (" + what + "); the columns are " + shown(columns));
     return column;
   };
   if (!options.smiles_column.empty()) {
@@ -343,32 +354,6 @@ bool TableReader::would_wait() const {
 
 bool TableReader::next(TableRow& row) {
   return state_->format == TableFormat::sdf ? state_->next_sdf(row) : state_->next_line_row(row);
-}
-
-ColumnNames::ColumnNames(const std::vector<std::string>& columns, std::string file) : file_(std::move(file)) {
-  const auto add = [](auto& places, std::string name, int column) {
-    Place& place = places[std::move(name)];
-    if (place.count++ == 0) place.column = column;
-  };
-  for (std::size_t c = 0; c < columns.size(); ++c) {
-    add(exact_, std::string(trim(columns[c])), static_cast<int>(c));
-    add(any_case_, lower(trim(columns[c])), static_cast<int>(c));
-  }
-}
-
-int ColumnNames::find(const std::string& name) const {
-  const auto look = [&](const auto& places, const std::string& wanted) {
-    const auto place = places.find(wanted);
-    if (place == places.end()) return -1;
-    if (place->second.count > 1) throw DataError(file_ + ": two columns are named '" + name + "'");
-    return place->second.column;
-  };
-  const int exact = look(exact_, std::string(trim(name)));
-  return exact >= 0 ? exact : look(any_case_, lower(trim(name)));
-}
-
-int find_column(const std::vector<std::string>& columns, const std::string& name, const std::string& file) {
-  return ColumnNames(columns, file).find(name);
 }
 
 std::string quote_cell(const std::string& cell, char delimiter) {

@@ -41,6 +41,19 @@ TEST(TrainOptions, DamagedTomlIsRefused) {
   EXPECT_THROW(train_options_from_toml(path), FileError);
 }
 
+TEST(TrainOptions, RunsOfTheFirstVersionAreRead) {
+  TrainOptions options;
+  options.no_header = true;
+  std::string text = to_toml(options);
+  const std::string line = "header = false\n";
+  const std::size_t at = text.find("\n" + line);
+  ASSERT_NE(at, std::string::npos);
+  text.erase(at + 1, line.size());
+  const TrainOptions read = train_options_from_text(text, "old");
+  EXPECT_TRUE(read.no_header);
+  EXPECT_FALSE(read.header);
+}
+
 TEST(TrainOptions, EveryFieldIsListedOnce) {
   TrainOptions options;
   std::set<std::string> keys;
