@@ -233,7 +233,7 @@ void LineReader::make_utf8(std::string& line) {
   line = as_utf8(std::move(line));
 }
 
-bool LineReader::next(std::string& line, std::int64_t row, std::size_t most) {
+bool LineReader::next(std::string& line, std::int64_t row, std::size_t most, PassedOver* beyond) {
   line.clear();
   while (true) {
     if (begin_ == end_ && !fill()) {
@@ -243,11 +243,16 @@ bool LineReader::next(std::string& line, std::int64_t row, std::size_t most) {
     const char* start = buffer_.data() + begin_;
     const auto* stop = static_cast<const char*>(std::memchr(start, line_end_, end_ - begin_));
     const std::size_t length = stop ? static_cast<std::size_t>(stop - start) : end_ - begin_;
-    if (line.size() + length > most)
+    const std::size_t kept = std::min(length, most - line.size());
+    if (kept < length && beyond == nullptr)
       throw DataError(name(), row + 1,
                       "a line longer than " + std::to_string(most >> 20u) + " MiB, which is the limit; is this a table?",
                       as_utf8(line.substr(0, 80)));
-    line.append(start, length);
+    line.append(start, kept);
+    if (kept < length) {
+      beyond->bytes += length - kept;
+      beyond->quotes += static_cast<std::uint64_t>(std::count(start + kept, start + length, '"'));
+    }
     begin_ += length + (stop ? 1 : 0);
     if (!stop) continue;
     make_utf8(line);

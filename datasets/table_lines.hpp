@@ -40,13 +40,18 @@ class ByteStream {
 /// A file that has carriage returns and no line feed in its first 64 KiB is read as one of those line ends.
 class LineReader {
  public:
+  /// Of a line that is too long: what is not in the text.
+  struct PassedOver {
+    std::uint64_t bytes = 0, quotes = 0;
+  };
   static constexpr std::size_t kMostLine = std::size_t{256} << 20, kMostPeek = std::size_t{1} << 20;
 
   explicit LineReader(const std::string& path, const std::string& shown = {}, ReadingHooks hooks = {});
 
   /// The next line without its end; a carriage return before the line feed is left in place, because inside quotation
-  /// marks it belongs to the cell. False at the end. A line above `most` bytes is a DataError naming `row` (0-based).
-  bool next(std::string& line, std::int64_t row, std::size_t most = kMostLine);
+  /// marks it belongs to the cell. False at the end. A line above `most` bytes is a DataError naming `row` (0-based);
+  /// with `beyond`, what lies above is passed over and described there instead.
+  bool next(std::string& line, std::int64_t row, std::size_t most = kMostLine, PassedOver* beyond = nullptr);
   /// Up to `most` bytes (at most kMostPeek) from the current position, without consuming them; fewer if a pipe has given a
   /// line and then pauses.
   std::string_view peek(std::size_t most = std::size_t{64} << 10);

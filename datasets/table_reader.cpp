@@ -50,6 +50,7 @@ struct TableReader::State {
   std::vector<std::string> cells;   ///< reused; no more of them than the table has columns
   std::size_t cell_count = 0;       ///< that the row has
   bool surplus = false;             ///< one that is not among `cells` is not empty
+  std::string too_long;             ///< why the row has no cells, if its line is above the limit
   std::int64_t blank_lines = 0;     ///< read, but not yet known to stand before another row
   bool held = false;                ///< `cells` hold a row that comes after the blank lines
   std::deque<SdfRecord> records;    ///< read ahead for the columns
@@ -77,6 +78,7 @@ struct TableReader::State {
   void say(const std::string& text) const {
     if (hooks.say) hooks.say(lines.name() + ": " + text, false);
   }
+  bool read_line();
   void choose_delimiter(const TableOptions& options, std::string_view head);
   void start_csv(const TableOptions& options);
   void find_molecules(const std::vector<std::string>& names, const std::vector<std::vector<std::string>>& rows);
@@ -88,14 +90,30 @@ struct TableReader::State {
   bool next_sdf(TableRow& out);
 };
 
+/// The line that a row begins with. One that is too long is passed over: then the row has no cells.
+bool TableReader::State::read_line() {
+  LineReader::PassedOver beyond;
+  too_long.clear();
+  if (!lines.next(line, row, kMostRowBytes, &beyond)) return false;
+  if (beyond.bytes == 0) return true;
+  too_long = "a line of " + std::to_string(line.size() + beyond.bytes) + " bytes, the limit is " +
+             std::to_string(kMostRowBytes >> 20u) + " MiB";
+  const bool header = columns.empty();
+  if (header || (format != TableFormat::smi && (beyond.quotes + static_cast<std::uint64_t>(std::ranges::count(line, '"'))) % 2 > 0))
+    throw DataError(lines.name(), header ? 0 : row + 1, header ? "its first line is " + too_long : too_long,
+                    line.substr(0, kShownName));
+  line.clear();
+  return true;
+}
+
 bool TableReader::State::read_csv(bool& blank) {
-  if (!lines.next(line, row, kMostRowBytes)) return false;
+  if (!read_line()) return false;
   const std::size_t kept = columns.empty() ? kMostColumns : columns.size();
   std::size_t at = 0, bytes = line.size();
   std::string beyond;   // cells that the table has no column for are counted, not kept
   cell_count = 0;
   surplus = false;
-  blank = line.empty() || line == "\r";
+  blank = (line.empty() && too_long.empty()) || line == "\r";
   while (true) {
     if (cell_count < kept && cells.size() <= cell_count) cells.emplace_back();
     std::string& cell = cell_count < kept ? cells[cell_count] : beyond;
@@ -138,7 +156,7 @@ bool TableReader::State::read_csv(bool& blank) {
 }
 
 bool TableReader::State::read_smi(bool& blank) {
-  if (!lines.next(line, row, kMostRowBytes)) return false;
+  if (!read_line()) return false;
   strip_carriage_return(line);
   const auto start = std::min(line.find_first_not_of(' '), line.size());  // a tab first: no SMILES, but a name
   const auto end = std::min(line.find_first_of(" \t", start), line.size());
@@ -146,7 +164,7 @@ bool TableReader::State::read_smi(bool& blank) {
   cells.assign({line.substr(start, end - start), line.substr(name)});
   cell_count = 2;
   surplus = false;
-  blank = end == start && name == line.size();
+  blank = end == start && name == line.size() && too_long.empty();
   return true;
 }
 
@@ -214,10 +232,10 @@ void TableReader::State::find_molecules(const std::vector<std::string>& names, c
 }
 
 void TableReader::State::start_smi(const TableOptions& options) {
-  columns = {"smiles", "name"};
   bool blank = true;
   while (blank)
     if (!read_smi(blank)) throw DataError(lines.name() + ": is empty");
+  columns = {"smiles", "name"};
   if (options.no_header || !(options.header || names_molecules(cells[0]))) {
     held = true;
   } else {
@@ -282,6 +300,7 @@ bool TableReader::State::next_line_row(TableRow& out) {
     return true;
   }
   held = false;
+  out.problem = too_long;
   if (surplus)
     out.problem = std::to_string(cell_count) + " cells where the table has " + std::to_string(columns.size()) + " columns" +
                   (delimiter == ',' ? "; a comma within a cell needs quotation marks around it" : "");

@@ -164,9 +164,10 @@ TEST_F(TableFormTest, WhatIsNoTextIsNamedWithAWayOut) {
 
 TEST_F(TableFormTest, LongLinesAndManyColumnsAreRefused) {
   const std::string long_cell(kMostRowBytes, 'x');
-  EXPECT_THAT(message_of<DataError>([&] { read("a.csv", "smiles,y\nC,1\nC," + long_cell + "\n"); }),
+  EXPECT_THAT(message_of<DataError>([&] { read("a.csv", "smiles" + long_cell + ",y\nC,1\n"); }),
+              AllOf(HasSubstr("first line"), HasSubstr("16 MiB")));
+  EXPECT_THAT(message_of<DataError>([&] { read("a.csv", "smiles,y\nC,1\nC,\"" + long_cell + "\n\"\n"); }),
               AllOf(HasSubstr("row 2"), HasSubstr("16 MiB")));
-  EXPECT_THAT(message_of<DataError>([&] { read("a.smi", "C x\nC " + long_cell + "\n"); }), HasSubstr("16 MiB"));
   std::string lines = "smiles,y\nC,\"";
   for (int i = 0; i < 20; ++i) lines += std::string(1u << 20, 'x') + "\n";
   EXPECT_THAT(message_of<DataError>([&] { read("b.csv", lines); }), AllOf(HasSubstr("row 1"), HasSubstr("never closed")));
@@ -192,6 +193,21 @@ TEST_F(TableFormTest, WideTablesTakeLinearTime) {
   EXPECT_THAT(read("a.sdf", sdf + "$$$$\n" + sdf + "$$$$\n").rows, SizeIs(2));
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
   EXPECT_THAT(message_of<DataError>([&] { read("b.sdf", sdf + "> <p>\n1\n\n> <q>\n1\n\n$$$$\n"); }), HasSubstr("100000 properties"));
+}
+
+TEST_F(TableFormTest, ALineThatIsTooLongIsABadRowAndShiftsNone) {
+  const std::string endless(3 * kMostRowBytes + 7, 'x');
+  for (const std::string& path : {folder.write("a.csv", "smiles,y\nC,1\nC," + endless + "\nN,2\n"),
+                                  folder.write("a.smi", "C x\nC " + endless + "\nN y\n")}) {
+    TableReader reader(path, {});
+    std::vector<std::string> problems, first;
+    for (TableRow row; reader.next(row); row = {}) {
+      problems.push_back(row.problem);
+      first.push_back(row.cells[0]);
+    }
+    EXPECT_THAT(first, ElementsAre("C", "", "N")) << path;
+    EXPECT_THAT(problems, ElementsAre("", HasSubstr("50331657 bytes, the limit is 16 MiB"), "")) << path;
+  }
 }
 
 struct Enough {};
