@@ -4,6 +4,7 @@
 
 #include "datasets/embedding_file.hpp"
 #include "datasets/table_reader.hpp"
+#include "datasets/text.hpp"
 #include "featurize/error.hpp"
 
 namespace molgraph {

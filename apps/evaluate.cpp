@@ -14,8 +14,8 @@ constexpr std::int64_t kTokensPerBatch = 4096;
 
 }  // namespace
 
-std::vector<float> predict_molecules(const RunFunction& run, const PackOptions& pack, const MoleculeSet& set,
-                                     const std::vector<std::int64_t>& indices) {
+std::vector<double> predict_molecules(const RunFunction& run, const PackOptions& pack, const MoleculeSet& set,
+                                      const std::vector<std::int64_t>& indices) {
   torch::InferenceMode inference;
   const std::int64_t outputs = set.task.num_outputs();
   std::vector<std::size_t> order(indices.size());
@@ -23,7 +23,7 @@ std::vector<float> predict_molecules(const RunFunction& run, const PackOptions& 
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return set.graph(indices[a]).num_atoms < set.graph(indices[b]).num_atoms;
   });
-  std::vector<float> predictions(indices.size() * static_cast<std::size_t>(outputs));
+  std::vector<double> predictions(indices.size() * static_cast<std::size_t>(outputs));
   for (std::size_t start = 0; start < order.size();) {
     if (const int signal = stop_requested()) throw Stopped{signal};
     std::vector<std::int64_t> chosen;
@@ -34,9 +34,9 @@ std::vector<float> predict_molecules(const RunFunction& run, const PackOptions& 
       tokens += set.graph(chosen.back()).num_atoms + 1;
     }
     const TrainBatch batch = make_batch(set, chosen, pack);
-    const torch::Tensor values = to_predictions(set.task, run(batch.graph, {}).values).to(torch::kFloat32).contiguous();
+    const torch::Tensor values = to_predictions(set.task, run(batch.graph, {}).values).to(torch::kFloat64).contiguous();
     for (std::size_t k = start; k < end; ++k) {
-      const float* row = values.data_ptr<float>() + static_cast<std::int64_t>(k - start) * outputs;
+      const double* row = values.data_ptr<double>() + static_cast<std::int64_t>(k - start) * outputs;
       std::copy_n(row, outputs, predictions.begin() + static_cast<std::int64_t>(order[k]) * outputs);
     }
     start = end;
@@ -44,9 +44,9 @@ std::vector<float> predict_molecules(const RunFunction& run, const PackOptions& 
   return predictions;
 }
 
-std::vector<float> targets_of(const MoleculeSet& set, const std::vector<std::int64_t>& indices) {
+std::vector<double> targets_of(const MoleculeSet& set, const std::vector<std::int64_t>& indices) {
   const std::int64_t num_targets = set.task.num_targets();
-  std::vector<float> targets;
+  std::vector<double> targets;
   targets.reserve(indices.size() * static_cast<std::size_t>(num_targets));
   for (std::int64_t g : indices) {
     const auto first = set.targets.begin() + g * num_targets;

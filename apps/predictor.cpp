@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 // A few packs of the engine: small enough that all threads have work to the end of a window. A GPU wants more at once.
 constexpr std::int64_t kPairsPerBatch = 16'384, kPairsPerGpuBatch = 1 << 20;
 constexpr std::int64_t kMoleculesPerPiece = 16;  // handed to a featurising thread at once
-constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 /// A run directory, a folder of model_0, model_1, ... or a file -> the weight files, in order.
 void find_model_files(const fs::path& path, std::vector<std::string>& files) {
@@ -162,8 +162,8 @@ void summarise_members(Prediction& prediction) {
     double mean = 0, square = 0;
     for (const auto& member : prediction.members) mean += member[o] / static_cast<double>(runs);
     for (const auto& member : prediction.members) square += (member[o] - mean) * (member[o] - mean);
-    prediction.values[o] = static_cast<float>(mean);
-    prediction.deviation[o] = static_cast<float>(std::sqrt(square / static_cast<double>(runs)));
+    prediction.values[o] = mean;
+    prediction.deviation[o] = std::sqrt(square / static_cast<double>(runs));
   }
 }
 
@@ -194,12 +194,16 @@ Pooling pooling_from_string(const std::string& text) {
 
 struct Predictor::State {
   State(const PredictorOptions& given, std::vector<ScoringModel> loaded, std::vector<std::string> names)
-      : options(given), runs(std::move(loaded)), files(std::move(names)), featurizer(runs[0].config.featurizer, options.limits) {}
+      : options(given), runs(std::move(loaded)), files(std::move(names)), featurizer(runs[0].config.featurizer, options.limits), output_scale(runs[0].target_scale) {
+    for (const ScoringModel& run : runs)
+      for (std::size_t o = 0; o < output_scale.size(); ++o) output_scale[o] = std::min(output_scale[o], run.target_scale[o]);
+  }
 
   PredictorOptions options;
   std::vector<ScoringModel> runs;
   std::vector<std::string> files;   // of `runs`
   Featurizer featurizer;
+  std::vector<double> output_scale;
 
   /// An imported model may lack rows for what a molecule holds; all runs must be able to take it.
   void reject_unsupported(FeaturizeResult& molecule) const {
@@ -255,8 +259,8 @@ struct Predictor::State {
     const auto channels = static_cast<std::size_t>(runs[0].config.encoder().width);
     std::vector<Prediction> predictions(texts.size());
     for (std::size_t i = 0; i < texts.size(); ++i) {
-      predictions[i].members.assign(runs.size(), std::vector<float>(outputs, kNaN));
-      if (embedding != nullptr) predictions[i].embedding.assign(embedding->layers.size() * channels, kNaN);
+      predictions[i].members.assign(runs.size(), std::vector<double>(outputs, kNaN));
+      if (embedding != nullptr) predictions[i].embedding.assign(embedding->layers.size() * channels, std::numeric_limits<float>::quiet_NaN());
       if (const Rejection* rejection = std::get_if<Rejection>(&molecules[i])) {
         predictions[i].status = rejection->status;
         predictions[i].reason = rejection->reason;
@@ -272,9 +276,7 @@ struct Predictor::State {
       }
       runs[r].predict(batch, values.data(), kept);
       for (std::size_t k = 0; k < chosen.size(); ++k) {
-        float* row = values.data() + k * outputs;
-        runs[r].to_predictions(row);
-        predictions[chosen[k]].members[r].assign(row, row + outputs);
+        runs[r].to_predictions(values.data() + k * outputs, predictions[chosen[k]].members[r].data());
         const std::int64_t first = batch.token_offset[k], tokens = batch.token_offset[k + 1] - first;
         for (std::size_t l = 0; l < states.size(); ++l) {
           pool(embedding->pooling, states[l].data() + static_cast<std::size_t>(first) * channels, tokens,
@@ -313,6 +315,7 @@ const Task& Predictor::task() const { return state_->runs[0].config.task; }
 const FeaturizerOptions& Predictor::featurizer() const { return state_->runs[0].config.featurizer; }
 std::size_t Predictor::num_runs() const { return state_->runs.size(); }
 const std::vector<std::string>& Predictor::files() const { return state_->files; }
+const std::vector<double>& Predictor::output_scale() const { return state_->output_scale; }
 
 int Predictor::embedding_width(const EmbeddingOptions& options) const {
   if (num_runs() > 1) {
