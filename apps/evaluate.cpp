@@ -1,6 +1,7 @@
 #include "apps/evaluate.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "apps/batches.hpp"
@@ -53,6 +54,25 @@ std::vector<double> targets_of(const MoleculeSet& set, const std::vector<std::in
     targets.insert(targets.end(), first, first + num_targets);
   }
   return targets;
+}
+
+TargetStatistics target_statistics(const MoleculeSet& set, const std::vector<std::int64_t>& indices) {
+  const std::size_t num_targets = set.task.names.size();
+  const std::vector<double> values = targets_of(set, indices);
+  TargetStatistics result{std::vector<double>(num_targets), std::vector<double>(num_targets)};
+  for (std::size_t t = 0; t < num_targets; ++t) {
+    double count = 0, mean = 0, squares = 0;  // Welford's recurrence
+    for (std::size_t i = t; i < values.size(); i += num_targets) {
+      if (std::isnan(values[i])) continue;
+      count += 1;
+      const double delta = values[i] - mean;
+      mean += delta / count;
+      squares += delta * (values[i] - mean);
+    }
+    result.mean[t] = mean;
+    if (count > 1) result.deviation[t] = std::sqrt(squares / count);
+  }
+  return result;
 }
 
 }  // namespace molgraph

@@ -20,4 +20,10 @@ std::vector<double> predict_molecules(const RunFunction& run, const PackOptions&
 /// Targets [n, T] of the molecules `indices`.
 std::vector<double> targets_of(const MoleculeSet& set, const std::vector<std::int64_t>& indices);
 
+/// [T] of those that are present; 0 where there is none. The deviation is the population's.
+struct TargetStatistics {
+  std::vector<double> mean, deviation;
+};
+TargetStatistics target_statistics(const MoleculeSet& set, const std::vector<std::int64_t>& indices);
+
 }  // namespace molgraph

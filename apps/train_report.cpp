@@ -17,18 +17,9 @@ namespace {
 
 /// Mean absolute (or other) error of always predicting the training mean; tells whether a model learned anything.
 MetricResult mean_predictor(const LoadedData& data, Metric metric, const std::vector<std::int64_t>& part) {
-  const std::size_t num_targets = data.set.task.names.size();
-  const std::vector<double> train = targets_of(data.set, data.split.train);
-  std::vector<double> sum(num_targets), count(num_targets);
-  for (std::size_t i = 0; i < train.size(); ++i) {
-    if (std::isnan(train[i])) continue;
-    sum[i % num_targets] += train[i];
-    count[i % num_targets] += 1;
-  }
-  std::vector<double> predictions(part.size() * num_targets);
-  for (std::size_t i = 0; i < predictions.size(); ++i) {
-    predictions[i] = sum[i % num_targets] / std::max(count[i % num_targets], 1.0);
-  }
+  const std::vector<double> mean = target_statistics(data.set, data.split.train).mean;
+  std::vector<double> predictions;
+  for (std::size_t i = 0; i < part.size(); ++i) predictions.insert(predictions.end(), mean.begin(), mean.end());
   return evaluate_metric(metric, data.set.task, predictions, targets_of(data.set, part));
 }
 

@@ -64,25 +64,13 @@ void report_data(const LoadedData& data) {
   for (const auto& warning : data.warnings) log_warning(warning);
 }
 
-/// Mean and standard deviation of every training target; a constant target keeps scale 1.
+/// By mean and standard deviation of every training target; a constant target keeps scale 1.
 void scale_targets(const MoleculeSet& set, const Split& split, GraphModel& model) {
-  const std::int64_t num_targets = set.task.num_targets();
-  const std::vector<double> values = targets_of(set, split.train);
-  const torch::Tensor shift = torch::zeros({num_targets}, torch::kFloat64), scale = torch::ones({num_targets}, torch::kFloat64);
-  for (std::int64_t t = 0; t < num_targets; ++t) {
-    double count = 0, mean = 0, squares = 0;  // Welford's recurrence
-    for (std::size_t i = static_cast<std::size_t>(t); i < values.size(); i += static_cast<std::size_t>(num_targets)) {
-      if (std::isnan(values[i])) continue;
-      count += 1;
-      const double delta = values[i] - mean;
-      mean += delta / count;
-      squares += delta * (values[i] - mean);
-    }
-    const double deviation = count > 1 ? std::sqrt(squares / count) : 0.0;
-    shift[t] = mean;
-    if (deviation > 1e-12) scale[t] = deviation;
-  }
-  model.set_target_scaling(shift, scale);
+  const TargetStatistics train = target_statistics(set, split.train);
+  std::vector<double> scale = train.deviation;
+  for (double& deviation : scale)
+    if (deviation <= 1e-12) deviation = 1;
+  model.set_target_scaling(torch::tensor(train.mean, torch::kFloat64), torch::tensor(scale, torch::kFloat64));
 }
 
 void freeze(const std::string& what, GraphModel& model) {
@@ -252,16 +240,13 @@ AllPredictions predict_all(const RunFunction& run, const PackOptions& pack, cons
 /// What OGB-LSC's judges take: y_pred, float32, in the order of the table. A row without a molecule gets the training mean.
 void write_submissions(const std::string& folder, const LoadedData& data, const AllPredictions& predictions) {
   if (data.set.task.num_outputs() != 1) return;
+  const TargetStatistics train = target_statistics(data.set, data.split.train);
   for (const auto& [part, predicted] : predictions.hidden) {
     std::vector<float> values(predicted.begin(), predicted.end());
-    const std::vector<double> train = targets_of(data.set, data.split.train);
-    double sum = 0, count = 0;
-    for (const double value : train)
-      if (!std::isnan(value)) sum += value, count += 1;
     std::int64_t missing = 0;
     for (float& value : values) {
       if (!std::isnan(value)) continue;
-      value = static_cast<float>(sum / std::max(count, 1.0));
+      value = static_cast<float>(train.mean[0]);
       ++missing;
     }
     const std::string name = data.set.source.name == "pcqm4mv2" ? "pcqm4m-v2" : data.set.source.name;
