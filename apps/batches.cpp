@@ -16,8 +16,8 @@ TrainBatch make_batch(const MoleculeSet& set, std::span<const std::int64_t> indi
   for (std::int64_t g : indices) graphs.push_back(set.graph(g));
   const std::int64_t num_targets = set.task.num_targets();
   TrainBatch batch{pack(graphs, indices, options),
-                   torch::empty({static_cast<std::int64_t>(indices.size()), num_targets})};
-  float* out = batch.targets.data_ptr<float>();
+                   torch::empty({static_cast<std::int64_t>(indices.size()), num_targets}, torch::kFloat64)};
+  double* out = batch.targets.data_ptr<double>();
   for (std::int64_t g : indices) out = std::copy_n(set.targets.data() + g * num_targets, num_targets, out);
   batch.present = count_present(set, indices);
   return batch;
@@ -27,8 +27,8 @@ std::int64_t count_present(const MoleculeSet& set, std::span<const std::int64_t>
   const std::int64_t num_targets = set.task.num_targets();
   std::int64_t present = 0;
   for (const std::int64_t g : indices) {
-    const float* targets = set.targets.data() + g * num_targets;
-    present += std::count_if(targets, targets + num_targets, [](float target) { return !std::isnan(target); });
+    const double* targets = set.targets.data() + g * num_targets;
+    present += std::count_if(targets, targets + num_targets, [](double target) { return !std::isnan(target); });
   }
   return present;
 }

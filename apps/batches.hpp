@@ -19,7 +19,7 @@ namespace molgraph {
 
 struct TrainBatch {
   GraphBatch graph;        ///< GraphBatch::row = index in the set, the key of the molecule's random numbers
-  torch::Tensor targets;   ///< [B, T] float32, missing = NaN
+  torch::Tensor targets;   ///< [B, T] float64, missing = NaN
   std::int64_t present = 0;   ///< targets that are not missing, in the parts of all processes together
 };
 

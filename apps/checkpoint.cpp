@@ -8,7 +8,13 @@
 namespace molgraph {
 namespace {
 
-DType dtype_of(const torch::Tensor& tensor) { return tensor.scalar_type() == torch::kInt64 ? DType::i64 : DType::f32; }
+DType dtype_of(const torch::Tensor& tensor) {
+  switch (tensor.scalar_type()) {
+    case torch::kInt64: return DType::i64;
+    case torch::kFloat64: return DType::f64;
+    default: return DType::f32;
+  }
+}
 
 }  // namespace
 
@@ -72,13 +78,15 @@ TrainerState read_checkpoint(const std::string& path, const std::string& identit
   torch::NoGradGuard no_grad;
   for (const auto& [name, tensor] : tensors) {
     const auto found = file.tensors.find(name);
-    if (found == file.tensors.end() || found->second.dtype != dtype_of(tensor) ||
+    // Before they were kept in double, the targets' mean and deviation were float32.
+    const bool narrow = dtype_of(tensor) == DType::f64 && found != file.tensors.end() && found->second.dtype == DType::f32;
+    if (found == file.tensors.end() || (found->second.dtype != dtype_of(tensor) && !narrow) ||
         c10::IntArrayRef(found->second.shape) != tensor.sizes()) {
       throw FileError(path + ": damaged checkpoint: " + name + " is missing or misshapen");
     }
     torch::Tensor target = tensor;
     target.copy_(torch::from_blob(const_cast<std::byte*>(found->second.bytes.data()), found->second.shape,
-                                  tensor.scalar_type()));
+                                  narrow ? torch::kFloat32 : tensor.scalar_type()));
   }
   return state;
 }

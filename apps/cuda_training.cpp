@@ -45,9 +45,10 @@ class Training : public DeviceTraining {
 
   void begin(const TrainerOptions& options, const NamedTensors& state, std::int64_t updates) override {
     backend_->weights_changed();
-    const auto shift = model_.named_buffers()["target_shift"], scale = model_.named_buffers()["target_scale"];
-    TrainingOptions of{.loss = kind_of(options.loss), .targets = static_cast<int>(set_.task.num_targets()), .target = set_.targets,
-                       .shift = values_of(shift), .scale = values_of(scale), .weight_decay = options.weight_decay, .clip = options.grad_clip,
+    // Scaled here, in double: beside a large mean a float32 would hold no more of them.
+    const auto outputs = static_cast<std::size_t>(set_.task.num_outputs());
+    TrainingOptions of{.loss = kind_of(options.loss), .targets = static_cast<int>(set_.task.num_targets()), .target = scaled_targets(),
+                       .shift = std::vector<float>(outputs, 0.0f), .scale = std::vector<float>(outputs, 1.0f), .weight_decay = options.weight_decay, .clip = options.grad_clip,
                        .average = options.ema, .decay_exempt = decay_exempt_, .seed = options.seed, .sum_over_processes = sum_};
     const auto parameters = model_.named_parameters();
     of.frozen = [&](const std::string& name) { return !parameters[name].requires_grad(); };
@@ -83,17 +84,17 @@ class Training : public DeviceTraining {
     return {total.sum, static_cast<std::int64_t>(total.count)};
   }
 
-  std::vector<float> predict(const std::vector<std::int64_t>& molecules) override {
+  std::vector<double> predict(const std::vector<std::int64_t>& molecules) override {
     torch::NoGradGuard no_grad;
     const std::int64_t outputs = set_.task.num_outputs();
-    std::vector<float> all(molecules.size() * static_cast<std::size_t>(outputs));
+    std::vector<double> all(molecules.size() * static_cast<std::size_t>(outputs));
     for (std::size_t first = 0; first < molecules.size(); first += kPredictedAtOnce) {
       if (const int signal = stop_requested()) throw Stopped{signal};
       const auto some = std::span(molecules).subspan(first, std::min(kPredictedAtOnce, molecules.size() - first));
       const torch::Tensor scaled = torch::empty({static_cast<std::int64_t>(some.size()), outputs});
       engine().predict_resident(some, scaled.data_ptr<float>());
-      const torch::Tensor values = to_predictions(set_.task, model_.to_target_unit(scaled)).to(torch::kFloat32).contiguous();
-      std::copy_n(values.const_data_ptr<float>(), values.numel(), all.begin() + static_cast<std::ptrdiff_t>(first) * outputs);
+      const torch::Tensor values = to_predictions(set_.task, model_.to_target_unit(scaled)).to(torch::kFloat64).contiguous();
+      std::copy_n(values.const_data_ptr<double>(), values.numel(), all.begin() + static_cast<std::ptrdiff_t>(first) * outputs);
     }
     return all;
   }
@@ -101,6 +102,18 @@ class Training : public DeviceTraining {
   void swap_average() override { engine().swap_average(); }
 
  private:
+  /// [molecules, T] in the model's unit; labels as they are.
+  std::vector<float> scaled_targets() const {
+    const auto shift = values_of(model_.named_buffers()["target_shift"]), scale = values_of(model_.named_buffers()["target_scale"]);
+    const auto targets = static_cast<std::size_t>(set_.task.num_targets());
+    const bool regression = set_.task.kind == TaskKind::regression;
+    std::vector<float> scaled(set_.targets.size());
+    for (std::size_t i = 0; i < scaled.size(); ++i) {
+      const double value = set_.targets[i];
+      scaled[i] = static_cast<float>(regression ? (value - shift[i % targets]) / scale[i % targets] : value);
+    }
+    return scaled;
+  }
   Model& engine() { return backend_->engine(); }
   static std::unordered_map<std::string, torch::Tensor> by_name(const NamedTensors& state) {
     std::unordered_map<std::string, torch::Tensor> tensors;

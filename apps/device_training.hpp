@@ -29,7 +29,7 @@ class DeviceTraining {
   /// Since the last call; waits until all updates are done.
   virtual Losses take_losses() = 0;
   /// As predict_molecules().
-  virtual std::vector<float> predict(const std::vector<std::int64_t>& molecules) = 0;
+  virtual std::vector<double> predict(const std::vector<std::int64_t>& molecules) = 0;
   /// Exchanges the weights with their moving average; nothing without one.
   virtual void swap_average() = 0;
 };

@@ -7,6 +7,7 @@
 #include "apps/side_files.hpp"
 #include "datasets/embedding_file.hpp"
 #include "datasets/table_reader.hpp"
+#include "datasets/text.hpp"
 #include "featurize/error.hpp"
 
 namespace molgraph {

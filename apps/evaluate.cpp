@@ -1,6 +1,7 @@
 #include "apps/evaluate.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "apps/batches.hpp"
@@ -14,8 +15,8 @@ constexpr std::int64_t kTokensPerBatch = 4096;
 
 }  // namespace
 
-std::vector<float> predict_molecules(const RunFunction& run, const PackOptions& pack, const MoleculeSet& set,
-                                     const std::vector<std::int64_t>& indices) {
+std::vector<double> predict_molecules(const RunFunction& run, const PackOptions& pack, const MoleculeSet& set,
+                                      const std::vector<std::int64_t>& indices) {
   torch::InferenceMode inference;
   const std::int64_t outputs = set.task.num_outputs();
   std::vector<std::size_t> order(indices.size());
@@ -23,7 +24,7 @@ std::vector<float> predict_molecules(const RunFunction& run, const PackOptions& 
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return set.graph(indices[a]).num_atoms < set.graph(indices[b]).num_atoms;
   });
-  std::vector<float> predictions(indices.size() * static_cast<std::size_t>(outputs));
+  std::vector<double> predictions(indices.size() * static_cast<std::size_t>(outputs));
   for (std::size_t start = 0; start < order.size();) {
     if (const int signal = stop_requested()) throw Stopped{signal};
     std::vector<std::int64_t> chosen;
@@ -34,9 +35,9 @@ std::vector<float> predict_molecules(const RunFunction& run, const PackOptions& 
       tokens += set.graph(chosen.back()).num_atoms + 1;
     }
     const TrainBatch batch = make_batch(set, chosen, pack);
-    const torch::Tensor values = to_predictions(set.task, run(batch.graph, {}).values).to(torch::kFloat32).contiguous();
+    const torch::Tensor values = to_predictions(set.task, run(batch.graph, {}).values).to(torch::kFloat64).contiguous();
     for (std::size_t k = start; k < end; ++k) {
-      const float* row = values.data_ptr<float>() + static_cast<std::int64_t>(k - start) * outputs;
+      const double* row = values.data_ptr<double>() + static_cast<std::int64_t>(k - start) * outputs;
       std::copy_n(row, outputs, predictions.begin() + static_cast<std::int64_t>(order[k]) * outputs);
     }
     start = end;
@@ -44,15 +45,34 @@ std::vector<float> predict_molecules(const RunFunction& run, const PackOptions& 
   return predictions;
 }
 
-std::vector<float> targets_of(const MoleculeSet& set, const std::vector<std::int64_t>& indices) {
+std::vector<double> targets_of(const MoleculeSet& set, const std::vector<std::int64_t>& indices) {
   const std::int64_t num_targets = set.task.num_targets();
-  std::vector<float> targets;
+  std::vector<double> targets;
   targets.reserve(indices.size() * static_cast<std::size_t>(num_targets));
   for (std::int64_t g : indices) {
     const auto first = set.targets.begin() + g * num_targets;
     targets.insert(targets.end(), first, first + num_targets);
   }
   return targets;
+}
+
+TargetStatistics target_statistics(const MoleculeSet& set, const std::vector<std::int64_t>& indices) {
+  const std::size_t num_targets = set.task.names.size();
+  const std::vector<double> values = targets_of(set, indices);
+  TargetStatistics result{std::vector<double>(num_targets), std::vector<double>(num_targets)};
+  for (std::size_t t = 0; t < num_targets; ++t) {
+    double count = 0, mean = 0, squares = 0;  // Welford's recurrence
+    for (std::size_t i = t; i < values.size(); i += num_targets) {
+      if (std::isnan(values[i])) continue;
+      count += 1;
+      const double delta = values[i] - mean;
+      mean += delta / count;
+      squares += delta * (values[i] - mean);
+    }
+    result.mean[t] = mean;
+    if (count > 1) result.deviation[t] = std::sqrt(squares / count);
+  }
+  return result;
 }
 
 }  // namespace molgraph

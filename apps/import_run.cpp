@@ -145,8 +145,8 @@ void export_run(const std::string& run, const std::string& out) {
   for (const auto& item : loaded.model->named_parameters()) ours.emplace(item.key(), item.value());
   // The published heads know no scaling of the targets.
   const torch::Tensor shift = loaded.model->named_buffers()["target_shift"], scale = loaded.model->named_buffers()["target_scale"];
-  ours["head.linear.weight"] = ours.at("head.linear.weight") * scale.unsqueeze(1);
-  ours["head.linear.bias"] = ours.at("head.linear.bias") * scale + shift;
+  ours["head.linear.weight"] = (ours.at("head.linear.weight") * scale.unsqueeze(1)).to(torch::kFloat32);
+  ours["head.linear.bias"] = (ours.at("head.linear.bias") * scale + shift).to(torch::kFloat32);
 
   const StateDict theirs = export_published(ours, links_of(loaded.config), TiedRows::equal, file);
   std::vector<torch::Tensor> keep;

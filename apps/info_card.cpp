@@ -22,24 +22,16 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-std::vector<float> floats_of(const SafetensorsFile& file, const std::string& name) {
-  const auto found = file.tensors.find(name);
-  if (found == file.tensors.end() || found->second.dtype != DType::f32) return {};
-  std::vector<float> values(static_cast<std::size_t>(found->second.count()));
-  std::memcpy(values.data(), found->second.bytes.data(), values.size() * sizeof(float));
-  return values;
-}
-
 std::int64_t parameters_of(const SafetensorsFile& file) {
   std::int64_t count = 0;
   for (const auto& [name, tensor] : file.tensors) {
-    if (name != "target_shift" && name != "target_scale") count += tensor.count();  // buffers, set by the training data
+    if (name != kTargetShift && name != kTargetScale) count += tensor.count();  // buffers, set by the training data
   }
   return count;
 }
 
 Json targets_of(const Task& task, const SafetensorsFile& file) {
-  const std::vector<float> shift = floats_of(file, "target_shift"), scale = floats_of(file, "target_scale");
+  const std::vector<double> shift = target_scaling(file, kTargetShift), scale = target_scaling(file, kTargetScale);
   Json targets = Json::array();
   for (std::size_t t = 0; t < task.names.size(); ++t) {
     Json target = {{"name", task.names[t]}, {"unit", t < task.units.size() ? task.units[t] : ""}};

@@ -10,7 +10,7 @@ namespace molgraph {
 namespace {
 
 /// Softmax minus the one that is wanted.
-void cross_entropy_slope(const float* scaled, std::int64_t classes, float target, float factor, float* slope) {
+void cross_entropy_slope(const float* scaled, std::int64_t classes, double target, float factor, float* slope) {
   const float largest = *std::max_element(scaled, scaled + classes);
   float total = 0;
   for (std::int64_t c = 0; c < classes; ++c) total += std::exp(scaled[c] - largest);
@@ -32,9 +32,9 @@ float slope_of(Loss loss, float scaled, float wanted) {
 
 }  // namespace
 
-std::vector<float> values_of(const torch::Tensor& tensor) {
-  const torch::Tensor values = tensor.to(torch::kFloat32).contiguous();
-  return {values.const_data_ptr<float>(), values.const_data_ptr<float>() + values.numel()};
+std::vector<double> values_of(const torch::Tensor& tensor) {
+  const torch::Tensor values = tensor.to(torch::kFloat64).contiguous();
+  return {values.const_data_ptr<double>(), values.const_data_ptr<double>() + values.numel()};
 }
 
 Loss loss_from_string(const std::string& text) {
@@ -75,12 +75,12 @@ LossSum masked_loss(Loss loss, const torch::Tensor& scaled, const torch::Tensor&
     result.sum = (each * present.reshape({-1})).sum();
     return result;
   }
-  const torch::Tensor wanted = torch::where(present, (targets - shift) / scale, scaled.detach());
+  const torch::Tensor wanted = torch::where(present, ((targets - shift) / scale).to(scaled.scalar_type()), scaled.detach());
   torch::Tensor each;
   if (loss == Loss::bce) {
     // Present targets are 0 or 1; a missing one gets the weight 0 below.
     each = F::binary_cross_entropy_with_logits(
-        scaled, torch::where(present, targets, torch::zeros_like(targets)),
+        scaled, torch::where(present, targets, torch::zeros_like(targets)).to(scaled.scalar_type()),
         F::BinaryCrossEntropyWithLogitsFuncOptions().reduction(torch::kNone));
   } else if (loss == Loss::l1) {
     each = (scaled - wanted).abs();
@@ -97,7 +97,7 @@ LossSlope loss_slope(Loss loss, const torch::Tensor& targets, const torch::Tenso
                      double factor) {
   return [loss, targets = values_of(targets), count = targets.size(1), shift = values_of(shift), scale = values_of(scale),
           factor = static_cast<float>(factor)](std::size_t molecule, const float* scaled, float* slope) {
-    const float* target = targets.data() + static_cast<std::int64_t>(molecule) * count;
+    const double* target = targets.data() + static_cast<std::int64_t>(molecule) * count;
     const auto classes = static_cast<std::int64_t>(shift.size()) / count;   // of a multiclass target
     for (std::int64_t t = 0; t < count; ++t) {
       if (loss == Loss::ce) {
@@ -107,7 +107,7 @@ LossSlope loss_slope(Loss loss, const torch::Tensor& targets, const torch::Tenso
         slope[t] = 0;
       } else {
         const auto k = static_cast<std::size_t>(t);
-        const float wanted = loss == Loss::bce ? target[t] : (target[t] - shift[k]) / scale[k];
+        const auto wanted = static_cast<float>(loss == Loss::bce ? target[t] : (target[t] - shift[k]) / scale[k]);
         slope[t] = factor * slope_of(loss, scaled[t], wanted);
       }
     }

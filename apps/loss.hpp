@@ -20,7 +20,7 @@ std::string default_loss(TaskKind kind);
 void check_loss(Loss loss, TaskKind kind);
 
 /// Sum of the losses over the targets that are present, and their number. `scaled` [B, outputs] is the model's raw output;
-/// `targets` [B, T] (NaN = missing) are in the user's unit and scaled by shift and scale first.
+/// `targets` [B, T] (NaN = missing) are in the user's unit and scaled by shift and scale first, in double where they are.
 struct LossSum {
   torch::Tensor sum;      ///< scalar, differentiable
   std::int64_t count = 0;
@@ -28,8 +28,8 @@ struct LossSum {
 LossSum masked_loss(Loss loss, const torch::Tensor& scaled, const torch::Tensor& targets, const torch::Tensor& shift,
                     const torch::Tensor& scale);
 
-/// A tensor's numbers as float32, row-major.
-std::vector<float> values_of(const torch::Tensor& tensor);
+/// A tensor's numbers as doubles, row-major.
+std::vector<double> values_of(const torch::Tensor& tensor);
 
 /// Number of targets that are not NaN.
 std::int64_t count_present(const torch::Tensor& targets);

@@ -133,8 +133,8 @@ double average_precision(const std::vector<double>& scores, const std::vector<in
   return sum;
 }
 
-MetricResult evaluate_metric(Metric metric, const Task& task, const std::vector<float>& predictions,
-                             const std::vector<float>& targets) {
+MetricResult evaluate_metric(Metric metric, const Task& task, const std::vector<double>& predictions,
+                             const std::vector<double>& targets) {
   const std::size_t num_targets = task.names.size();
   const std::size_t outputs = static_cast<std::size_t>(task.num_outputs());
   const std::size_t n = targets.size() / num_targets;
@@ -147,10 +147,10 @@ MetricResult evaluate_metric(Metric metric, const Task& task, const std::vector<
     for (std::size_t i = 0; i < n; ++i) {
       const double target = targets[i * num_targets + t];
       if (std::isnan(target)) continue;
-      const float* row = predictions.data() + i * outputs;
+      const double* row = predictions.data() + i * outputs;
       double value = row[t];
       if (task.kind == TaskKind::multiclass) {
-        const float* first = row + t * static_cast<std::size_t>(task.classes);
+        const double* first = row + t * static_cast<std::size_t>(task.classes);
         value = static_cast<double>(std::max_element(first, first + task.classes) - first);
       }
       column.prediction.push_back(value);

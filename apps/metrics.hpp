@@ -27,8 +27,8 @@ struct MetricResult {
 };
 
 /// `predictions` [n, outputs] in the target's unit, probabilities, or class probabilities; `targets` [n, T].
-MetricResult evaluate_metric(Metric metric, const Task& task, const std::vector<float>& predictions,
-                             const std::vector<float>& targets);
+MetricResult evaluate_metric(Metric metric, const Task& task, const std::vector<double>& predictions,
+                             const std::vector<double>& targets);
 
 /// Area under the ROC curve by ranks, ties count half. NaN without both classes.
 double roc_auc(const std::vector<double>& scores, const std::vector<int>& labels);

@@ -44,8 +44,9 @@ void save_model(const std::string& path, const GraphModel& model, const ModelCon
   std::vector<torch::Tensor> keep;
   std::vector<TensorView> views;
   for (const auto& [name, tensor] : named_tensors(model)) {
-    keep.push_back(tensor.detach().to(torch::kCPU, torch::kFloat32).contiguous());
-    views.push_back({name, DType::f32, keep.back().sizes().vec(), keep.back().data_ptr()});
+    const bool wide = tensor.scalar_type() == torch::kFloat64;   // the scaling of the targets
+    keep.push_back(tensor.detach().to(torch::kCPU).contiguous());
+    views.push_back({name, wide ? DType::f64 : DType::f32, keep.back().sizes().vec(), keep.back().data_ptr()});
   }
   write_safetensors(path, {{kConfigKey, to_json(config)}, {kFeaturizerKey, config.featurizer.hash()}}, views);
 }
@@ -61,12 +62,13 @@ std::vector<std::string> copy_tensors(const std::map<std::string, StoredTensor>&
       continue;
     }
     const StoredTensor& source = found->second;
-    if (tensor.sizes() != c10::IntArrayRef(source.shape) || source.dtype != DType::f32) {
+    const bool wide = source.dtype == DType::f64 && tensor.scalar_type() == torch::kFloat64;
+    if (tensor.sizes() != c10::IntArrayRef(source.shape) || (source.dtype != DType::f32 && !wide)) {
       problems.push_back("misshapen: " + name + " is " + shape_text(source.shape) + ", should be float32 " +
                          shape_text(tensor.sizes()));
       continue;
     }
-    tensor.copy_(torch::from_blob(const_cast<std::byte*>(source.bytes.data()), source.shape, torch::kFloat32));
+    tensor.copy_(torch::from_blob(const_cast<std::byte*>(source.bytes.data()), source.shape, wide ? torch::kFloat64 : torch::kFloat32));
   }
   for (const auto& [name, tensor] : stored) {
     const bool known = std::any_of(targets.begin(), targets.end(), [&](const auto& t) { return t.name == name; });
@@ -77,8 +79,9 @@ std::vector<std::string> copy_tensors(const std::map<std::string, StoredTensor>&
 
 torch::Tensor to_predictions(const Task& task, const torch::Tensor& values) {
   if (task.kind == TaskKind::regression) return values;
-  if (task.kind == TaskKind::binary) return torch::sigmoid(values);
-  return torch::softmax(values.view({values.size(0), task.num_targets(), task.classes}), 2).view_as(values);
+  const torch::Tensor logits = values.to(torch::kFloat32);
+  if (task.kind == TaskKind::binary) return torch::sigmoid(logits);
+  return torch::softmax(logits.view({values.size(0), task.num_targets(), task.classes}), 2).view_as(values);
 }
 
 LoadedModel load_model(const std::string& path) {

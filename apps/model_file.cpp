@@ -16,6 +16,11 @@ std::string shape_text(const std::vector<std::int64_t>& shape) {
   return text + "]";
 }
 
+/// The targets' mean and deviation are float64; older files have them in float32 as all else.
+bool may_be_wide(const cpu::TensorSpec& spec, const StoredTensor& tensor) {
+  return tensor.dtype == DType::f64 && (spec.name == kTargetShift || spec.name == kTargetScale);
+}
+
 /// Throws if the file's tensors are not those of the model.
 void check_tensors(const SafetensorsFile& file, std::vector<cpu::TensorSpec> wanted, const std::string& path) {
   std::string problems;
@@ -23,7 +28,7 @@ void check_tensors(const SafetensorsFile& file, std::vector<cpu::TensorSpec> wan
     const auto found = file.tensors.find(spec.name);
     if (found == file.tensors.end()) {
       problems += "\n  missing: " + spec.name + " " + shape_text(spec.shape);
-    } else if (found->second.shape != spec.shape || found->second.dtype != DType::f32) {
+    } else if (found->second.shape != spec.shape || (found->second.dtype != DType::f32 && !may_be_wide(spec, found->second))) {
       problems += "\n  misshapen: " + spec.name + " is " + shape_text(found->second.shape) + ", should be float32 " +
                   shape_text(spec.shape);
     }
@@ -76,6 +81,24 @@ ModelConfig read_model_config(const SafetensorsFile& file, const std::string& pa
   return config;
 }
 
+std::vector<double> target_scaling(const SafetensorsFile& file, const char* name) {
+  const auto found = file.tensors.find(name);
+  if (found == file.tensors.end()) return {};
+  const StoredTensor& tensor = found->second;
+  const auto count = static_cast<std::size_t>(tensor.count());
+  std::vector<double> values(count);
+  if (tensor.dtype == DType::f64) {
+    std::memcpy(values.data(), tensor.bytes.data(), count * sizeof(double));
+  } else if (tensor.dtype == DType::f32) {
+    std::vector<float> narrow(count);
+    std::memcpy(narrow.data(), tensor.bytes.data(), count * sizeof(float));
+    values.assign(narrow.begin(), narrow.end());
+  } else {
+    return {};
+  }
+  return values;
+}
+
 ModelPlan model_plan(const ModelConfig& config) {
   const auto of = [&](auto options) {
     options.features = config.featurizer.features;
@@ -85,13 +108,18 @@ ModelPlan model_plan(const ModelConfig& config) {
   return config.kind == ModelKind::graphormer ? of(config.graphormer) : of(config.grpe);
 }
 
-void ScoringModel::to_predictions(float* values) const {
+void ScoringModel::to_predictions(float* scaled, double* values) const {
   const Task& task = config.task;
-  for (std::size_t o = 0; o < target_shift.size(); ++o) values[o] = values[o] * target_scale[o] + target_shift[o];
+  const std::size_t outputs = target_shift.size();
+  if (task.kind == TaskKind::regression) {
+    for (std::size_t o = 0; o < outputs; ++o) values[o] = scaled[o] * target_scale[o] + target_shift[o];
+    return;
+  }
   if (task.kind == TaskKind::binary)
-    for (std::size_t o = 0; o < target_shift.size(); ++o) values[o] = 1 / (1 + std::exp(-values[o]));
-  if (task.kind == TaskKind::multiclass)
-    for (int t = 0; t < task.num_targets(); ++t) softmax(values + t * task.classes, static_cast<std::size_t>(task.classes));
+    for (std::size_t o = 0; o < outputs; ++o) scaled[o] = 1 / (1 + std::exp(-scaled[o]));
+  else
+    for (int t = 0; t < task.num_targets(); ++t) softmax(scaled + t * task.classes, static_cast<std::size_t>(task.classes));
+  std::copy_n(scaled, outputs, values);
 }
 
 void check_precision(ScorePrecision precision, int gpu) {
@@ -129,8 +157,8 @@ ScoringModel load_scoring_model(const std::string& path, ScorePrecision precisio
   model.engine = std::make_unique<cpu::Model>(model.plan);
   std::vector<cpu::TensorSpec> wanted = model.engine->tensors();
   const std::int64_t outputs = model.config.task.num_outputs();
-  wanted.push_back({"target_shift", {outputs}});
-  wanted.push_back({"target_scale", {outputs}});
+  wanted.push_back({kTargetShift, {outputs}});
+  wanted.push_back({kTargetScale, {outputs}});
   check_tensors(file, wanted, path);
   const auto tensor = [&](const std::string& name) -> const float* {
     return reinterpret_cast<const float*>(file.tensors.at(name).bytes.data());
@@ -143,8 +171,8 @@ ScoringModel load_scoring_model(const std::string& path, ScorePrecision precisio
   } else {
     model.engine->assign(tensor, false, 1, cpu_precision(precision));
   }
-  model.target_shift.assign(tensor("target_shift"), tensor("target_shift") + outputs);
-  model.target_scale.assign(tensor("target_scale"), tensor("target_scale") + outputs);
+  model.target_shift = target_scaling(file, kTargetShift);
+  model.target_scale = target_scaling(file, kTargetScale);
   return model;
 }
 

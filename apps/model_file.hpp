@@ -19,6 +19,13 @@ inline constexpr const char* kFeaturizerKey = "molgraph.featurizer";
 
 /// The weights and metadata of a model. Throws FileError also where a number is not finite.
 SafetensorsFile read_model_file(const std::string& path);
+/// The targets' mean and deviation, which the model's raw output is scaled by: [outputs] float64, in older files float32.
+inline constexpr const char* kTargetShift = "target_shift";
+inline constexpr const char* kTargetScale = "target_scale";
+
+/// One of the two; empty if the file has no such numbers.
+std::vector<double> target_scaling(const SafetensorsFile& file, const char* name);
+
 /// The configuration in a model file's metadata. Throws FileError.
 ModelConfig read_model_config(const SafetensorsFile& file, const std::string& path);
 
@@ -37,14 +44,14 @@ struct ScoringModel {
   ModelPlan plan;
   std::unique_ptr<cpu::Model> engine;
   std::unique_ptr<cuda::Model> gpu;                ///< instead, where one is asked for
-  std::vector<float> target_shift, target_scale;   ///< [outputs]
+  std::vector<double> target_shift, target_scale;  ///< [outputs]
 
   /// The engine's raw outputs [B, outputs], and states. May be called by several threads at once.
   void predict(const GraphBatch& batch, float* scaled, const std::vector<cpu::KeptStates>& kept) const;
 
-  /// The engine's raw outputs of one molecule -> what users see: target's unit, probabilities, or class probabilities per
-  /// target. In place, [outputs].
-  void to_predictions(float* values) const;
+  /// The engine's raw outputs of one molecule [outputs] -> what users see: target's unit, probabilities, or class
+  /// probabilities per target. `scaled` is used up.
+  void to_predictions(float* scaled, double* values) const;
 };
 /// Throws FileError naming every missing, surplus or misshapen tensor.
 ScoringModel load_scoring_model(const std::string& path, ScorePrecision precision = ScorePrecision::fp32, int gpu = -1);

@@ -21,7 +21,7 @@ namespace {
 // A few packs of the engine: small enough that all threads have work to the end of a window. A GPU wants more at once.
 constexpr std::int64_t kPairsPerBatch = 16'384, kPairsPerGpuBatch = 1 << 20;
 constexpr std::int64_t kMoleculesPerPiece = 16;  // handed to a featurising thread at once
-constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 std::string difference(const ModelConfig& a, const ModelConfig& b) {
   if (!(a.featurizer == b.featurizer)) {
@@ -141,14 +141,15 @@ void summarise_members(Prediction& prediction) {
     double mean = 0, square = 0;
     for (const auto& member : prediction.members) mean += member[o] / static_cast<double>(runs);
     for (const auto& member : prediction.members) square += (member[o] - mean) * (member[o] - mean);
-    prediction.values[o] = static_cast<float>(mean);
-    prediction.deviation[o] = static_cast<float>(std::sqrt(square / static_cast<double>(runs)));
+    prediction.values[o] = mean;
+    prediction.deviation[o] = std::sqrt(square / static_cast<double>(runs));
   }
 }
 
 /// "nan", "inf" or "", if all numbers are finite.
-std::string not_finite(std::span<const float> values) {
-  const auto bad = std::find_if(values.begin(), values.end(), [](float value) { return !std::isfinite(value); });
+template <class Number>
+std::string not_finite(std::span<const Number> values) {
+  const auto bad = std::find_if(values.begin(), values.end(), [](Number value) { return !std::isfinite(value); });
   return bad == values.end() ? "" : std::isnan(*bad) ? "nan" : "inf";
 }
 
@@ -159,7 +160,7 @@ void mark_not_finite(Prediction& row, std::string reason) {
 }
 void blank(Prediction& row) {
   for (auto& member : row.members) std::fill(member.begin(), member.end(), kNaN);
-  std::fill(row.embedding.begin(), row.embedding.end(), kNaN);
+  std::fill(row.embedding.begin(), row.embedding.end(), static_cast<float>(kNaN));
 }
 
 std::vector<Embedding> embeddings_of(std::vector<Prediction> predictions) {
@@ -189,12 +190,16 @@ Pooling pooling_from_string(const std::string& text) {
 
 struct Predictor::State {
   State(const PredictorOptions& given, std::vector<ScoringModel> loaded, std::vector<std::string> names)
-      : options(given), runs(std::move(loaded)), files(std::move(names)), featurizer(runs[0].config.featurizer, options.limits) {}
+      : options(given), runs(std::move(loaded)), files(std::move(names)), featurizer(runs[0].config.featurizer, options.limits), output_scale(runs[0].target_scale) {
+    for (const ScoringModel& run : runs)
+      for (std::size_t o = 0; o < output_scale.size(); ++o) output_scale[o] = std::min(output_scale[o], run.target_scale[o]);
+  }
 
   PredictorOptions options;
   std::vector<ScoringModel> runs;
   std::vector<std::string> files;   // of `runs`
   Featurizer featurizer;
+  std::vector<double> output_scale;
 
   /// An imported model may lack rows for what a molecule holds; all runs must be able to take it.
   void reject_unsupported(FeaturizeResult& molecule) const {
@@ -250,8 +255,8 @@ struct Predictor::State {
     const auto channels = static_cast<std::size_t>(runs[0].config.encoder().width);
     std::vector<Prediction> predictions(texts.size());
     for (std::size_t i = 0; i < texts.size(); ++i) {
-      predictions[i].members.assign(runs.size(), std::vector<float>(outputs, kNaN));
-      if (embedding != nullptr) predictions[i].embedding.assign(embedding->layers.size() * channels, kNaN);
+      predictions[i].members.assign(runs.size(), std::vector<double>(outputs, kNaN));
+      if (embedding != nullptr) predictions[i].embedding.assign(embedding->layers.size() * channels, std::numeric_limits<float>::quiet_NaN());
       if (const Rejection* rejection = std::get_if<Rejection>(&molecules[i])) {
         predictions[i].status = rejection->status;
         predictions[i].reason = rejection->reason;
@@ -269,17 +274,16 @@ struct Predictor::State {
       for (std::size_t k = 0; k < chosen.size(); ++k) {
         const std::span<float> row(values.data() + k * outputs, outputs);
         Prediction& to = predictions[chosen[k]];
-        std::string bad = not_finite(row);   // before a probability hides it
-        runs[r].to_predictions(row.data());
-        if (bad.empty()) bad = not_finite(row);
+        std::string bad = not_finite(std::span<const float>(row));   // before a probability hides it
+        runs[r].to_predictions(row.data(), to.members[r].data());
+        if (bad.empty()) bad = not_finite(std::span<const double>(to.members[r]));
         if (!bad.empty()) mark_not_finite(to, (runs.size() > 1 ? "model " + std::to_string(r) : "the model") + " gives " + bad);
-        to.members[r].assign(row.begin(), row.end());
         const std::int64_t first = batch.token_offset[k], tokens = batch.token_offset[k + 1] - first;
         for (std::size_t l = 0; l < states.size(); ++l) {
           pool(embedding->pooling, states[l].data() + static_cast<std::size_t>(first) * channels, tokens,
                static_cast<std::int64_t>(channels), to.embedding.data() + l * channels);
         }
-        if (const std::string inner = not_finite(to.embedding); !inner.empty() && to.status == RowStatus::ok)
+        if (const std::string inner = not_finite(std::span<const float>(to.embedding)); !inner.empty() && to.status == RowStatus::ok)
           mark_not_finite(to, "its embedding holds " + inner);
       }
     });
@@ -318,6 +322,7 @@ const Task& Predictor::task() const { return state_->runs[0].config.task; }
 const FeaturizerOptions& Predictor::featurizer() const { return state_->runs[0].config.featurizer; }
 std::size_t Predictor::num_runs() const { return state_->runs.size(); }
 const std::vector<std::string>& Predictor::files() const { return state_->files; }
+const std::vector<double>& Predictor::output_scale() const { return state_->output_scale; }
 
 int Predictor::embedding_width(const EmbeddingOptions& options) const {
   if (num_runs() > 1) {

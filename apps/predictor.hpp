@@ -36,13 +36,14 @@ struct EmbeddingOptions {
   bool l2 = false;              ///< scale each row to length 1
 };
 
-/// One molecule's result. `values` and `members` are NaN where status is not ok.
+/// One molecule's result. `values` and `members` are NaN where status is not ok. In double, so that a target whose mean is
+/// large beside its spread (an energy of -500,000 +- 0.05) keeps its digits.
 struct Prediction {
   RowStatus status = RowStatus::ok;
   std::string reason;            ///< empty when ok
-  std::vector<float> values;     ///< [outputs]: target's unit, probability, or class probabilities (target-major)
-  std::vector<float> deviation;  ///< [outputs] standard deviation over an ensemble (population), empty for one run
-  std::vector<std::vector<float>> members;  ///< [runs][outputs] of an ensemble, empty for one run
+  std::vector<double> values;    ///< [outputs]: target's unit, probability, or class probabilities (target-major)
+  std::vector<double> deviation; ///< [outputs] standard deviation over an ensemble (population), empty for one run
+  std::vector<std::vector<double>> members; ///< [runs][outputs] of an ensemble, empty for one run
   std::vector<float> embedding;             ///< [layers * C] where asked for
 };
 
@@ -69,6 +70,9 @@ class Predictor {
   std::size_t num_runs() const;
   /// The weight files, in the order of Prediction::members.
   const std::vector<std::string>& files() const;
+  /// [outputs] what one unit of the model's raw output, a float, is in the target's unit (of several runs the smallest): it
+  /// says how many digits of a prediction mean something. 1 where the targets were not scaled, and for classes.
+  const std::vector<double>& output_scale() const;
   /// Numbers per molecule that embed() yields.
   int embedding_width(const EmbeddingOptions& options) const;
 

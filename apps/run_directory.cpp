@@ -7,19 +7,15 @@
 
 #include "datasets/files.hpp"
 #include "datasets/table_reader.hpp"
+#include "datasets/text.hpp"
 
 namespace molgraph {
 namespace {
 
 std::string cell(const std::string& text) { return quote_cell(text, ','); }
 
-/// Nine digits give a float32 back exactly; a missing value is an empty cell.
-std::string number(float value) {
-  if (std::isnan(value)) return "";
-  char text[32];
-  std::snprintf(text, sizeof text, "%.9g", static_cast<double>(value));
-  return text;
-}
+/// A missing value is an empty cell.
+std::string or_blank(double value, const std::string& text) { return std::isnan(value) ? "" : text; }
 
 std::string class_label(const Task& task, std::size_t label) {
   return label < task.class_labels.size() ? task.class_labels[label] : std::to_string(label);
@@ -60,7 +56,7 @@ void write_rejected(const std::string& path, const MoleculeSet& set) {
 }
 
 void write_predictions(const std::string& path, const MoleculeSet& set, const std::vector<std::int64_t>& indices,
-                       const std::vector<float>& predictions) {
+                       const std::vector<double>& predictions, const std::vector<double>& output_scale) {
   const Task& task = set.task;
   const std::size_t num_targets = task.names.size(), outputs = static_cast<std::size_t>(task.num_outputs());
   const auto classes = static_cast<std::size_t>(task.classes);
@@ -75,15 +71,15 @@ void write_predictions(const std::string& path, const MoleculeSet& set, const st
     const auto g = static_cast<std::size_t>(indices[k]);
     text += cell(set.id[g]) + "," + cell(set.smiles[g]);
     for (std::size_t t = 0; t < num_targets; ++t) {
-      const float target = set.targets[g * num_targets + t];
-      const float* row = predictions.data() + k * outputs + (multiclass ? t * classes : t);
+      const double target = set.targets[g * num_targets + t];
+      const double* row = predictions.data() + k * outputs + (multiclass ? t * classes : t);
       if (!multiclass) {
-        text += "," + number(target) + "," + number(*row);
+        text += "," + or_blank(target, number_text(target)) + "," + or_blank(*row, number_text(*row, output_scale[t]));
         continue;
       }
       text += "," + (std::isnan(target) ? "" : cell(class_label(task, static_cast<std::size_t>(target))));
       text += "," + cell(class_label(task, static_cast<std::size_t>(std::max_element(row, row + classes) - row)));
-      for (std::size_t c = 0; c < classes; ++c) text += "," + number(row[c]);
+      for (std::size_t c = 0; c < classes; ++c) text += "," + or_blank(row[c], number_text(row[c], 1));
     }
     text += "\n";
   }

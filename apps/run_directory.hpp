@@ -35,6 +35,6 @@ void write_rejected(const std::string& path, const MoleculeSet& set);
 /// Columns id, smiles, then per target its true value and NAME_pred (multiclass: the class, and NAME_prob_CLASS).
 /// `predictions` [n, outputs] for the molecules `indices`.
 void write_predictions(const std::string& path, const MoleculeSet& set, const std::vector<std::int64_t>& indices,
-                       const std::vector<float>& predictions);
+                       const std::vector<double>& predictions, const std::vector<double>& output_scale);
 
 }  // namespace molgraph

@@ -85,7 +85,8 @@ int score(const ScoreOptions& options) {
   if (nearest && predictor.num_runs() > 1) throw UsageError("--nearest is measured in one model's space: give one -m");
   refuse_overwriting(batch, predictor.files(), {{options.nearest, "--nearest"}});
   InputRange range = open_input(batch);
-  const ScoreTable table(range.tables.columns(), predictor.task(), predictor.num_runs(), options.individual, nearest,
+  const ScoreTable table(range.tables.columns(), predictor.task(), predictor.output_scale(), predictor.num_runs(),
+                         options.individual, nearest,
                          format_for(batch.output, range.tables.format()));
   TextOutput output(batch, range, table.header(), predictor.files(),
                     {{"individual", options.individual ? "yes" : "no"},

@@ -1,12 +1,11 @@
 #include "apps/score_output.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "apps/output_file.hpp"
+#include "datasets/text.hpp"
 
 namespace molgraph {
 namespace {
@@ -71,16 +70,9 @@ std::string json_text(const std::string& text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-std::string number_text(float value) {
-  if (std::isnan(value)) return "nan";
-  char text[32];
-  const auto end = std::to_chars(text, text + sizeof text, value).ptr;
-  return {text, end};
-}
-
-ScoreTable::ScoreTable(const std::vector<std::string>& input_columns, const Task& task, std::size_t runs,
-                       bool individual, bool nearest, RowFormat format)
-    : task_(task), runs_(runs), individual_(individual), nearest_(nearest), format_(format), columns_(input_columns) {
+ScoreTable::ScoreTable(const std::vector<std::string>& input_columns, const Task& task, std::vector<double> output_scale,
+                       std::size_t runs, bool individual, bool nearest, RowFormat format)
+    : task_(task), output_scale_(std::move(output_scale)), runs_(runs), individual_(individual), nearest_(nearest), format_(format), columns_(input_columns) {
   std::set<std::string> taken(input_columns.begin(), input_columns.end());
   for (NewColumn& column : wanted_columns(task, runs, individual, nearest)) {
     while (!taken.insert(column.name).second) column.name.insert(0, "molgraph_");
@@ -101,11 +93,11 @@ void ScoreTable::append_target(std::size_t target, const Prediction& prediction,
   const bool multiclass = task_.kind == TaskKind::multiclass;
   const std::size_t width = multiclass ? static_cast<std::size_t>(task_.classes) : 1;
   const std::size_t first = target * width;
-  const auto add = [&](const std::vector<float>& values) {
-    for (std::size_t o = first; o < first + width; ++o) cells.push_back(number_text(values[o]));
+  const auto add = [&](const std::vector<double>& values) {
+    for (std::size_t o = first; o < first + width; ++o) cells.push_back(number_text(values[o], output_scale_[o]));
   };
   if (multiclass) {
-    const float* row = prediction.values.data() + first;
+    const double* row = prediction.values.data() + first;
     cells.push_back(label_of(task_, static_cast<std::size_t>(std::max_element(row, row + width) - row)));
   }
   add(prediction.values);

@@ -21,8 +21,6 @@ inline char delimiter_of(RowFormat format) { return format == RowFormat::tsv ? '
 /// suffix, and for none.
 std::optional<RowFormat> format_of_lines(const std::string& path);
 
-/// The shortest decimal that reads back as the same float.
-std::string number_text(float value);
 /// The text as JSON writes it, in quotation marks; bytes that are no UTF-8 are replaced.
 std::string json_text(const std::string& text);
 
@@ -37,9 +35,9 @@ struct ScoredRow : Prediction {
 
 class ScoreTable {
  public:
-  /// `nearest`: also nearest_distance and nearest_id, before the status.
-  ScoreTable(const std::vector<std::string>& input_columns, const Task& task, std::size_t runs, bool individual,
-             bool nearest, RowFormat format);
+  /// `output_scale` as Predictor's; `nearest`: also nearest_distance and nearest_id, before the status.
+  ScoreTable(const std::vector<std::string>& input_columns, const Task& task, std::vector<double> output_scale,
+             std::size_t runs, bool individual, bool nearest, RowFormat format);
 
   /// The first line, with its line end; JSON lines have none.
   std::string header() const;
@@ -51,6 +49,7 @@ class ScoreTable {
   void append_json(const std::vector<std::string>& cells, bool ok, std::string& out) const;
 
   Task task_;
+  std::vector<double> output_scale_;
   std::size_t runs_;
   bool individual_, nearest_;
   RowFormat format_;

@@ -10,6 +10,7 @@
 #include "apps/recipes.hpp"
 #include "apps/run_directory.hpp"
 #include "datasets/files.hpp"
+#include "datasets/text.hpp"
 
 namespace molgraph {
 namespace {
@@ -18,7 +19,7 @@ namespace {
 MetricResult mean_predictor(const LoadedData& data, Metric metric, const std::vector<std::int64_t>& part) {
   const Task& task = data.set.task;
   const std::size_t num_targets = task.names.size(), outputs = static_cast<std::size_t>(task.num_outputs()), classes = outputs / num_targets;
-  const std::vector<float> train = targets_of(data.set, data.split.train);
+  const std::vector<double> train = targets_of(data.set, data.split.train);
   std::vector<double> sum(outputs), count(num_targets);
   for (std::size_t i = 0; i < train.size(); ++i) {
     if (std::isnan(train[i])) continue;
@@ -27,9 +28,9 @@ MetricResult mean_predictor(const LoadedData& data, Metric metric, const std::ve
     else sum[t] += train[i];
     count[t] += 1;
   }
-  std::vector<float> predictions(part.size() * outputs);
+  std::vector<double> predictions(part.size() * outputs);
   for (std::size_t i = 0; i < predictions.size(); ++i) {
-    predictions[i] = static_cast<float>(sum[i % outputs] / std::max(count[i % outputs / classes], 1.0));
+    predictions[i] = sum[i % outputs] / std::max(count[i % outputs / classes], 1.0);
   }
   return evaluate_metric(metric, task, predictions, targets_of(data.set, part));
 }
@@ -95,11 +96,12 @@ std::array<double, 3> report_results(const std::string& folder, const LoadedData
     const auto& part = *parts_of(data.split)[p];
     if (part.empty()) continue;
     table += text("%-6s %9s", names[p], with_thousands(static_cast<std::int64_t>(part.size())).c_str());
-    const std::vector<float> targets = targets_of(data.set, part);
+    const std::vector<double> targets = targets_of(data.set, part);
     for (Metric m : metrics) {
       const MetricResult result = evaluate_metric(m, data.set.task, predictions[p], targets);
       table += text(" %10.4f", result.value);
-      csv += text("%s,%zu,%s,%.9g\n", names[p], part.size(), std::string(to_string(m)).c_str(), result.value);
+      csv += text("%s,%zu,%s,%s\n", names[p], part.size(), std::string(to_string(m)).c_str(),
+                  number_text(static_cast<float>(result.value)).c_str());
       if (m == chosen) {
         reached[p] = result.value;
         notes += skipped_note(names[p], m, result);
@@ -123,7 +125,7 @@ void report_folds(const std::string& folder, const std::string& metric, const st
     table += text("%-9s", label.c_str());
     for (std::size_t p = 0; p < 3; ++p) {
       table += std::isnan(values[p]) ? text(" %10s", "-") : text(" %10.4f", values[p]);
-      csv += text("%s,%s,%s,%.9g\n", names[p], label.c_str(), metric.c_str(), values[p]);
+      csv += text("%s,%s,%s,%s\n", names[p], label.c_str(), metric.c_str(), number_text(static_cast<float>(values[p])).c_str());
     }
     table += "\n";
   };

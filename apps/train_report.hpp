@@ -12,7 +12,7 @@
 namespace molgraph {
 
 /// Predictions [n, outputs] for the three parts, in the order train, valid, test.
-using PartPredictions = std::array<std::vector<float>, 3>;
+using PartPredictions = std::array<std::vector<double>, 3>;
 std::array<const std::vector<std::int64_t>*, 3> parts_of(const Split& split);
 
 /// Writes results.csv and prints train, valid and test with n and the metrics, the mean predictor beside regressions, targets

@@ -66,25 +66,13 @@ void report_data(const LoadedData& data) {
   for (const auto& warning : data.warnings) log_warning(warning);
 }
 
-/// Mean and standard deviation of every training target; a constant target keeps scale 1.
+/// By mean and standard deviation of every training target; a constant target keeps scale 1.
 void scale_targets(const MoleculeSet& set, const Split& split, GraphModel& model) {
-  const std::int64_t num_targets = set.task.num_targets();
-  const std::vector<float> values = targets_of(set, split.train);
-  const torch::Tensor shift = torch::zeros({num_targets}), scale = torch::ones({num_targets});
-  for (std::int64_t t = 0; t < num_targets; ++t) {
-    double count = 0, mean = 0, squares = 0;  // Welford's recurrence
-    for (std::size_t i = static_cast<std::size_t>(t); i < values.size(); i += static_cast<std::size_t>(num_targets)) {
-      if (std::isnan(values[i])) continue;
-      count += 1;
-      const double delta = values[i] - mean;
-      mean += delta / count;
-      squares += delta * (values[i] - mean);
-    }
-    const double deviation = count > 1 ? std::sqrt(squares / count) : 0.0;
-    shift[t] = mean;
-    if (deviation > 1e-12) scale[t] = deviation;
-  }
-  model.set_target_scaling(shift, scale);
+  const TargetStatistics train = target_statistics(set, split.train);
+  std::vector<double> scale = train.deviation;
+  for (double& deviation : scale)
+    if (deviation <= 1e-12) deviation = 1;
+  model.set_target_scaling(torch::tensor(train.mean, torch::kFloat64), torch::tensor(scale, torch::kFloat64));
 }
 
 void freeze(const std::string& what, GraphModel& model) {
@@ -161,15 +149,18 @@ void write_config(const RunDirectory& directory, const TrainOptions& options) {
 /// What a model says of all parts, and of those whose labels are hidden (a row without a molecule is NaN).
 struct AllPredictions {
   PartPredictions parts;
-  std::map<std::string, std::vector<float>> hidden;
+  std::map<std::string, std::vector<double>> hidden;
+  std::vector<double> output_scale;   ///< [outputs] of the model; of several the smallest
 
-  void add_share(const AllPredictions& one, float share) {
-    const auto add = [share](std::vector<float>& to, const std::vector<float>& from) {
+  void add_share(const AllPredictions& one, double share) {
+    const auto add = [share](std::vector<double>& to, const std::vector<double>& from) {
       to.resize(from.size());
       for (std::size_t i = 0; i < from.size(); ++i) to[i] += from[i] * share;
     };
     for (std::size_t p = 0; p < parts.size(); ++p) add(parts[p], one.parts[p]);
     for (const auto& [name, values] : one.hidden) add(hidden[name], values);
+    if (output_scale.empty()) output_scale = one.output_scale;
+    for (std::size_t o = 0; o < output_scale.size(); ++o) output_scale[o] = std::min(output_scale[o], one.output_scale[o]);
   }
 };
 
@@ -180,10 +171,10 @@ AllPredictions predict_all(const RunFunction& run, const PackOptions& pack, cons
     std::vector<std::int64_t> present;
     for (const std::int64_t g : molecules)
       if (g >= 0) present.push_back(g);
-    const std::vector<float> values = predict_molecules(run, pack, data.set, present);
-    std::vector<float>& rows = all.hidden[name];
+    const std::vector<double> values = predict_molecules(run, pack, data.set, present);
+    std::vector<double>& rows = all.hidden[name];
     std::size_t next = 0;
-    for (const std::int64_t g : molecules) rows.push_back(g >= 0 ? values[next++] : std::numeric_limits<float>::quiet_NaN());
+    for (const std::int64_t g : molecules) rows.push_back(g >= 0 ? values[next++] : std::numeric_limits<double>::quiet_NaN());
   }
   return all;
 }
@@ -191,16 +182,13 @@ AllPredictions predict_all(const RunFunction& run, const PackOptions& pack, cons
 /// What OGB-LSC's judges take: y_pred, float32, in the order of the table. A row without a molecule gets the training mean.
 void write_submissions(const std::string& folder, const LoadedData& data, const AllPredictions& predictions) {
   if (data.set.task.num_outputs() != 1) return;
+  const TargetStatistics train = target_statistics(data.set, data.split.train);
   for (const auto& [part, predicted] : predictions.hidden) {
-    std::vector<float> values = predicted;
-    const std::vector<float> train = targets_of(data.set, data.split.train);
-    double sum = 0, count = 0;
-    for (const float value : train)
-      if (!std::isnan(value)) sum += value, count += 1;
+    std::vector<float> values(predicted.begin(), predicted.end());
     std::int64_t missing = 0;
     for (float& value : values) {
       if (!std::isnan(value)) continue;
-      value = static_cast<float>(sum / std::max(count, 1.0));
+      value = static_cast<float>(train.mean[0]);
       ++missing;
     }
     const std::string name = data.set.source.name == "pcqm4mv2" ? "pcqm4m-v2" : data.set.source.name;
@@ -243,6 +231,7 @@ AllPredictions train_member(const TrainRun& run, TrainOptions options, const Mod
   const LoadedModel best = load_model(directory.best());
   const Compute computes_best = make_compute(run, *best.model);
   AllPredictions predictions = predict_all(run_function(best.model, computes_best), pack_options(*best.model, computes_best), data);
+  predictions.output_scale = values_of(best.model->named_buffers()["target_scale"]);
   save_model(directory.model(), *best.model, best.config);
   return predictions;
 }
@@ -284,10 +273,10 @@ std::array<double, 3> train_split(const TrainRun& run, const TrainOptions& optio
     own.ensemble_size = 1;
     const std::string member = members == 1 ? folder : folder + "/model_" + std::to_string(m);
     if (members > 1) log_info("Model " + std::to_string(m + 1) + " of " + std::to_string(members));
-    mean.add_share(train_member(run, own, config, data, start, member), 1.0f / static_cast<float>(members));
+    mean.add_share(train_member(run, own, config, data, start, member), 1.0 / static_cast<double>(members));
   }
   if (!first) return {};
-  if (!data.split.test.empty()) write_predictions(directory.test_predictions(), data.set, data.split.test, mean.parts[2]);
+  if (!data.split.test.empty()) write_predictions(directory.test_predictions(), data.set, data.split.test, mean.parts[2], mean.output_scale);
   write_submissions(folder, data, mean);
   const std::array<double, 3> reached = report_results(folder, data, options, mean.parts);
   write_run_record(folder, record_of(data, options, members, begin));

@@ -14,6 +14,7 @@
 #include "apps/program.hpp"
 #include "datasets/files.hpp"
 #include "datasets/splits.hpp"
+#include "datasets/text.hpp"
 #include "featurize/error.hpp"
 
 namespace molgraph {
@@ -24,6 +25,9 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::minutes kCheckpointEvery{10};
 /// A device is asked for its losses, and waited for, after so many updates.
 constexpr std::int64_t kLossEvery = 50;
+
+/// Losses and metrics come from floats: no more of their digits mean anything.
+std::string float_text(double value) { return number_text(static_cast<float>(value)); }
 
 bool better(Metric metric, double a, double b) { return larger_is_better(metric) ? a > b : a < b; }
 
@@ -248,7 +252,7 @@ class Loop {
         throw DataError("the validation part has no target on which " + std::string(to_string(options_.metric)) +
                         " can be computed (OGB's rule skips tasks without both classes); choose another split or --metric");
       }
-      valid_text = text("%.9g", metric.value);
+      valid_text = float_text(metric.value);
       if (state_.best_epoch == 0 || better(options_.metric, metric.value, state_.best_value)) {
         state_.best_epoch = state_.epoch;
         state_.best_value = metric.value;
@@ -261,7 +265,7 @@ class Loop {
     swap_average();
     const double lr = learning_rate(options_, state_.step);
     state_.metrics_csv += std::to_string(state_.epoch) + "," + std::to_string(state_.step) + "," +
-                          text("%.9g", lr) + "," + text("%.9g", loss) + "," + valid_text + "\n";
+                          float_text(lr) + "," + float_text(loss) + "," + valid_text + "\n";
     write_metrics();
     log_info(text("epoch %3lld  step %6lld  lr %.2e  train loss %.4f", static_cast<long long>(state_.epoch),
                   static_cast<long long>(state_.step), lr, loss) +
@@ -281,10 +285,10 @@ class Loop {
   }
 
   /// Every process predicts its part. A signal meanwhile: nothing of the epoch's end is kept, the checkpoint stands before it.
-  std::vector<float> predict_checked() {
+  std::vector<double> predict_checked() {
     const std::span<const std::int64_t> part = processes_.part(std::span<const std::int64_t>(split_.valid));
     const std::vector<std::int64_t> molecules(part.begin(), part.end());
-    std::vector<float> own;
+    std::vector<double> own;
     double asked = 0;
     int signal = SIGTERM;
     try {
@@ -300,7 +304,7 @@ class Loop {
       stop(signal);
     }
     const auto outputs = static_cast<std::size_t>(set_.task.num_outputs());
-    std::vector<float> all(split_.valid.size() * outputs);
+    std::vector<double> all(split_.valid.size() * outputs);
     std::copy(own.begin(), own.end(), all.begin() + (part.data() - split_.valid.data()) * static_cast<std::ptrdiff_t>(outputs));
     processes_.sum(std::span(all));
     return all;

@@ -32,7 +32,7 @@ struct Trainable {
   std::shared_ptr<DeviceTraining> device;                ///< does the updates, and holds the weights while it does; may be null
   PackOptions pack;
   int width = 0;                                         ///< C of the node input
-  torch::Tensor target_shift, target_scale;              ///< [outputs] the model's scaling of regression targets
+  torch::Tensor target_shift, target_scale;              ///< [outputs] float64, the model's scaling of regression targets
   std::function<bool(const std::string&)> decay_exempt;  ///< by parameter name
   std::function<void(const std::string&)> save;          ///< writes the weights as a model file
 };

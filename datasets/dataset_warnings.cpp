@@ -145,10 +145,10 @@ std::vector<std::string> target_warnings(const MoleculeSet& set, const Split& sp
   const auto targets = static_cast<std::size_t>(set.task.num_targets());
   const std::vector<SplitPart> part = parts_of(split, set.size());
   for (std::size_t t = 0; t < targets; ++t) {
-    std::set<float> distinct;  // of the training part, up to a few
+    std::set<double> distinct;  // of the training part, up to a few
     std::int64_t values = 0;
     for (std::size_t g = 0; g < part.size(); ++g) {
-      const float value = set.targets[g * targets + t];
+      const double value = set.targets[g * targets + t];
       if (part[g] != SplitPart::train || std::isnan(value)) continue;
       ++values;
       if (distinct.size() <= kFewDistinct) distinct.insert(value);
@@ -167,7 +167,7 @@ std::vector<std::string> target_warnings(const MoleculeSet& set, const Split& sp
   for (std::size_t g = 0; g < part.size() && targets > 0; ++g)
     unlabelled += std::all_of(set.targets.begin() + static_cast<std::ptrdiff_t>(g * targets),
                               set.targets.begin() + static_cast<std::ptrdiff_t>((g + 1) * targets),
-                              [](float value) { return std::isnan(value); });
+                              [](double value) { return std::isnan(value); });
   if (unlabelled > 0) warnings.push_back(with_commas(unlabelled) + " molecules have no value of any target");
   if (split.valid.empty()) warnings.push_back("the validation part of the split is empty");
   if (split.test.empty()) warnings.push_back("the test part of the split is empty");

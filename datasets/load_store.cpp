@@ -34,7 +34,7 @@ void select_targets(MoleculeSet& set, const std::vector<std::string>& wanted, co
     task.names.push_back(set.task.names[chosen.back()]);
     task.units.push_back(set.task.units[chosen.back()]);
   }
-  std::vector<float> values;
+  std::vector<double> values;
   values.reserve(chosen.size() * static_cast<std::size_t>(set.size()));
   for (std::size_t g = 0; g < static_cast<std::size_t>(set.size()); ++g)
     for (const std::size_t t : chosen) values.push_back(set.targets[g * before + t]);
@@ -48,9 +48,9 @@ void change_kind(MoleculeSet& set, TaskKind kind, const std::string& path) {
   if (set.task.kind == TaskKind::multiclass || kind == TaskKind::multiclass)
     throw UsageError(path + ": the store's targets are " + std::string(to_string(set.task.kind)) + ", not " +
                      std::string(to_string(kind)) + "; make the store with that task type");
-  const auto not_binary = std::ranges::find_if(set.targets, [](float v) { return !std::isnan(v) && v != 0 && v != 1; });
+  const auto not_binary = std::ranges::find_if(set.targets, [](double v) { return !std::isnan(v) && v != 0 && v != 1; });
   if (kind == TaskKind::binary && not_binary != set.targets.end())
-    throw DataError(path + ": its targets are to be classified, but " + std::to_string(*not_binary) +
+    throw DataError(path + ": its targets are to be classified, but " + number_text(*not_binary) +
                     " is neither 0 nor 1");
   set.task.kind = kind;
 }

@@ -18,7 +18,7 @@ GraphView MoleculeSet::graph(std::int64_t g) const {
 }
 
 void MoleculeSet::add(const MolecularGraph& graph, std::int64_t source_row, const std::string& molecule_id,
-                      const std::string& molecule_smiles, const std::vector<float>& values) {
+                      const std::string& molecule_smiles, const std::vector<double>& values) {
   assert(graph.features == featurizer.features);
   assert(values.size() == static_cast<std::size_t>(task.num_targets()));
   atom_offset.push_back(atom_offset.back() + graph.num_atoms());

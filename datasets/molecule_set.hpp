@@ -99,7 +99,7 @@ struct MoleculeSet {
   std::vector<std::int64_t> row;              ///< [G] 0-based data row in the source
   TextList id;                                ///< [G]
   TextList smiles;                            ///< [G]
-  std::vector<float> targets;                 ///< [G, T], missing = NaN, multiclass = class number
+  std::vector<double> targets;                ///< [G, T] as the cells say, missing = NaN, multiclass = class number
   std::map<std::string, Split> splits;        ///< e.g. "published", "scaffold"
   std::vector<RejectedRow> rejected;
 
@@ -107,7 +107,7 @@ struct MoleculeSet {
   GraphView graph(std::int64_t g) const;
   /// Appends one molecule; `values` [T] (may be empty when the set has no targets).
   void add(const MolecularGraph& graph, std::int64_t source_row, const std::string& molecule_id, const std::string& molecule_smiles,
-           const std::vector<float>& values);
+           const std::vector<double>& values);
   /// Gives back what grew too large while molecules were added.
   void shrink_to_fit();
 };

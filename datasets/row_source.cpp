@@ -285,7 +285,7 @@ FeaturizeResult RowSource::featurise_row(FeaturisedRow& out, TableRow& row) cons
   }
   if (plan_.computed_label) {
     try {
-      out.values = {static_cast<float>(penalized_logp(out.smiles).y)};
+      out.values = {number_of_digits(static_cast<float>(penalized_logp(out.smiles).y))};
     } catch (const DataError& error) {
       return Rejection{RowStatus::unsupported, std::string("its label cannot be computed: ") + error.what()};
     }

@@ -25,7 +25,7 @@ struct FeaturisedRow {
   SplitPart part = SplitPart::none;
   std::size_t extra_part = 0;    ///< 1 + index into RowSource::extra_parts(), 0 = none
   std::string id, smiles;        ///< smiles: the cell as it stands, trimmed; for SDF records RDKit's canonical one
-  std::vector<float> values;     ///< [T]
+  std::vector<double> values;    ///< [T]
   FeaturizeResult result;
   std::string scaffold;          ///< only where asked for
   std::string key;               ///< the cell of the group or time column, where the split goes by one

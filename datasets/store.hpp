@@ -29,7 +29,7 @@ class StoreWriter {
 
   /// Molecules in their final order; `values` [T].
   void add(const MolecularGraph& graph, std::int64_t row, const std::string& id, const std::string& smiles,
-           const std::vector<float>& values);
+           const std::vector<double>& values);
   void reject(const RejectedRow& row);
   void split(const std::string& name, const Split& split);
   /// Number of molecules added so far.

@@ -78,14 +78,14 @@ UserBlock check_user_block(File& file) {
   }
   if (got < block.size()) throw FileError(path + ": truncated store: only " + std::to_string(got) + " bytes");
   const auto version = get<std::uint32_t>(block, kVersionAt);
-  if (version != kFormatVersion) {
-    throw FileError(path + ": store of format version " + std::to_string(version) + "; this program reads version " +
-                    std::to_string(kFormatVersion) + ": featurise the source again");
+  if (version < kOldestVersion || version > kFormatVersion) {
+    throw FileError(path + ": store of format version " + std::to_string(version) + "; this program reads versions " +
+                    std::to_string(kOldestVersion) + " to " + std::to_string(kFormatVersion) + ": featurise the source again");
   }
   if (get<std::uint64_t>(block, kOwnChecksumAt) != own_checksum(block)) {
     throw FileError(path + ": damaged store: the checksum of its header does not fit");
   }
-  const UserBlock header{get<std::uint64_t>(block, kLengthAt), get<std::uint64_t>(block, kChecksumAt)};
+  const UserBlock header{version, get<std::uint64_t>(block, kLengthAt), get<std::uint64_t>(block, kChecksumAt)};
   if (const std::uint64_t bytes = file.size(); bytes != header.file_bytes) {
     throw FileError(path + (bytes < header.file_bytes ? ": truncated store: " : ": damaged store: ") +
                     std::to_string(bytes) + " bytes where " + std::to_string(header.file_bytes) + " were written");
@@ -144,6 +144,7 @@ std::size_t bytes_of(Element element) {
     case Element::u16: return 2;
     case Element::i64: return 8;
     case Element::f32: return 4;
+    case Element::f64: return 8;
   }
   return 0;
 }
@@ -154,6 +155,7 @@ hid_t type_of(Element element) {
     case Element::u16: return H5T_STD_U16LE;
     case Element::i64: return H5T_STD_I64LE;
     case Element::f32: return H5T_IEEE_F32LE;
+    case Element::f64: return H5T_IEEE_F64LE;
   }
   return -1;
 }

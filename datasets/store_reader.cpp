@@ -63,17 +63,17 @@ bool possible_pair(std::size_t i, std::size_t j, std::uint8_t topology, std::uin
   return edge == kNoEdge && (topology == kUnreachable8 || (topology > 1 && topology < atoms));
 }
 
-void check_target(const FileContext& file, const Task& task, std::size_t index, float value) {
+void check_target(const FileContext& file, const Task& task, std::size_t index, double value) {
   if (std::isnan(value)) return;
   bool possible = std::isfinite(value);
-  if (task.kind == TaskKind::binary) possible = value == 0.0f || value == 1.0f;
+  if (task.kind == TaskKind::binary) possible = value == 0 || value == 1;
   if (task.kind == TaskKind::multiclass) {
-    possible = value >= 0.0f && value < static_cast<float>(task.classes) && value == std::floor(value);
+    possible = value >= 0 && value < task.classes && value == std::floor(value);
   }
   if (possible) return;
   const std::size_t targets = task.names.size();
   damaged(file, "molecule " + std::to_string(index / targets) + ": target '" +
-                    task.names[index % targets].substr(0, 80) + "' is " + std::to_string(value));
+                    task.names[index % targets].substr(0, 80) + "' is " + number_text(value));
 }
 
 }  // namespace
@@ -87,7 +87,8 @@ struct Store::State {
   void open_molecules(hid_t root);
   void open_rest(hid_t root);
   void check_molecule_offsets() const;
-  std::vector<float> load_targets() const;
+  Element target_element() const { return header.version == 1 ? Element::f32 : Element::f64; }
+  std::vector<double> load_targets() const;
   std::vector<RejectedRow> load_rejected() const;
   std::map<std::string, Split> load_splits() const;
   MoleculeSet load() const;
@@ -95,6 +96,7 @@ struct Store::State {
   PairRelations recomputed_pairs(std::int64_t g);
 
   File plain;  ///< the file's bytes; HDF5 has its own descriptor
+  UserBlock header;
   FileContext context;
   Handle file;
   StoreSummary summary;
@@ -107,7 +109,7 @@ struct Store::State {
 };
 
 Store::State::State(const std::string& path)
-    : plain(File::open(path)), context{plain, path, check_user_block(plain).file_bytes} {
+    : plain(File::open(path)), header(check_user_block(plain)), context{plain, path, header.file_bytes} {
   open_file();
   // Outside the session: columns are decoded by several threads, each of which needs HDF5 for a moment.
   atom_offset = atom_offset_column.all<std::int64_t>();
@@ -128,7 +130,7 @@ void Store::State::open_file() {
 }
 
 void Store::State::read_attributes(hid_t root) {
-  if (const auto version = read_number_attribute(context, root, "format_version"); version != kFormatVersion) {
+  if (const auto version = read_number_attribute(context, root, "format_version"); version != header.version) {
     damaged(context, "its attribute format_version is " + std::to_string(version));
   }
   try {
@@ -205,7 +207,7 @@ void Store::State::open_molecules(hid_t root) {
 void Store::State::open_rest(hid_t root) {
   const Handle target_group = open_group(context, root, "targets");
   if (const int count = summary.task.num_targets(); count > 0) {
-    targets = ColumnReader(context, target_group.get(), "values", Element::f32, count);
+    targets = ColumnReader(context, target_group.get(), "values", target_element(), count);
     if (targets.rows() != row.rows()) damaged(context, "targets/values has the wrong number of rows");
   }
   const Handle split_group = open_group(context, root, "splits");
@@ -246,9 +248,11 @@ void Store::State::check_molecule_offsets() const {
   }
 }
 
-std::vector<float> Store::State::load_targets() const {
+std::vector<double> Store::State::load_targets() const {
   if (!targets.valid()) return {};
-  std::vector<float> values = targets.all<float>();
+  std::vector<double> values;
+  if (target_element() == Element::f64) values = targets.all<double>();
+  else std::ranges::transform(targets.all<float>(), std::back_inserter(values), number_of_digits);
   for (std::size_t i = 0; i < values.size(); ++i) check_target(context, summary.task, i, values[i]);
   return values;
 }

@@ -290,7 +290,8 @@ void StoreWriter::State::describe(const SourceInfo& source) {
   write_texts(path, group, "names", task.names);
   write_texts(path, group, "units", units);
   write_texts(path, group, "class_labels", task.class_labels);
-  if (task.num_targets() > 0) targets = &make_column(group, "values", Element::f32, task.num_targets());
+  write_attribute(path, group, "values", "float64 [molecules, targets] as the source says; NaN = missing, of classes their number");
+  if (task.num_targets() > 0) targets = &make_column(group, "values", Element::f64, task.num_targets());
 }
 
 /// Relations in 8 bits; nothing for a molecule that is too large for them.
@@ -313,7 +314,7 @@ StoreWriter::StoreWriter(const std::string& path, const FeaturizerOptions& featu
 StoreWriter::~StoreWriter() = default;
 
 void StoreWriter::add(const MolecularGraph& graph, std::int64_t row, const std::string& id, const std::string& smiles,
-                      const std::vector<float>& values) {
+                      const std::vector<double>& values) {
   State& s = *state_;
   assert(graph.features == s.featurizer.features && graph.num_atoms() > 0 && row >= 0);
   assert(values.size() == static_cast<std::size_t>(s.task.num_targets()));

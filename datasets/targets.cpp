@@ -163,17 +163,17 @@ TargetParser::TargetParser(const Task& task) : kind_(task.kind), names_(task.nam
   for (std::size_t c = 0; c < task.class_labels.size(); ++c) classes_[task.class_labels[c]] = static_cast<int>(c);
 }
 
-float TargetParser::value(std::string_view cell, std::size_t target, const std::string& file, std::int64_t row) const {
-  if (is_missing(cell)) return std::numeric_limits<float>::quiet_NaN();
+double TargetParser::value(std::string_view cell, std::size_t target, const std::string& file, std::int64_t row) const {
+  if (is_missing(cell)) return std::numeric_limits<double>::quiet_NaN();
   if (kind_ == TaskKind::multiclass) {
     const auto found = classes_.find(class_label(cell));
     if (found == classes_.end())
       throw DataError(file, row + 1, "column '" + names_[target] + "': unknown class", std::string(cell));
-    return static_cast<float>(found->second);
+    return found->second;
   }
   const auto number = number_of_cell(cell);
   if (!number) throw_bad_number(names_[target], {file, std::string(cell), row});
-  return static_cast<float>(*number);
+  return *number;
 }
 
 }  // namespace molgraph

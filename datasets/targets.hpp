@@ -15,7 +15,7 @@ namespace molgraph {
 
 /// Blank, nan, na, n/a, #n/a, null and <na> in any case: no value.
 bool is_missing(std::string_view cell);
-/// A finite number that fits a float; true and false are 1 and 0. Empty for anything else, such as ">50" or "1,5".
+/// A finite number that fits a float (it is kept as a double); true and false are 1 and 0. Empty for anything else, such as ">50" or "1,5".
 std::optional<double> number_of_cell(std::string_view cell);
 
 /// True for "1,5" and "-0,25": what may be a number with a decimal comma, which is never guessed.
@@ -57,7 +57,7 @@ class TargetParser {
  public:
   explicit TargetParser(const Task& task);
   /// NaN for a missing cell; multiclass: the class's number. Throws DataError naming file, row, column and text.
-  float value(std::string_view cell, std::size_t target, const std::string& file, std::int64_t row) const;
+  double value(std::string_view cell, std::size_t target, const std::string& file, std::int64_t row) const;
 
  private:
   TaskKind kind_;

@@ -1,9 +1,24 @@
 #include "datasets/text.hpp"
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <ctime>
+#include <limits>
 
 namespace molgraph {
+namespace {
+
+template <typename... Format>
+std::string written(Format... format) {
+  char text[64];
+  return {text, std::to_chars(text, text + sizeof text, format...).ptr};
+}
+
+/// 10^exponent <= the size of `value` < 10^(exponent + 1), give or take rounding.
+int decimal_exponent(double value) { return static_cast<int>(std::floor(std::log10(std::abs(value)))); }
+
+}  // namespace
 
 std::string_view trim(std::string_view text) {
   constexpr std::string_view blanks = " \t\r\n\v\f";
@@ -32,6 +47,28 @@ std::string now_utc() {
   char text[32];
   std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
   return text;
+}
+
+std::string number_text(float value) { return std::isnan(value) ? "nan" : written(value); }
+std::string number_text(double value) { return std::isnan(value) ? "nan" : written(value); }
+
+std::string number_text(double value, double unit) {
+  constexpr double kStep = std::numeric_limits<float>::epsilon();   // between floats of size 1
+  constexpr double kLarge = 8;                                      // three bits of the float would be lost
+  const auto rounded = static_cast<float>(value);
+  if (!std::isfinite(rounded) || rounded == 0) return number_text(rounded);
+  const double own_step = std::nextafter(std::abs(rounded), std::numeric_limits<float>::infinity()) - std::abs(rounded);
+  if (!(unit * kStep * kLarge < own_step) || unit <= 0) return number_text(rounded);
+  const int digits = decimal_exponent(value) - decimal_exponent(unit * kStep) + 1;
+  return written(value, std::chars_format::general, std::clamp(digits, 1, std::numeric_limits<double>::max_digits10));
+}
+
+double number_of_digits(float value) {
+  if (!std::isfinite(value)) return value;
+  const std::string text = number_text(value);
+  double number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
 }
 
 }  // namespace molgraph

@@ -13,8 +13,8 @@ std::string_view last_part(std::string_view name) { return name.substr(name.rfin
 }  // namespace
 
 void GraphModel::register_target_scaling(int outputs) {
-  target_shift_ = register_buffer("target_shift", torch::zeros({outputs}));
-  target_scale_ = register_buffer("target_scale", torch::ones({outputs}));
+  target_shift_ = register_buffer("target_shift", torch::zeros({outputs}, torch::kFloat64));
+  target_scale_ = register_buffer("target_scale", torch::ones({outputs}, torch::kFloat64));
 }
 
 void GraphModel::set_target_scaling(const torch::Tensor& shift, const torch::Tensor& scale) {

@@ -25,11 +25,12 @@ struct ForwardMode {
 
 struct ModelOutput {
   torch::Tensor scaled;                ///< [B, outputs] the head's raw output (logits, or targets in scaled units)
-  torch::Tensor values;                ///< [B, outputs] scaled * target_scale + target_shift: the target's unit
+  torch::Tensor values;                ///< [B, outputs] scaled * target_scale + target_shift: the target's unit, float64
   std::vector<torch::Tensor> layers;   ///< [tokens, C] each, as ForwardMode::keep_layers asks
 };
 
-/// Base of Graphormer and GRPE. Buffers `target_shift` (0 at first) and `target_scale` (1) [outputs] live in the model.
+/// Base of Graphormer and GRPE. Buffers `target_shift` (0 at first) and `target_scale` (1) [outputs], both float64, live in
+/// the model.
 class GraphModel : public torch::nn::Module {
  public:
   virtual ModelOutput run(const GraphBatch& batch, const ForwardMode& mode) = 0;

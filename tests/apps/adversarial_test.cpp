@@ -82,7 +82,7 @@ TEST(Flag, AscendsInsideOneUpdate) {
   MolecularGraph carbon;
   carbon.features = Features::zinc;
   carbon.atoms = {0};
-  for (int g = 0; g < 2; ++g) set.add(carbon, g, std::to_string(g), "C", {-100.0f});
+  for (int g = 0; g < 2; ++g) set.add(carbon, g, std::to_string(g), "C", {-100.0});
 
   const auto module = std::make_shared<Perturbed>();
   std::vector<ForwardMode> seen;

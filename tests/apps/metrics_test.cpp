@@ -10,7 +10,7 @@
 namespace molgraph {
 namespace {
 
-constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
+constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 
 Task regression(int targets) {
   Task task{TaskKind::regression, {}, {}, 0, {}};
@@ -27,14 +27,14 @@ Task binary(int targets) {
 
 // Values computed by hand.
 TEST(Metrics, RegressionByHand) {
-  const std::vector<float> predictions{1, 2, 4}, targets{1, 3, 2};
+  const std::vector<double> predictions{1, 2, 4}, targets{1, 3, 2};
   EXPECT_NEAR(evaluate_metric(Metric::mae, regression(1), predictions, targets).value, 1.0, 1e-12);
   EXPECT_NEAR(evaluate_metric(Metric::rmse, regression(1), predictions, targets).value, std::sqrt(5.0 / 3.0), 1e-12);
   EXPECT_NEAR(evaluate_metric(Metric::r2, regression(1), predictions, targets).value, 1.0 - 5.0 / 2.0, 1e-12);
 }
 
 TEST(Metrics, MissingTargetsAreLeftOutAndTargetsAreAveraged) {
-  const std::vector<float> predictions{1, 10, 2, 20}, targets{2, kMissing, 2, 23};
+  const std::vector<double> predictions{1, 10, 2, 20}, targets{2, kMissing, 2, 23};
   const MetricResult result = evaluate_metric(Metric::mae, regression(2), predictions, targets);
   EXPECT_EQ(result.count, 3);
   ASSERT_EQ(result.per_target.size(), 2u);
@@ -58,7 +58,7 @@ TEST(Metrics, AveragePrecisionByHand) {
 }
 
 TEST(Metrics, TargetsWithOneClassAreSkippedAndNamed) {
-  const std::vector<float> predictions{0.1f, 0.9f, 0.8f, 0.2f}, targets{0, 1, 1, 1};
+  const std::vector<double> predictions{0.1f, 0.9f, 0.8f, 0.2f}, targets{0, 1, 1, 1};
   const MetricResult result = evaluate_metric(Metric::roc_auc, binary(2), predictions, targets);
   EXPECT_NEAR(result.value, 1.0, 1e-12);
   ASSERT_EQ(result.skipped.size(), 1u);
@@ -67,7 +67,7 @@ TEST(Metrics, TargetsWithOneClassAreSkippedAndNamed) {
 
 TEST(Metrics, MulticlassAccuracyTakesTheLargestProbability) {
   Task task{TaskKind::multiclass, {"phase"}, {""}, 3, {"a", "b", "c"}};
-  const std::vector<float> predictions{0.1f, 0.7f, 0.2f, 0.5f, 0.3f, 0.2f}, targets{1, 2};
+  const std::vector<double> predictions{0.1f, 0.7f, 0.2f, 0.5f, 0.3f, 0.2f}, targets{1, 2};
   EXPECT_NEAR(evaluate_metric(Metric::accuracy, task, predictions, targets).value, 0.5, 1e-12);
 }
 

@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <filesystem>
 #include <limits>
 
 #include "apps/model_factory.hpp"
+#include "apps/model_file.hpp"
 #include "apps/run_record.hpp"
 #include "featurize/error.hpp"
 #include "tests/apps/shell.hpp"
@@ -54,6 +56,41 @@ TEST_P(PredictorTest, ValuesAreThoseOfTheModelOnEachMoleculeAlone) {
     EXPECT_TRUE(predictions[i].members.empty());
   }
   EXPECT_GT(std::abs(predictions[0].values[0] - predictions[1].values[0]), 1e-3);
+}
+
+/// A copy of a run with other numbers for the targets' mean and deviation, [2] each.
+template <typename Number>
+void write_scaled(const std::string& from, const std::string& to, DType dtype, std::vector<Number> shift, std::vector<Number> scale) {
+  const SafetensorsFile file = read_safetensors(from + "/model.safetensors");
+  std::vector<TensorView> views;
+  for (const auto& [name, tensor] : file.tensors) {
+    if (name == kTargetShift) views.push_back({name, dtype, {2}, shift.data()});
+    else if (name == kTargetScale) views.push_back({name, dtype, {2}, scale.data()});
+    else views.push_back({name, tensor.dtype, tensor.shape, tensor.bytes.data()});
+  }
+  std::filesystem::create_directories(to);
+  write_safetensors(to + "/model.safetensors", file.metadata, views);
+}
+
+// Targets -500,000 +- 0.05; and models written before the two numbers were kept in double.
+TEST_P(PredictorTest, TheTargetsMeanAndDeviationAreDoubles) {
+  write_scaled<double>(run, scratch.path("plain"), DType::f64, {0, 0}, {1, 1});
+  write_scaled<double>(run, scratch.path("far"), DType::f64, {-500000, 7}, {0.05, 0.5});
+  write_scaled<float>(run, scratch.path("old"), DType::f32, {-2.5f, 7}, {0.25f, 0.5f});
+  const Predictor plain({scratch.path("plain")}), far({scratch.path("far")}), old({scratch.path("old")});
+  const auto raw = plain.predict(kMolecules), wide = far.predict(kMolecules), narrow = old.predict(kMolecules);
+  for (std::size_t i = 0; i < kMolecules.size(); ++i) {
+    EXPECT_NEAR(wide[i].values[0], -500000 + 0.05 * raw[i].values[0], 1e-9);
+    EXPECT_NEAR(narrow[i].values[0], -2.5 + 0.25 * raw[i].values[0], 1e-12);
+  }
+  EXPECT_EQ(far.output_scale(), (std::vector<double>{0.05, 0.5}));
+  const Predictor both({scratch.path("far"), scratch.path("plain")});
+  EXPECT_EQ(both.output_scale(), (std::vector<double>{0.05, 0.5}));
+  const auto mean = both.predict(std::vector<std::string>{"CCO"});
+  EXPECT_NEAR(mean[0].values[0], (wide[0].values[0] + raw[0].values[0]) / 2, 1e-9);
+  const LoadedModel loaded = load_model(scratch.path("far") + "/model.safetensors");
+  EXPECT_NEAR(run_alone(loaded, "CCO").values[0][0].item<double>(), wide[0].values[0], 0.05 * kRounding);
+  EXPECT_EQ(load_model(scratch.path("old") + "/model.safetensors").model->named_buffers()["target_shift"][0].item<double>(), -2.5);
 }
 
 TEST_P(PredictorTest, OrderAndCompanyDoNotMatter) {

@@ -9,7 +9,9 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <string>
 #include <thread>
+#include <vector>
 
 namespace {
 
@@ -97,6 +99,75 @@ TEST_F(TrainCli, ATableBecomesARunThatScores) {
   EXPECT_EQ(std::count(metrics.begin(), metrics.end(), '\n'), 4) << metrics;
   ASSERT_EQ(run("-m R -i small.csv -o scored.csv", MOLGRAPH_SCORE), 0) << read("err.txt");
   EXPECT_NE(read("scored.csv").find("y_pred"), std::string::npos);
+}
+
+std::vector<std::vector<std::string>> cells_of(const std::string& csv) {
+  std::vector<std::vector<std::string>> rows;
+  std::istringstream lines(csv);
+  for (std::string line, cell; std::getline(lines, line);) {
+    std::istringstream cells(line);
+    rows.emplace_back();
+    while (std::getline(cells, cell, ',')) rows.back().push_back(cell);
+  }
+  return rows;
+}
+
+// Energies of -500,000 +- 0.05 in float32 are 0.03 apart: they are scaled in double, and predictions stay in it.
+TEST_F(TrainCli, ALargeMeanTakesNoDigitAway) {
+  std::string far = "smiles,energy\n", near = far;
+  std::istringstream lines(small_table());
+  std::string line;
+  std::getline(lines, line);
+  for (int k = 0; std::getline(lines, line); ++k) {
+    const std::string smiles = line.substr(0, line.find(','));
+    const int thousandths = static_cast<int>(smiles.size() * 9 + k % 8 * 5);   // 0.018 ... 0.16
+    char text[64];
+    std::snprintf(text, sizeof text, "%.3f\n", -500000 + thousandths / 1000.0);
+    far += smiles + "," + text;
+    std::snprintf(text, sizeof text, "%.3f\n", thousandths / 1000.0);
+    near += smiles + "," + text;
+  }
+  write("far.csv", far);
+  write("near.csv", near);
+  ASSERT_EQ(run("far.csv -o F --epochs 12" + kTiny), 0) << read("err.txt");
+  ASSERT_EQ(run("near.csv -o N --epochs 12" + kTiny), 0) << read("err.txt");
+  const auto far_results = cells_of(read("F/results.csv")), near_results = cells_of(read("N/results.csv"));
+  ASSERT_EQ(far_results.size(), near_results.size());
+  ASSERT_GT(far_results.size(), 8u);
+  for (std::size_t k = 1; k < far_results.size(); ++k) {
+    const double got = std::stod(far_results[k].at(3)), wanted = std::stod(near_results[k].at(3));
+    EXPECT_NEAR(got, wanted, 1e-3 * std::abs(wanted)) << far_results[k][0] << " " << far_results[k][2];
+  }
+  // True values as they stood in the table, predictions with the digits of the scaled output.
+  const auto far_test = cells_of(read("F/test_predictions.csv")), near_test = cells_of(read("N/test_predictions.csv"));
+  for (std::size_t k = 1; k < far_test.size(); ++k) {
+    EXPECT_NE(far.find("," + far_test[k].at(2) + "\n"), std::string::npos) << far_test[k][2];
+    EXPECT_NEAR(std::stod(far_test[k].at(3)) + 500000, std::stod(near_test[k].at(3)), 1e-5);
+    EXPECT_LE(far_test[k][3].size(), 17u) << far_test[k][3];
+  }
+  ASSERT_EQ(run("-m F -i far.csv -o scored.csv", MOLGRAPH_SCORE), 0) << read("err.txt");
+  const auto scored = cells_of(read("scored.csv"));
+  for (std::size_t k = 1; k < scored.size(); ++k) {
+    for (const auto& row : far_test) {
+      if (row[1] == scored[k].at(0)) EXPECT_NEAR(std::stod(row[3]), std::stod(scored[k].at(2)), 1e-7);
+    }
+  }
+}
+
+TEST_F(TrainCli, ValuesAreWrittenWithTheDigitsTheyNeed) {
+  std::string table = "smiles,y\n";
+  for (int k = 1; k <= 40; ++k) table += std::string(static_cast<std::size_t>(k), 'C') + ",-" + std::to_string(k) + ".77\n";
+  write("digits.csv", table);
+  ASSERT_EQ(run("digits.csv -o R --epochs 2" + kTiny), 0) << read("err.txt");
+  const auto rows = cells_of(read("R/test_predictions.csv"));
+  ASSERT_GT(rows.size(), 2u);
+  for (std::size_t k = 1; k < rows.size(); ++k) {
+    EXPECT_TRUE(rows[k].at(2).ends_with(".77")) << rows[k][2];
+    EXPECT_LE(rows[k].at(3).size(), 12u) << rows[k][3];
+  }
+  for (const char* name : {"R/metrics.csv", "R/results.csv"})
+    for (const auto& row : cells_of(read(name)))
+      for (const auto& cell : row) EXPECT_LE(cell.size(), 14u) << name << " " << cell;
 }
 
 TEST_F(TrainCli, EqualRunsGiveEqualFiles) {

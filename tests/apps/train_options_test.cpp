@@ -70,7 +70,7 @@ MoleculeSet ten_molecules() {
   set.task = {TaskKind::regression, {"y"}, {""}, 0, {}};
   MolecularGraph carbon;
   carbon.atoms.assign(9, 0);
-  for (int g = 0; g < 10; ++g) set.add(carbon, g, std::to_string(g), "C", {static_cast<float>(g)});
+  for (int g = 0; g < 10; ++g) set.add(carbon, g, std::to_string(g), "C", {static_cast<double>(g)});
   return set;
 }
 

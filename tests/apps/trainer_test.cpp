@@ -41,6 +41,19 @@ TEST(MaskedLoss, ByHandWithMissingTargetsAndScaling) {
   EXPECT_FLOAT_EQ(masked_loss(Loss::huber, scaled, targets, shift, scale).sum.item<float>(), 0.5f + 2.5f);
 }
 
+// Energies of -500,000 +- 0.05: a float32 there is 0.03 away from the next.
+TEST(MaskedLoss, ALargeMeanTakesNoDigitFromTheDifferences) {
+  const auto f64 = torch::kFloat64;
+  const torch::Tensor targets = torch::tensor({{-500000.01}, {-499999.97}}, f64);
+  const torch::Tensor shift = torch::tensor({-500000.0}, f64), scale = torch::tensor({0.05}, f64);
+  const torch::Tensor scaled = torch::tensor({{0.1f}, {0.4f}});   // wanted: -0.2 and 0.6
+  EXPECT_NEAR(masked_loss(Loss::l1, scaled, targets, shift, scale).sum.item<double>(), 0.3 + 0.2, 1e-6);
+  const LossSlope slope = loss_slope(Loss::mse, targets, shift, scale, 0.5);
+  float derivative = 0;
+  slope(1, scaled[1].const_data_ptr<float>(), &derivative);
+  EXPECT_NEAR(derivative, 0.4 - 0.6, 1e-6);
+}
+
 TEST(MaskedLoss, ClassificationByHand) {
   const float missing = std::numeric_limits<float>::quiet_NaN();
   const torch::Tensor zero = torch::zeros({1}), one = torch::ones({1});
@@ -52,6 +65,18 @@ TEST(MaskedLoss, ClassificationByHand) {
   const LossSum ce = masked_loss(Loss::ce, two_targets, torch::tensor({{1.0f, missing}}), zero, one);
   EXPECT_EQ(ce.count, 1);
   EXPECT_NEAR(ce.sum.item<double>(), std::log1p(std::exp(-1.0)), 1e-6);
+}
+
+// Before the targets' mean and deviation were kept in double.
+TEST(Checkpoint, OneOfFloat32ScalingIsStillRead) {
+  const std::string path = (std::filesystem::path(testing::TempDir()) / "molgraph_float32_checkpoint.safetensors").string();
+  write_checkpoint(path, "run", {}, {{"model.target_shift", torch::tensor({-2.5f})}});
+  const torch::Tensor shift = torch::zeros({1}, torch::kFloat64);
+  read_checkpoint(path, "run", {{"model.target_shift", shift}});
+  EXPECT_EQ(shift.item<double>(), -2.5);
+  write_checkpoint(path, "run", {}, {{"model.target_shift", torch::tensor({-500000.05}, torch::kFloat64)}});
+  read_checkpoint(path, "run", {{"model.target_shift", shift}});
+  EXPECT_EQ(shift.item<double>(), -500000.05);
 }
 
 struct Line : torch::nn::Module {

@@ -84,10 +84,10 @@ nlohmann::json measure_case(const Case& c, cuda::Math math, int number, const Mo
     batches.emplace_back(size);
     for (std::size_t k = 0; k < size; ++k) batches.back()[k] = static_cast<std::int64_t>(first + k);
   }
-  const float* targets = all.targets.const_data_ptr<float>();
+  const double* targets = all.targets.const_data_ptr<double>();
   const std::int64_t columns = all.targets.size(1);
   cuda::TrainingOptions options{.targets = 1, .shift = {0}, .scale = {1}, .clip = 5};
-  for (std::int64_t k = 0; k < all.targets.size(0); ++k) options.target.push_back(targets[k * columns]);
+  for (std::int64_t k = 0; k < all.targets.size(0); ++k) options.target.push_back(static_cast<float>(targets[k * columns]));
   engine.start_training(options, 0);
   std::uint32_t update = 0;
   const auto step = [&](int) {

@@ -30,7 +30,7 @@ MoleculeSet molecule_set() {
   set.task.names = {"y", "w"};
   for (unsigned k = 0; k < 14; ++k) {
     const MolecularGraph graph = random_graph(4 + static_cast<int>(k % 5), k);
-    set.add(graph, k, std::to_string(k), "C", {static_cast<float>(k % 3), k % 4 == 0 ? std::nanf("") : static_cast<float>(k % 5)});
+    set.add(graph, k, std::to_string(k), "C", {static_cast<double>(k % 3), k % 4 == 0 ? std::nan("") : static_cast<double>(k % 5)});
   }
   return set;
 }

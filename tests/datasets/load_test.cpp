@@ -157,7 +157,7 @@ TEST_F(LoadTest, MulticlassLabelsAreSorted) {
   EXPECT_TRUE(std::isnan(text.set.targets[1]));
   const LoadedData numbers = load_text("smiles,kind\nC,10\nCC,9.0\nCCC,9\n", options);
   EXPECT_THAT(numbers.set.task.class_labels, ElementsAre("9", "10"));
-  EXPECT_EQ(numbers.set.targets, (std::vector<float>{1, 0, 0}));
+  EXPECT_EQ(numbers.set.targets, (std::vector<double>{1, 0, 0}));
 }
 
 TEST_F(LoadTest, StrictAndHopelessTables) {
@@ -349,6 +349,14 @@ TEST(Threads, LoopCoversEverythingOnceAndForwardsErrors) {
   EXPECT_THROW(parallel_for(100, 1, 4, fails_once), DataError);
 }
 
+TEST_F(LoadTest, TargetsStayAsTheirCellsSay) {
+  const std::string table = "smiles,energy\nC,-500000.0123\nCC,-499999.98765\nCCC,-1.77\nCCCC,0.1\nCCO,2\n";
+  const LoadedData data = load_text(table);
+  EXPECT_THAT(data.set.targets, ElementsAre(-500000.0123, -499999.98765, -1.77, 0.1, 2.0));
+  load_to_store(options_for(folder.file("table.csv")), folder.file("table.h5"));
+  EXPECT_EQ(Store(folder.file("table.h5")).load().targets, data.set.targets);
+}
+
 TEST_F(LoadTest, Demo) {
   LoadOptions options = options_for("demo");
   options.limit = 200;
@@ -356,7 +364,7 @@ TEST_F(LoadTest, Demo) {
   EXPECT_EQ(data.set.size(), 200);
   EXPECT_THAT(data.set.task.names, ElementsAre("penalized_logp"));
   EXPECT_EQ(data.metric, "mae");
-  EXPECT_FLOAT_EQ(data.set.targets[7], static_cast<float>(penalized_logp(data.set.smiles[7]).y));
+  EXPECT_EQ(static_cast<float>(data.set.targets[7]), static_cast<float>(penalized_logp(data.set.smiles[7]).y));
 }
 
 }  // namespace

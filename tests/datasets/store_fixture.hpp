@@ -94,10 +94,10 @@ inline MoleculeSet make_set(const std::vector<int>& sizes, Features features = F
   set.task = two_targets();
   set.source = {"made", "made.csv", std::string(64, 'a'), ""};
   for (std::size_t g = 0; g < sizes.size(); ++g) {
-    const float gap = std::numeric_limits<float>::quiet_NaN();
+    const double gap = std::numeric_limits<double>::quiet_NaN();
     set.add(make_graph(features, sizes[g], g), static_cast<std::int64_t>(3 * g + 1),
             g % 3 == 0 ? "" : "id " + std::to_string(g), g % 5 == 0 ? "Cé\xFF" : std::string(g % 40, 'C'),
-            {g % 4 == 0 ? gap : static_cast<float>(g) / 7, -1e30f});
+            {g % 4 == 0 ? gap : static_cast<double>(g) / 7, -500000.05 - static_cast<double>(g)});
   }
   const auto count = set.size();
   for (std::int64_t g = 0; g < count; ++g) set.splits["published"].train.push_back(count - 1 - g);

@@ -86,10 +86,10 @@ TEST(DamagedStore, EveryFlippedBitIsNoticed) {
 TEST(DamagedStore, OtherVersionsAreNamed) {
   const Folder folder;
   std::string bytes = bytes_of_victim();
-  bytes[16] = 2;
+  bytes[16] = 3;
   stamp(bytes);
   put_file(folder / "a.h5", bytes);
-  EXPECT_NE(file_error([&] { use_store(folder / "a.h5"); }).find("format version 2; this program reads version 1"),
+  EXPECT_NE(file_error([&] { use_store(folder / "a.h5"); }).find("format version 3; this program reads versions 1 to 2"),
             std::string::npos);
 }
 
@@ -207,7 +207,7 @@ struct HostileCase {
 /// How GoogleTest shows a case.
 void PrintTo(const HostileCase& shown, std::ostream* out) { *out << shown.name; }
 
-const float kInfinity = std::numeric_limits<float>::infinity();
+const double kInfinity = std::numeric_limits<double>::infinity();
 
 const HostileCase kCases[] = {
     {"offset falls", [](hid_t f) { set_offset(f, "/molecules/atom_offset", 3, 1); }, "atom_offset falls at entry 2"},
@@ -260,7 +260,7 @@ const HostileCase kCases[] = {
     {"pair bond id", [](hid_t f) { set_byte(f, "/pairs/edge", {6}, 60); }, "pair (1, 2) has codes"},
     {"target infinite",
      [](hid_t f) {
-       set_element(f, "/targets/values", {1, 0}, kInfinity, H5T_NATIVE_FLOAT);
+       set_element(f, "/targets/values", {1, 0}, kInfinity, H5T_NATIVE_DOUBLE);
      },
      "molecule 1: target 'logP' is inf"},
     {"target not of its kind",

@@ -4,8 +4,12 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include <zlib.h>
+
+#include <cmath>
 #include <csignal>
 #include <cstring>
+#include <fstream>
 
 #include "datasets/chunk_codec.hpp"
 #include "datasets/files.hpp"
@@ -16,8 +20,8 @@ namespace {
 
 using namespace testing_store;
 
-bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
-  return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0);
+bool same_bits(const std::vector<double>& a, const std::vector<double>& b) {
+  return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0);
 }
 
 void expect_same(const MoleculeSet& a, const MoleculeSet& b) {
@@ -54,6 +58,14 @@ void expect_same(const MoleculeSet& a, const MoleculeSet& b) {
     EXPECT_EQ(a.rejected[r].status, b.rejected[r].status);
     EXPECT_EQ(a.rejected[r].reason, b.rejected[r].reason);
   }
+}
+
+void put_unzipped(const std::string& from, const std::string& to) {
+  std::ofstream out(to, std::ios::binary);
+  const gzFile in = gzopen(from.c_str(), "rb");
+  char piece[4096];
+  for (int got = 0; (got = gzread(in, piece, sizeof piece)) > 0;) out.write(piece, got);
+  gzclose(in);
 }
 
 void expect_same_pairs(const MoleculeSet& set, const Store& store) {
@@ -132,7 +144,7 @@ TEST(Store, HoldsClasses) {
   const Folder folder;
   MoleculeSet set;
   set.task = {TaskKind::multiclass, {"colour"}, {""}, 3, {"red", "green", "blue"}};
-  for (int g = 0; g < 3; ++g) set.add(make_graph(Features::ogb, 3, 0), g, "", "C", {static_cast<float>(g)});
+  for (int g = 0; g < 3; ++g) set.add(make_graph(Features::ogb, 3, 0), g, "", "C", {static_cast<double>(g)});
   write_store(folder / "a.h5", set);
   expect_same(set, Store(folder / "a.h5").load());
 }
@@ -296,6 +308,20 @@ TEST(Files, HashesAndWrites) {
   EXPECT_NE(file_error([&] { read_file(folder / "b"); }).find(folder / "b"), std::string::npos);
   EXPECT_NE(file_error([&] { sha256_of_file(folder / ""); }).find("not a regular file"), std::string::npos);
   EXPECT_NE(file_error([&] { write_file_atomically("", "x"); }).find("empty"), std::string::npos);
+}
+
+// Made before targets were kept in double: a table of y = 0.1, blank, -77.7 and z = 1, 2.5, 16777217, which float32 rounds.
+TEST(Store, OneOfFloat32TargetsIsStillRead) {
+  const Folder folder;
+  put_unzipped(MOLGRAPH_ARCHIVES_DIR "/float32_targets.h5.gz", folder / "old.h5");
+  const MoleculeSet set = Store(folder / "old.h5").load();
+  ASSERT_EQ(set.size(), 3);
+  EXPECT_EQ(set.targets[0], 0.1);   // the number whose float was stored, not 0.10000000149
+  EXPECT_EQ(set.targets[1], 1.0);
+  EXPECT_TRUE(std::isnan(set.targets[2]));
+  EXPECT_EQ(set.targets[4], -77.7);
+  EXPECT_EQ(set.targets[5], 16777216.0);
+  EXPECT_EQ(set.rejected.size(), 1u);
 }
 
 }  // namespace

@@ -264,9 +264,12 @@ class CountingModel : public GraphModel {
 TEST(GraphModel, TargetScalingIsABuffer) {
   CountingModel model;
   const GraphBatch batch = batch_of({Shape::salt, Shape::rings});
-  EXPECT_TRUE(torch::equal(model.run(batch, {}).values, model.run(batch, {}).scaled));
+  EXPECT_TRUE(torch::equal(model.run(batch, {}).values, model.run(batch, {}).scaled.to(torch::kFloat64)));
   model.set_target_scaling(torch::tensor({10.0}), torch::tensor({2.0}));
-  EXPECT_TRUE(torch::equal(model.run(batch, {}).values, torch::tensor({{18.0f}, {22.0f}})));
+  EXPECT_TRUE(torch::equal(model.run(batch, {}).values, torch::tensor({{18.0, 22.0}}, torch::kFloat64).t()));
+  // A mean that is large beside the deviation takes no digit away.
+  model.set_target_scaling(torch::tensor({-500000.0}, torch::kFloat64), torch::tensor({1e-9}, torch::kFloat64));
+  EXPECT_DOUBLE_EQ(model.run(batch, {}).values[0][0].item<double>(), -500000.0 + 4e-9);
   EXPECT_EQ(model.named_buffers().size(), 2u);
   EXPECT_THROW(model.set_target_scaling(torch::zeros({2}), torch::ones({2})), c10::Error);
 }
