@@ -1,10 +1,15 @@
 // The emulated GPU finds what it is there to find: missing barriers, deadlocks, writes beside an array, memory that was never set.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <set>
+#include <stdexcept>
+#include <string>
+#include <vector>
 
 #include "graphormer/attention/cuda/device.cuh"
+#include "graphormer/attention/cuda/library_product.hpp"
 #include "graphormer/attention/random.hpp"
 
 namespace molgraph::cuda_emulated {
@@ -66,6 +71,34 @@ TEST(Emulator, RecordingsKeepTheirArguments) {
   EXPECT_EQ(out.data()[0], 3);
   EXPECT_THROW(Recording(nullptr, [&] { (void)out.sized(100); }), std::logic_error);
   EXPECT_THROW(Recording(nullptr, [] { synchronize(nullptr); }), std::logic_error);
+}
+
+// A library's function is no kernel, and must not be looked up as one: it goes by its name.
+TEST(Emulator, ProfilesCountKernelsAndNameLibraryCalls) {
+  Array<float> a, b, y;
+  for (Array<float>* array : {&a, &b, &y}) clear(array->sized(4), 4 * sizeof(float), nullptr);
+  ProductLibrary library(Math::fp32);
+  const auto times = profile(nullptr, [&] {
+    for (int k = 0; k < 2; ++k)
+      library.multiply(nullptr, {.a = a.data(), .b = b.data(), .a_row = 2, .b_column = 2, .rows = 2, .columns = 2, .depth = 2, .y = y.data()});
+    launch(nullptr, +[](float* to) { to[0] = 1; }, 1u, 1u, 0, y.data());
+  });
+  ASSERT_EQ(times.size(), 2u);
+  const auto call = std::find_if(times.begin(), times.end(), [](const KernelTime& time) { return time.name == "cublasLtMatmul"; });
+  ASSERT_NE(call, times.end());
+  EXPECT_EQ(call->launches, 2);
+  EXPECT_THROW(profile(nullptr, [] { throw std::runtime_error("in the middle"); }), std::runtime_error);
+  launch(nullptr, +[](float* to) { to[0] = 1; }, 1u, 1u, 0, y.data());   // no clock is left behind
+}
+
+TEST(Emulator, NotesAreToldOnce) {
+  std::vector<std::string> told;
+  tell_notes([&](const std::string& text) { told.push_back(text); });
+  note("a slower way");
+  note("a slower way");
+  note("another");
+  tell_notes({});
+  EXPECT_EQ(told, (std::vector<std::string>{"a slower way", "another"}));
 }
 
 TEST(Emulator, DrawsAreTheHosts) {

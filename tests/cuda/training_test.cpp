@@ -220,6 +220,32 @@ TEST_F(CudaTraining, GoesOnWithTheSameBits) {
   EXPECT_TRUE(torch::equal(train(3), whole));
 }
 
+// A recording of the first training's updates would go on with its loss and its average.
+TEST_F(CudaTraining, StartsAnewWithOtherOptions) {
+  const std::vector<Case> all = cases();
+  const auto train = [&](const std::vector<std::size_t>& chosen) {
+    Pair pair = make_pair([] { return make_graphormer(); });
+    Backend backend(*pair.engine);
+    load(backend.engine(), *pair.engine);
+    for (const std::size_t k : chosen) {
+      backend.weights_changed();   // they begin as the module's are
+      backend.engine().start_training(options_of(all[k]), 0);
+      for (std::uint32_t u = 0; u < 4; ++u) backend.engine().step(kBatches[0], u, rate(u));
+    }
+    Named averages(*pair.engine);
+    if (all[chosen.back()].average > 0) backend.engine().read_state({.average = averages.out()});
+    backend.fetch_weights();
+    std::vector<Tensor> values;
+    for (auto& item : pair.engine->named_parameters()) {
+      values.push_back(item->detach().reshape(-1));
+      values.push_back(averages.of.at(item.key()).reshape(-1));
+    }
+    return torch::cat(values);
+  };
+  EXPECT_TRUE(torch::equal(train({0, 1}), train({1}))) << "another loss, and an average";
+  EXPECT_TRUE(torch::equal(train({1, 2}), train({2}))) << "another loss, and none";
+}
+
 // Molecules of different sizes in every batch, alike enough for recordings to be run again.
 TEST_F(CudaTraining, MoleculesThatStayOnTheHostGiveTheSameBits) {
   std::vector<std::pair<std::string, std::function<std::unique_ptr<GraphModel>()>>> models;

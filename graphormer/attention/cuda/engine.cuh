@@ -236,6 +236,8 @@ class Engine : public Model {
 inline void Engine::start_training(const TrainingOptions& options, std::int64_t updates, const TrainingStateSource& state) {
   use_device(number_);
   check_training(options, outputs(), uploaded_);
+  recordings_.clear();   // they hold the last training's loss, targets and average
+  seen_.clear();
   options_ = options;
   options_.target.clear();   // on the device from here on
   options_.frozen = options_.decay_exempt = nullptr;

@@ -1,16 +1,24 @@
 #include "graphormer/attention/cuda/library_product.hpp"
 
+#include <string>
+
 #include "graphormer/attention/cuda/device.cuh"
 
 #ifndef MOLGRAPH_CUDA_EMULATED
 #include <cublasLt.h>
 #include <dlfcn.h>
 
+#include <algorithm>
+#include <array>
 #include <map>
-#include <tuple>
 #endif
 
 namespace molgraph::MOLGRAPH_CUDA {
+namespace {
+
+constexpr const char* kCall = "cublasLtMatmul";   // its name in a profile
+
+}  // namespace
 
 #ifdef MOLGRAPH_CUDA_EMULATED
 
@@ -20,7 +28,8 @@ struct ProductLibrary::State {
 ProductLibrary::ProductLibrary(Math math) : state_(new State{math == Math::bf16}) {}
 ProductLibrary::~ProductLibrary() = default;
 
-bool ProductLibrary::multiply(Stream, const LibraryProduct& product) {
+bool ProductLibrary::multiply(Stream stream, const LibraryProduct& product) {
+  const LaunchClock clock(stream, kCall);
   emulator::enqueue([p = product, bf16 = state_->bf16] {
     const auto element = [&](const void* x, std::int64_t at) {
       return bf16 ? to_float(static_cast<const Bf16*>(x)[at]) : static_cast<const float*>(x)[at];
@@ -55,17 +64,20 @@ struct Functions {
   decltype(&cublasLtMatmulPreferenceSetAttribute) preference_set = nullptr;
   decltype(&cublasLtMatmulAlgoGetHeuristic) heuristic = nullptr;
   decltype(&cublasLtMatmul) matmul = nullptr;
-  bool complete = false;
+  std::string missing;   ///< why the library cannot be used; empty = it can
 
   Functions() {
     void* library = nullptr;
     for (const char* name : {"libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so"})
       if (library == nullptr) library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-    if (library == nullptr) return;
-    complete = true;
+    if (library == nullptr) {
+      const char* reason = dlerror();
+      missing = reason != nullptr ? reason : "cublasLt cannot be loaded";
+      return;
+    }
     const auto load = [&](auto& function, const char* name) {
       function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, name));
-      complete = complete && function != nullptr;
+      if (function == nullptr && missing.empty()) missing = std::string("cublasLt has no ") + name;
     };
     load(create, "cublasLtCreate");
     load(destroy, "cublasLtDestroy");
@@ -87,6 +99,13 @@ const Functions& functions() {
   return all;
 }
 
+/// What the address is a multiple of, as far as the library cares. It assumes 256 bytes if nobody says otherwise, and parameters
+/// rounded to bfloat16 begin every 128.
+std::uint32_t alignment_of(const void* address) {
+  const auto bits = reinterpret_cast<std::uintptr_t>(address);
+  return static_cast<std::uint32_t>(std::min<std::uintptr_t>(256, bits & (~bits + 1)));
+}
+
 /// A shape with what the library chose for it.
 struct Plan {
   cublasLtMatmulDesc_t operation = nullptr;
@@ -101,7 +120,8 @@ struct ProductLibrary::State {
   Math math;
   cublasLtHandle_t handle = nullptr;
   Array<char> workspace;
-  std::map<std::tuple<int, int, int, bool, bool>, Plan> plans;
+  /// By rows, columns, depth, the strides, alignments of a, b and y.
+  std::map<std::array<std::int64_t, 10>, Plan> plans;
 
   ~State() {
     const Functions& f = functions();
@@ -133,6 +153,14 @@ struct ProductLibrary::State {
     done = done && f.preference_create(&preference) == CUBLAS_STATUS_SUCCESS;
     const std::size_t bytes = kWorkspace;
     done = done && f.preference_set(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &bytes, sizeof bytes) == CUBLAS_STATUS_SUCCESS;
+    const auto aligned = [&](cublasLtMatmulPreferenceAttributes_t attribute, const void* address) {
+      const std::uint32_t alignment = alignment_of(address);
+      done = done && f.preference_set(preference, attribute, &alignment, sizeof alignment) == CUBLAS_STATUS_SUCCESS;
+    };
+    aligned(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, p.b);
+    aligned(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, p.a);
+    aligned(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, p.y);
+    aligned(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, p.y);
     cublasLtMatmulHeuristicResult_t choice{};
     int found = 0;
     done = done && f.heuristic(handle, plan.operation, plan.first, plan.second, plan.result, plan.result, preference, 1, &choice, &found) ==
@@ -144,26 +172,39 @@ struct ProductLibrary::State {
   }
 };
 
+namespace {
+
+bool own_kernels(const std::string& reason) {
+  note("GPU: wide products are computed by slower kernels: " + reason);
+  return false;
+}
+
+}  // namespace
+
 ProductLibrary::ProductLibrary(Math math) : state_(new State{math}) {}
 ProductLibrary::~ProductLibrary() = default;
 
 bool ProductLibrary::multiply(Stream stream, const LibraryProduct& p) {
   State& s = *state_;
   const Functions& f = functions();
-  if (!f.complete) return false;
+  if (!f.missing.empty()) return own_kernels(f.missing);
   if (s.handle == nullptr) {
-    if (f.create(&s.handle) != CUBLAS_STATUS_SUCCESS) return false;
     (void)s.workspace.sized(kWorkspace);
+    if (const cublasStatus_t status = f.create(&s.handle); status != CUBLAS_STATUS_SUCCESS)
+      return own_kernels("cublasLtCreate failed with status " + std::to_string(status));
   }
-  const auto key = std::tuple(p.rows, p.columns, p.depth, p.a_depth == 1, p.b_depth == 1);
+  const std::array<std::int64_t, 10> key{p.rows, p.columns, p.depth, p.a_row, p.a_depth, p.b_column, p.b_depth,
+                                         alignment_of(p.a), alignment_of(p.b), alignment_of(p.y)};
   auto found = s.plans.find(key);
   if (found == s.plans.end()) found = s.plans.emplace(key, s.make_plan(p)).first;
   const Plan& plan = found->second;
-  if (!plan.usable) return false;
-  const LaunchClock clock(stream, reinterpret_cast<const void*>(f.matmul));
+  const auto shape = [&] { return std::to_string(p.rows) + " x " + std::to_string(p.columns) + " x " + std::to_string(p.depth); };
+  if (!plan.usable) return own_kernels("cublasLt has no way for " + shape());
+  const LaunchClock clock(stream, kCall);
   const float one = 1, zero = 0;
-  return f.matmul(s.handle, plan.operation, &one, p.b, plan.first, p.a, plan.second, &zero, p.y, plan.result, p.y, plan.result, &plan.algorithm,
-                  s.workspace.data(), kWorkspace, static_cast<cudaStream_t>(stream)) == CUBLAS_STATUS_SUCCESS;
+  const cublasStatus_t status = f.matmul(s.handle, plan.operation, &one, p.b, plan.first, p.a, plan.second, &zero, p.y, plan.result, p.y, plan.result,
+                                         &plan.algorithm, s.workspace.data(), kWorkspace, static_cast<cudaStream_t>(stream));
+  return status == CUBLAS_STATUS_SUCCESS || own_kernels("cublasLtMatmul of " + shape() + " failed with status " + std::to_string(status));
 }
 
 #endif

@@ -6,9 +6,12 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdio>
 #include <cstdlib>
 #include <functional>
 #include <map>
+#include <mutex>
+#include <set>
 
 #include "graphormer/attention/cuda/device.cuh"
 
@@ -17,18 +20,30 @@ namespace {
 
 std::atomic<std::uint64_t> allocation_count{0};
 
-/// One launch under profile().
+/// One launch under profile(): of a kernel, or by a library.
 struct Launch {
   const void* kernel = nullptr;
+  const char* library_call = nullptr;
   void *start = nullptr, *end = nullptr;   ///< cudaEvent_t
 };
 thread_local std::vector<Launch>* launches = nullptr;
 
-std::vector<KernelTime> add_up(const std::vector<Launch>& all, const std::function<std::string(const void*)>& name_of,
-                               const std::function<double(const Launch&)>& time_of) {
+std::vector<Launch> launches_of(const std::function<void()>& work) {
+  std::vector<Launch> all;
+  const struct Stop {
+    ~Stop() { launches = nullptr; }
+  } stop;
+  launches = &all;
+  work();
+  return all;
+}
+
+std::string name_of_kernel(const void* kernel);
+
+std::vector<KernelTime> add_up(const std::vector<Launch>& all, const std::function<double(const Launch&)>& time_of) {
   std::map<std::string, KernelTime> by_name;
   for (const Launch& one : all) {
-    KernelTime& sum = by_name[name_of(one.kernel)];
+    KernelTime& sum = by_name[one.library_call != nullptr ? one.library_call : name_of_kernel(one.kernel)];
     ++sum.launches;
     sum.milliseconds += time_of(one);
   }
@@ -41,6 +56,32 @@ std::vector<KernelTime> add_up(const std::vector<Launch>& all, const std::functi
 }  // namespace
 
 std::uint64_t allocations() { return allocation_count; }
+
+namespace {
+
+struct Notes {
+  std::mutex turn;
+  std::set<std::string> told;
+  std::function<void(const std::string&)> to;
+};
+Notes& notes() {
+  static Notes all;
+  return all;
+}
+
+}  // namespace
+
+void note(const std::string& text) {
+  Notes& all = notes();
+  const std::lock_guard lock(all.turn);
+  if (!all.told.insert(text).second) return;
+  if (all.to) all.to(text);
+  else std::fprintf(stderr, "%s\n", text.c_str());
+}
+void tell_notes(std::function<void(const std::string&)> to) {
+  const std::lock_guard lock(notes().turn);
+  notes().to = std::move(to);
+}
 
 namespace {
 
@@ -146,16 +187,20 @@ void clear_each(void* memory, std::size_t distance, std::size_t bytes, std::size
     for (std::size_t k = 0; k < count; ++k) std::memset(static_cast<char*>(memory) + k * distance, 0, bytes);
   });
 }
+namespace {
+
+std::string name_of_kernel(const void* kernel) { return "kernel at " + std::to_string(reinterpret_cast<std::uintptr_t>(kernel)); }
+
+}  // namespace
+
 std::vector<KernelTime> profile(Stream, const std::function<void()>& work) {
-  std::vector<Launch> all;
-  launches = &all;
-  work();
-  launches = nullptr;
-  return add_up(all, [](const void* kernel) { return "kernel at " + std::to_string(reinterpret_cast<std::uintptr_t>(kernel)); },
-                [](const Launch&) { return 0.0; });
+  return add_up(launches_of(work), [](const Launch&) { return 0.0; });
 }
 LaunchClock::LaunchClock(Stream stream, const void* kernel) : stream_(stream) {
-  if (launches != nullptr) launches->push_back({kernel});
+  if (launches != nullptr) launches->push_back({.kernel = kernel});
+}
+LaunchClock::LaunchClock(Stream stream, const char* library_call) : stream_(stream) {
+  if (launches != nullptr) launches->push_back({.library_call = library_call});
 }
 LaunchClock::~LaunchClock() = default;
 
@@ -170,6 +215,7 @@ void Recording::run() const {
 
 void check(int code) {
   if (code == cudaSuccess) return;
+  (void)cudaGetLastError();
   const auto error = static_cast<cudaError_t>(code);
   throw DeviceError(std::string("GPU: ") + cudaGetErrorString(error) + " (" + cudaGetErrorName(error) + ")");
 }
@@ -181,7 +227,9 @@ char* allocate_locked(std::size_t bytes) {
   check(cudaMallocHost(&memory, bytes));
   return static_cast<char*>(memory);
 }
-void release_locked(char* memory) noexcept { (void)cudaFreeHost(memory); }
+void release_locked(char* memory) noexcept {
+  if (memory != nullptr) (void)cudaFreeHost(memory);
+}
 void mark(void*& event, Stream stream) {
   if (event == nullptr) {
     cudaEvent_t made = nullptr;
@@ -251,7 +299,9 @@ void* allocate(std::size_t bytes) {
   check(result);
   return memory;
 }
-void release(void* memory) noexcept { (void)cudaFree(memory); }
+void release(void* memory) noexcept {
+  if (memory != nullptr) (void)cudaFree(memory);   // an array that was never used must not even ask for a device
+}
 
 void copy_to_device(void* to, const void* from, std::size_t bytes, Stream stream) {
   check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, static_cast<cudaStream_t>(stream)));
@@ -281,7 +331,10 @@ namespace {
 /// "attention_kernel<float>" of a kernel's address.
 std::string name_of_kernel(const void* kernel) {
   const char* mangled = nullptr;
-  if (cudaFuncGetName(&mangled, kernel) != cudaSuccess || mangled == nullptr) return "unknown kernel";
+  if (cudaFuncGetName(&mangled, kernel) != cudaSuccess || mangled == nullptr) {
+    (void)cudaGetLastError();
+    return "unknown kernel";
+  }
   int status = 0;
   char* plain = abi::__cxa_demangle(mangled, nullptr, nullptr, &status);
   std::string name = status == 0 ? plain : mangled;
@@ -294,17 +347,9 @@ std::string name_of_kernel(const void* kernel) {
 }  // namespace
 
 std::vector<KernelTime> profile(Stream stream, const std::function<void()>& work) {
-  std::vector<Launch> all;
-  launches = &all;
-  try {
-    work();
-  } catch (...) {
-    launches = nullptr;
-    throw;
-  }
-  launches = nullptr;
+  const std::vector<Launch> all = launches_of(work);
   synchronize(stream);
-  const std::vector<KernelTime> times = add_up(all, name_of_kernel, [](const Launch& one) {
+  const std::vector<KernelTime> times = add_up(all, [](const Launch& one) {
     float milliseconds = 0;
     check(cudaEventElapsedTime(&milliseconds, static_cast<cudaEvent_t>(one.start), static_cast<cudaEvent_t>(one.end)));
     return static_cast<double>(milliseconds);
@@ -313,14 +358,23 @@ std::vector<KernelTime> profile(Stream stream, const std::function<void()>& work
     for (void* event : {one.start, one.end}) (void)cudaEventDestroy(static_cast<cudaEvent_t>(event));
   return times;
 }
-LaunchClock::LaunchClock(Stream stream, const void* kernel) : stream_(stream) {
+
+namespace {
+
+void start_clock(Stream stream, Launch launch) {
   if (launches == nullptr) return;
   cudaEvent_t start = nullptr, end = nullptr;
   check(cudaEventCreate(&start));
   check(cudaEventCreate(&end));
   check(cudaEventRecord(start, static_cast<cudaStream_t>(stream)));
-  launches->push_back({kernel, start, end});
+  launch.start = start, launch.end = end;
+  launches->push_back(launch);
 }
+
+}  // namespace
+
+LaunchClock::LaunchClock(Stream stream, const void* kernel) : stream_(stream) { start_clock(stream, {.kernel = kernel}); }
+LaunchClock::LaunchClock(Stream stream, const char* library_call) : stream_(stream) { start_clock(stream, {.library_call = library_call}); }
 LaunchClock::~LaunchClock() {
   if (launches != nullptr) (void)cudaEventRecord(static_cast<cudaEvent_t>(launches->back().end), static_cast<cudaStream_t>(stream_));
 }

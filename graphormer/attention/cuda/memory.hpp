@@ -21,7 +21,12 @@ class DeviceError : public RunError {
 
 using Stream = void*;   ///< a cudaStream_t
 
-/// Throws DeviceError unless `code` (a cudaError_t) is success.
+/// Says what no result shows, such as that a slower way is taken: each text once, as a line on stderr or to whom tell_notes() names.
+void note(const std::string& text);
+void tell_notes(std::function<void(const std::string&)> to);   ///< empty = stderr
+
+/// Throws DeviceError unless `code` (a cudaError_t) is success; CUDA's own note of the error is taken back then, so that the
+/// next check of a launch does not find it again.
 void check(int code);
 /// Why device `number` cannot be used; empty = it can.
 std::string why_unusable(int number);
@@ -120,6 +125,8 @@ std::vector<KernelTime> profile(Stream stream, const std::function<void()>& work
 class LaunchClock {
  public:
   LaunchClock(Stream stream, const void* kernel);
+  /// Of what a library launches: its function's name, for its address is no kernel's. Not copied.
+  LaunchClock(Stream stream, const char* library_call);
   ~LaunchClock();
   LaunchClock(const LaunchClock&) = delete;
   LaunchClock& operator=(const LaunchClock&) = delete;

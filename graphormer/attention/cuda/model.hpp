@@ -50,9 +50,12 @@ struct TrainingStateSource {
   TensorLookup mean, square, average;
 };
 
-/// A model on one GPU. No sum is made by atomic additions, so equal runs give equal bits on one kind of card, and a prediction does not
-/// depend on what else is in the batch. Any thread may call, one at a time; predict() takes several at once. Every function throws
-/// DeviceError when the device fails, and std::invalid_argument for what does not fit the plan, as cpu::Model does.
+/// A model on one GPU. No sum is made by atomic additions, so equal runs should give equal bits on one kind of card. Where all products
+/// are the engine's own kernels, the bits of a prediction do not depend on what else is in the batch. Products of 256 rows, columns and
+/// depth or more are cublasLt's, if it can be loaded: it chooses by the batch's number of tokens how it sums, so that bits of models 256
+/// wide or wider depend on that number, and on cublasLt's version. Any thread may call, one at a time; predict() takes several at once.
+/// Every function throws DeviceError when the device fails, and std::invalid_argument for what does not fit the plan, as
+/// cpu::Model does.
 class Model {
  public:
   virtual ~Model() = default;
