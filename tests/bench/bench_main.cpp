@@ -6,11 +6,11 @@
 #include <array>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <stdexcept>
 
+#include "datasets/files.hpp"
 #include "datasets/load.hpp"
 #include "datasets/safetensors.hpp"
 #include "datasets/threads.hpp"
@@ -64,7 +64,7 @@ void write_batches(const std::string& path, const std::vector<TrainBatch>& batch
 }
 
 struct Options {
-  std::string data = "zinc", only, programs, json_file, batches_file, instruction_set, store;
+  std::string data = "zinc", only, programs, json_file, batches_file, instruction_set, store, precision;
   int rounds = 7, threads = 0, batch_size = 256, gpu = -1;
   double dropout = 0.1;
   bool reference = true, training = true, whole = true, best = false;
@@ -138,11 +138,11 @@ nlohmann::json print(const std::vector<Figure>& figures) {
 }
 
 void run(const Options& o) {
-  if (!o.store.empty()) {
-    const nlohmann::json json = print(measure_store(o.store, thread_count(o.threads), o.batch_size));
-    if (!o.json_file.empty()) std::ofstream(o.json_file) << json.dump(2) << "\n";
-    return;
-  }
+  // The figures so far, after each case: what follows may fail, or be stopped.
+  const auto write = [&](const nlohmann::json& report) {
+    if (!o.json_file.empty()) write_file_atomically(o.json_file, report.dump(2) + "\n");
+  };
+  if (!o.store.empty()) return write(print(measure_store(o.store, thread_count(o.threads), o.batch_size)));
   for (const cpu::Kernels* kernels : cpu::all_kernels())
     if (kernels->name == o.instruction_set) cpu::choose_kernels(*kernels);
   const int threads = thread_count(o.threads);
@@ -159,10 +159,8 @@ void run(const Options& o) {
     for (const Case& c : cases())
       if (o.only.empty() || c.name == o.only) chosen.push_back(c);
     const std::vector<std::int64_t>& train = loaded.split.train;
-    const nlohmann::json json = measure_gpu(o.gpu, chosen, loaded.set, {train.begin(), train.begin() + std::min<std::ptrdiff_t>(8 * o.batch_size, std::ssize(train))},
-                                            o.batch_size, o.dropout, o.rounds);
-    if (!o.json_file.empty()) std::ofstream(o.json_file) << json.dump(2) << "\n";
-    return;
+    const GpuOptions options{o.gpu, o.batch_size, o.dropout, o.rounds, o.precision};
+    return measure_gpu(options, chosen, loaded.set, {train.begin(), train.begin() + std::min<std::ptrdiff_t>(8 * o.batch_size, std::ssize(train))}, write);
   }
   const Machine machine = measure_machine(threads);
   std::printf("%s, %s, %d threads: product 80 wide %.0f GFLOP/s, 768 wide %.0f GFLOP/s, copy %.1f GB/s\n", machine.processor.c_str(),
@@ -177,11 +175,12 @@ void run(const Options& o) {
     const Rates rates = measure(c, loaded, machine, o);
     print(c, rates);
     report["cases"][c.name] = to_json(rates);
+    write(report);
   }
   if (o.whole && (o.only.empty() || o.only == kPrograms)) {
     report["programs"] = print(measure_programs(loaded, o.data, o.programs, threads, o.rounds));
   }
-  if (!o.json_file.empty()) std::ofstream(o.json_file) << report.dump(2) << "\n";
+  write(report);
 }
 
 void add_options(CLI::App& app, Options& o) {
@@ -203,7 +202,8 @@ void add_options(CLI::App& app, Options& o) {
   app.add_option("--write-batches", o.batches_file, "write batches for peer.py and stop");
   app.add_option("--store", o.store, "measure how fast this store is read, and nothing else");
   app.add_option("--gpu", o.gpu, "measure the models on this GPU (0 ...), and nothing else")->check(CLI::NonNegativeNumber);
-  app.add_option("--json", o.json_file, "write the figures to this file");
+  app.add_option("--precision", o.precision, "with --gpu: this one alone")->check(CLI::IsMember({"fp32", "tf32", "bf16"}))->needs("--gpu");
+  app.add_option("--json", o.json_file, "write the figures to this file, after each case those so far");
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <map>
 #include <random>
 #include <span>
 
@@ -69,10 +70,14 @@ double peak_tflops(cuda::Math math) {
   return done ? 2e-12 * kSize * static_cast<double>(kFactors) / seconds : 0.0;
 }
 
-nlohmann::json measure_case(const Case& c, cuda::Math math, int number, const MoleculeSet& set, const std::vector<std::int64_t>& molecules,
-                            std::size_t size, double dropout, int rounds, double peak) {
-  const std::unique_ptr<GraphModel> model = make_model(c, set.featurizer.features, dropout);
-  cuda::Backend backend(*model, math, number);
+constexpr const char* kNames[] = {"fp32", "tf32", "bf16"};
+const char* name_of(cuda::Math math) { return kNames[static_cast<int>(math)]; }
+
+nlohmann::json measure_case(const Case& c, cuda::Math math, const GpuOptions& o, const MoleculeSet& set, const std::vector<std::int64_t>& molecules,
+                            double peak) {
+  const auto size = std::min(static_cast<std::size_t>(c.width > 128 ? 4 * o.batch_size : o.batch_size), molecules.size());
+  const std::unique_ptr<GraphModel> model = make_model(c, set.featurizer.features, o.dropout);
+  cuda::Backend backend(*model, math, o.number);
   cuda::Model& engine = backend.engine();
   PackOptions pack = model->pack_options();
   pack.paths = false;
@@ -99,7 +104,7 @@ nlohmann::json measure_case(const Case& c, cuda::Math math, int number, const Mo
   std::vector<float> scaled(molecules.size());
   const auto predict = [&](int) { engine.predict_resident(batches[update++ % batches.size()], scaled.data()); };
   std::vector<double> train, infer;
-  for (int round = 0; round < rounds; ++round) {
+  for (int round = 0; round < o.rounds; ++round) {
     train.push_back(timed(kStepsPerRound, step, wait));
     infer.push_back(timed(kStepsPerRound, predict, [] {}));
   }
@@ -114,7 +119,7 @@ nlohmann::json measure_case(const Case& c, cuda::Math math, int number, const Mo
   }
   const double flops = forward_flops(c, all.graph), train_tflops = 3 * flops * count / train_ms / 1e9;
   std::printf("%-18s %5s batch %4zu  step %7.3f ms  infer %7.3f ms  train %8.0f/s  infer %8.0f/s  %6.1f TFLOP/s (%.1f %% of the peak)  %4lld launches, %.3f ms one by one\n",
-              c.name.c_str(), math == cuda::Math::fp32 ? "fp32" : math == cuda::Math::tf32 ? "tf32" : "bf16", size, train_ms, infer_ms,
+              c.name.c_str(), name_of(math), size, train_ms, infer_ms,
               1e3 * count / train_ms, 1e3 * count / infer_ms, train_tflops, peak > 0 ? 100 * train_tflops / peak : 0.0, static_cast<long long>(launches), busy);
   for (std::size_t k = 0; k < std::min<std::size_t>(kernels.size(), 8); ++k)
     std::printf("    %-60s %4lld launches %8.3f ms\n", kernels[k]["name"].get<std::string>().c_str(), kernels[k]["launches"].get<long long>(),
@@ -127,25 +132,26 @@ nlohmann::json measure_case(const Case& c, cuda::Math math, int number, const Mo
 
 }  // namespace
 
-nlohmann::json measure_gpu(int number, const std::vector<Case>& cases, const MoleculeSet& set, const std::vector<std::int64_t>& molecules,
-                           int batch_size, double dropout, int rounds) {
-  if (const std::string reason = cuda::why_unusable(number); !reason.empty()) throw std::runtime_error(reason);
-  nlohmann::json report{{"gpu", cuda::device_name(number)}, {"copy_gbps", copy_gbps()}, {"dropout", dropout}};
-  std::printf("%s, copy %.0f GB/s\n", report["gpu"].get<std::string>().c_str(), report["copy_gbps"].get<double>());
-  static constexpr const char* kNames[] = {"fp32", "tf32", "bf16"};
-  double peaks[3] = {};
-  for (const cuda::Math math : {cuda::Math::fp32, cuda::Math::tf32, cuda::Math::bf16}) {
-    const int m = static_cast<int>(math);
-    report["peak_tflops"][kNames[m]] = peaks[m] = peak_tflops(math);
-    std::printf("  product of 8192, %s: %.0f TFLOP/s\n", kNames[m], peaks[m]);
+void measure_gpu(const GpuOptions& o, const std::vector<Case>& cases, const MoleculeSet& set, const std::vector<std::int64_t>& molecules,
+                 const std::function<void(const nlohmann::json&)>& report) {
+  if (const std::string reason = cuda::why_unusable(o.number); !reason.empty()) throw cuda::DeviceError(reason);
+  cuda::use_device(o.number);
+  nlohmann::json all{{"gpu", cuda::device_name(o.number)}, {"copy_gbps", copy_gbps()}, {"dropout", o.dropout}};
+  std::printf("%s, copy %.0f GB/s\n", all["gpu"].get<std::string>().c_str(), all["copy_gbps"].get<double>());
+  std::vector<cuda::Math> chosen;
+  for (const cuda::Math math : {cuda::Math::bf16, cuda::Math::tf32, cuda::Math::fp32})   // what matters most comes first
+    if (o.precision.empty() || o.precision == name_of(math)) chosen.push_back(math);
+  std::map<cuda::Math, double> peaks;
+  for (const cuda::Math math : chosen) {
+    all["peak_tflops"][name_of(math)] = peaks[math] = peak_tflops(math);
+    std::printf("  product of 8192, %s: %.0f TFLOP/s\n", name_of(math), peaks[math]);
   }
-  for (const Case& c : cases) {
-    const auto size = std::min(static_cast<std::size_t>(c.width > 128 ? 4 * batch_size : batch_size), molecules.size());
-    for (const cuda::Math math : {cuda::Math::fp32, cuda::Math::tf32, cuda::Math::bf16}) {
-      report["cases"][c.name][kNames[static_cast<int>(math)]] = measure_case(c, math, number, set, molecules, size, dropout, rounds, peaks[static_cast<int>(math)]);
+  report(all);
+  for (const Case& c : cases)
+    for (const cuda::Math math : chosen) {
+      all["cases"][c.name][name_of(math)] = measure_case(c, math, o, set, molecules, peaks[math]);
+      report(all);
     }
-  }
-  return report;
 }
 
 }  // namespace molgraph::bench

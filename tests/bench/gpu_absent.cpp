@@ -4,8 +4,9 @@
 
 namespace molgraph::bench {
 
-nlohmann::json measure_gpu(int number, const std::vector<Case>&, const MoleculeSet&, const std::vector<std::int64_t>&, int, double, int) {
-  throw cuda::DeviceError(cuda::why_unusable(number));
+void measure_gpu(const GpuOptions& options, const std::vector<Case>&, const MoleculeSet&, const std::vector<std::int64_t>&,
+                 const std::function<void(const nlohmann::json&)>&) {
+  throw cuda::DeviceError(cuda::why_unusable(options.number));
 }
 
 }  // namespace molgraph::bench
