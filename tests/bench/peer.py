@@ -14,6 +14,7 @@ Everything that does not depend on weights is prepared before the clock starts. 
 """
 import argparse
 import json
+import os
 import statistics
 import struct
 import time
@@ -160,6 +161,13 @@ def on(device, part):
     return tuple([move(s) for s in x] if isinstance(x, list) else move(x) for x in part)
 
 
+def write(path, report):
+    """The figures so far, whole at any time."""
+    with open(path + ".part", "w") as f:
+        json.dump(report, f, indent=2)
+    os.replace(path + ".part", path)
+
+
 def wait(device):
     if device == "cuda":
         torch.cuda.synchronize()
@@ -233,7 +241,7 @@ def main():
     parser.add_argument("--only", help="one model: graphormer, graphormer+urpe, grpe or grpe+urpe")
     parser.add_argument("--bf16", action="store_true", help="under autocast to bfloat16")
     parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
-    parser.add_argument("--json", help="write the figures to this file")
+    parser.add_argument("--json", help="write the figures to this file, after each case those so far")
     arguments = parser.parse_args()
     WIDTH, HEADS = arguments.width, arguments.heads
     torch.set_num_threads(arguments.threads)
@@ -259,9 +267,8 @@ def main():
                     train, infer = measure(batches, grpe, gate, groups, compiled, arguments.rounds, arguments.device)
                 report["cases"][f"{name}, {'compiled' if compiled else 'eager'}, {groups} group(s)"] = {"train": train, "infer": infer}
                 print(f"{name:16} {'compiled' if compiled else 'eager':9} {groups} group(s): train {train:6.0f}  infer {infer:6.0f}", flush=True)
-    if arguments.json:
-        with open(arguments.json, "w") as f:
-            json.dump(report, f, indent=2)
+                if arguments.json:
+                    write(arguments.json, report)
 
 
 if __name__ == "__main__":
