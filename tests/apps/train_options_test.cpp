@@ -214,6 +214,13 @@ TEST(RunOptions, ARecipesSizeAgreesWithTheRunItStartsFrom) {
   EXPECT_THROW(resolve_model(fine, ten_molecules(), &start), UsageError);
 }
 
+TEST(Recipes, NameNoOptionThatTheirModelRefuses) {
+  for (const Recipe& one : recipes()) {
+    TrainOptions options = one.options;
+    EXPECT_NO_THROW(resolve_model(options, ten_molecules(), nullptr)) << one.name;
+  }
+}
+
 // models.md section 7, one figure of each recipe that the others do not share.
 TEST(Recipes, AreThePapersSettings) {
   EXPECT_EQ(recipe("urpe-zinc").options.urpe, "on");
