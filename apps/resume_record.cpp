@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -41,7 +43,11 @@ std::optional<ResumeRecord> read_resume_record(const std::string& file) {
     record.input.number = input.at("number").get<std::int64_t>();
     record.input.in_table = {input.at("row").get<std::int64_t>(), input.at("offset").get<std::int64_t>()};
     record.content = json.value("content", "");   // records of older versions are of unfinished outputs
-    record.counts.set(json.at("statuses").get<std::array<std::int64_t, StatusCounts::kStatuses>>());
+    const auto statuses = json.at("statuses").get<std::vector<std::int64_t>>();   // earlier versions had fewer
+    std::array<std::int64_t, StatusCounts::kStatuses> counts{};
+    if (statuses.size() > counts.size()) throw FileError(path + ": counts statuses that this version does not know");
+    std::copy(statuses.begin(), statuses.end(), counts.begin());
+    record.counts.set(counts);
     return record;
   } catch (const nlohmann::json::exception& wrong) {
     throw FileError(path + ": is damaged, or no record of molgraph, which belongs here; delete it or move it away: " + wrong.what());

@@ -143,7 +143,8 @@ TEST_F(RunTest, RowsWithoutAFiniteNumberAreCountedAndBlank) {
   scratch.write("two.csv", "smiles\nc1ccccc1C(=O)O\nnot one\n");
   const ShellResult result = run("molgraph-score -m R -i two.csv -o out.csv");
   EXPECT_EQ(result.code, 3) << "no usable row";
-  EXPECT_NE(result.err.find("not_finite"), std::string::npos) << result.err;
+  EXPECT_NE(result.err.find("2 rows"), std::string::npos) << result.err;
+  EXPECT_NE(result.err.find("0 ok, 1 invalid_smiles, 1 not_finite"), std::string::npos) << result.err;
 }
 
 TEST_F(RunTest, FromARunWithOtherFeaturesIsAUsageError) {
