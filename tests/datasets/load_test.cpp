@@ -63,7 +63,7 @@ TEST_F(LoadTest, TableWithDefaults) {
   EXPECT_EQ(data.set.targets[3 * 2], 4.0f);
   EXPECT_TRUE(std::isnan(data.set.targets[3 * 2 + 1]));
   EXPECT_EQ(data.set.graph(2).num_atoms, 6);
-  EXPECT_EQ(data.set.featurizer.features, Features::ogb);
+  EXPECT_EQ(data.set.featurizer.features, Features::molgraph) << "what a table gets that says nothing else";
   EXPECT_EQ(data.set.source.file, "table.csv");
   EXPECT_THAT(data.set.source.sha256, SizeIs(64));
   ASSERT_THAT(data.set.rejected, SizeIs(1));
