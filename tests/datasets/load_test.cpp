@@ -267,7 +267,7 @@ TEST_F(LoadTest, StoreGivesBackWhatTheTableGave) {
   EXPECT_LE(part.set.size(), 5);
   EXPECT_EQ(parts_size(part.split), static_cast<std::size_t>(part.set.size()));
   chosen.features = Features::zinc;
-  EXPECT_THAT(message_of<UsageError>([&] { load_data(chosen); }), HasSubstr("has ogb features"));
+  EXPECT_THAT(message_of<UsageError>([&] { load_data(chosen); }), HasSubstr("has molgraph features"));
 }
 
 TEST_F(LoadTest, LimitOfAStoreTakesItsSplitAlong) {
