@@ -35,7 +35,7 @@ void add_data_options(CLI::App& app, FeaturizeOptions& options) {
       ->type_name("IN");
   app.add_option("-o,--output", options.output, "The store to write")->required()->type_name("STORE.h5");
   app.add_option("--features", options.features,
-                 "ogb (9 atom and 3 bond columns) or zinc (1 and 1); else the data set's own, else ogb")
+                 "molgraph (10 atom and 4 bond columns), ogb (9 and 3) or zinc (1 and 1); else the data set's own, else molgraph")
       ->type_name("NAME");
   app.add_flag("--no-pairs", options.no_pairs, "Leave the distances out; readers compute them again");
   app.add_option("--target-columns", options.load.target_columns,

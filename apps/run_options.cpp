@@ -173,6 +173,7 @@ LoadOptions to_load_options(const TrainOptions& o, int threads) {
   load.target_columns = o.target_columns;
   if (!o.task_type.empty()) load.task = task_kind_from_string(o.task_type);
   if (!o.features.empty()) load.features = features_from_string(o.features);
+  if (!o.recipe.empty()) load.table_features = Features::ogb;   // a paper's settings, on any table
   load.limits.max_atoms = o.max_atoms;
   if (!o.split_type.empty()) load.split = split_kind_from_string(o.split_type);
   if (!o.splits_column.empty() && o.split_type.empty()) load.split = SplitKind::column;

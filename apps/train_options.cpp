@@ -34,7 +34,7 @@ std::vector<TrainOption> list_options(TrainOptions& o) {
       {"--id-column", data, &o.id_column, "column of ids (empty: id, idx, name, else the row number)", {}},
       {"--target-columns", data, &o.target_columns, "columns to predict (empty: those with numbers)", {}},
       {"-t,--task-type", data, &o.task_type, "kind of target (empty: by its values)", {"", "regression", "classification", "binary", "multiclass"}},
-      {"--features", data, &o.features, "atom and bond columns (empty: the data set's, else ogb)", {"", "ogb", "zinc"}},
+      {"--features", data, &o.features, "atom and bond columns (empty: the data set's, else molgraph; with --recipe ogb)", {"", "molgraph", "ogb", "zinc"}},
       {"--split-type", data, &o.split_type, "how to split (empty: published, else random)", {"", "published", "random", "scaffold", "scaffold-balanced", "group", "time", "predefined"}},
       {"--split-sizes", data, &o.split_sizes, "shares of train, valid and test", {}},
       {"--splits-column", data, &o.splits_column, "column with train, val, test (implies predefined)", {}},

@@ -15,7 +15,7 @@ foreach(_target IN LISTS _targets)
 endforeach()
 # Headers that show a library to their own room only. Everything else is public and installed.
 set(MOLGRAPH_PRIVATE_HEADERS
-  featurize/molecule.hpp featurize/rdkit_features.hpp     # RDKit
+  featurize/molecule.hpp featurize/rdkit_features.hpp featurize/rdkit_values.hpp featurize/stereo.hpp   # RDKit
   datasets/store_columns.hpp datasets/store_layout.hpp    # HDF5
   datasets/catalogue_entries.hpp                          # a table, not an interface
   graphormer/attention/cpu/gemm-inl.hpp graphormer/attention/cpu/rows-inl.hpp        # Highway

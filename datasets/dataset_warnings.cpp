@@ -23,16 +23,26 @@ std::uint64_t mix(std::uint64_t x) {  // the finaliser of splitmix64 (Steele et 
   return x ^ (x >> 31);
 }
 
-/// A number that is equal for all texts of one molecule: four rounds of Weisfeiler-Leman over element (and, for `ogb`
-/// features, charge, hydrogens and ring membership) and the bonds' pattern. Chirality, bond stereo and the Kekule form
+/// Atom columns that no writing of a molecule changes.
+std::vector<std::size_t> settled_columns(Features features) {
+  switch (features) {
+    case Features::ogb: return {0, 3, 4, 8};        // number, charge, hydrogens, in ring
+    case Features::molgraph: return {0, 2, 3, 7};   // the same
+    case Features::zinc: break;
+  }
+  return {};
+}
+
+/// A number that is equal for all texts of one molecule: four rounds of Weisfeiler-Leman over element (and, unless the
+/// features are `zinc`, charge, hydrogens and ring membership) and the bonds' pattern. Chirality, bond stereo and the Kekule form
 /// depend on the text and are left out. Different molecules may share it; canonical SMILES decide between them.
 std::uint64_t invariant_hash(const GraphView& graph) {
   const auto columns = static_cast<std::size_t>(feature_shape(graph.features).atom_columns);
   const auto n = static_cast<std::size_t>(graph.num_atoms);
   std::vector<std::uint64_t> colour(n, 0), next(n);
-  if (graph.features == Features::ogb)
-    for (std::size_t a = 0; a < n; ++a)
-      for (const std::size_t c : {0, 3, 4, 8}) colour[a] = mix(colour[a] + graph.atoms[a * columns + c] + 1);
+  const std::vector<std::size_t> settled = settled_columns(graph.features);
+  for (std::size_t a = 0; a < n; ++a)
+    for (const std::size_t c : settled) colour[a] = mix(colour[a] + graph.atoms[a * columns + c] + 1);
   for (int round = 0; round < 4; ++round) {
     std::ranges::fill(next, 0);
     for (int b = 0; b < graph.num_bonds; ++b) {

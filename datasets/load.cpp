@@ -56,6 +56,7 @@ std::string closest_name(const std::string& text) {
 
 SourcePlan plan_tables(const LoadOptions& options) {
   SourcePlan plan;
+  plan.features = options.table_features;
   std::vector<std::string> names;
   for (const std::string& path : options.paths) {
     if (path != "-" && !std::filesystem::exists(path)) throw_unknown(path);

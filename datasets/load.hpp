@@ -31,7 +31,8 @@ struct LoadOptions {
   TableOptions table;
   std::vector<std::string> target_columns;   ///< empty = found by programs.md's rule
   std::optional<TaskKind> task;              ///< empty = by the data set, else by the values (only 0/1 = binary)
-  std::optional<Features> features;          ///< empty = the data set's, else ogb
+  std::optional<Features> features;          ///< empty = the data set's, else `table_features`
+  Features table_features = kDefaultFeatures;   ///< of tables without a name
   FeaturizerLimits limits;
   /// why a model cannot take a molecule ("" if it can): such rows are rejected as unsupported
   std::function<std::string(const GraphView&)> unsupported;

@@ -186,6 +186,7 @@ struct StoreWriter::State {
   Column& make_column(hid_t group, const std::string& name, Element element, int columns = 0);
   TextColumn make_texts(hid_t group, const std::string& name);
   void describe(const SourceInfo& source);
+  void describe_pairs(hid_t group, const FeatureShape& shape);
   void add_pairs(const MolecularGraph& graph);
 
   std::string path;
@@ -224,12 +225,16 @@ StoreWriter::State::State(const std::string& path_, const FeaturizerOptions& fea
   bond_offset = &make_column(molecules, "bond_offset", Element::i64);
   pair_offset = &make_column(molecules, "pair_offset", Element::i64);
   const FeatureShape& shape = feature_shape(featurizer.features);
-  atoms = &make_column(make_group(root, "atoms"), "features", Element::u8, shape.atom_columns);
+  const hid_t atom_group = make_group(root, "atoms");
+  write_attribute(path, atom_group, "columns", std::string(shape.atom_names));
+  atoms = &make_column(atom_group, "features", Element::u8, shape.atom_columns);
   const hid_t bond_group = make_group(root, "bonds");
   bond_atoms = &make_column(bond_group, "atoms", Element::u16, 2);
   bonds = &make_column(bond_group, "features", Element::u8, shape.bond_columns);
+  write_attribute(path, bond_group, "columns", std::string(shape.bond_names));
   if (options.pairs) {
     const hid_t pairs = make_group(root, kPairsGroup);
+    describe_pairs(pairs, shape);
     topology = &make_column(pairs, "topology", Element::u8);
     edge = &make_column(pairs, "edge", Element::u8);
   }
@@ -292,6 +297,15 @@ void StoreWriter::State::describe(const SourceInfo& source) {
   write_texts(path, group, "class_labels", task.class_labels);
   write_attribute(path, group, "values", "float64 [molecules, targets] as the source says; NaN = missing, of classes their number");
   if (task.num_targets() > 0) targets = &make_column(group, "values", Element::f64, task.num_targets());
+}
+
+/// What the bytes of /pairs mean, for readers that have only the file.
+void StoreWriter::State::describe_pairs(hid_t group, const FeatureShape& shape) {
+  write_attribute(path, group, "bond_id", std::string(shape.bond_id_rule));
+  const std::pair<const char*, int> codes[] = {
+      {"bond_ids", shape.bond_ids},         {"topology_unreachable", kUnreachable8}, {"topology_virtual", kVirtual8},
+      {"edge_no_bond", kNoEdge},            {"edge_same_atom", kSelfEdge},           {"edge_virtual", kVirtualEdge}};
+  for (const auto& [name, code] : codes) write_attribute(path, group, name, static_cast<std::int64_t>(code));
 }
 
 /// Relations in 8 bits; nothing for a molecule that is too large for them.

@@ -11,6 +11,9 @@ namespace molgraph {
 namespace {
 
 constexpr std::string_view kPrefix = "molgraph-featurizer v1; features=";
+/// Of the columns of our own: goes up with every change that gives some molecule other numbers. The published sets
+/// stand still.
+constexpr std::string_view kMolgraphVersion = "; version=1; stereo=cip; rings=exact";
 
 /// "119,5,12": the sizes of the columns, so that a change of the vocabulary changes the hash.
 template <std::size_t Size>
@@ -29,6 +32,7 @@ std::string FeaturizerOptions::canonical_text() const {
   const FeatureShape& shape = feature_shape(features);
   std::string text(kPrefix);
   text += to_string(features);
+  if (features == Features::molgraph) text += kMolgraphVersion;
   text += "; atoms=" + dims_text(shape.atom_dims, shape.atom_columns);
   text += "; bonds=" + dims_text(shape.bond_dims, shape.bond_columns);
   text += "; hydrogens=folded; fragments=kept; pairs=shortest-path";
@@ -44,12 +48,12 @@ std::string FeaturizerOptions::hash() const {
 }
 
 FeaturizerOptions FeaturizerOptions::from_canonical_text(const std::string& text) {
-  for (const Features known : {Features::ogb, Features::zinc}) {
+  for (const Features known : kFeatureSets) {
     const FeaturizerOptions options{known};
     if (options.canonical_text() == text) return options;
   }
   throw FileError("featuriser this version cannot read: '" + text.substr(0, 200) + "', expected '" +
-                  FeaturizerOptions{}.canonical_text() + "' or the same for zinc");
+                  FeaturizerOptions{}.canonical_text() + "' or the same for zinc or molgraph");
 }
 
 }  // namespace molgraph

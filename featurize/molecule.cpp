@@ -2,6 +2,7 @@
 
 #include <GraphMol/FileParsers/FileParsers.h>
 #include <GraphMol/GraphMol.h>
+#include <GraphMol/MolOps.h>
 #include <GraphMol/SmilesParse/SmilesParse.h>
 #include <GraphMol/SmilesParse/SmilesWrite.h>
 #include <RDGeneral/BadFileException.h>
@@ -111,6 +112,21 @@ ParsedMolecule guarded(Parse parse) {
   return parsed;
 }
 
+/// Runs one of RDKit's parsers on a text that RDKit would not cut.
+template <typename Parse>
+ParsedMolecule checked_smiles(std::string_view text, Parse parse) {
+  const std::string_view smiles = trimmed(text);
+  if (std::string foreign = foreign_sign(smiles); !foreign.empty()) return {nullptr, std::move(foreign)};
+  // RDKit takes what follows a blank for a name; here that would drop half a cell in silence. "|...|" is CXSMILES.
+  const std::size_t blank = smiles.find_first_of(kBlanks);
+  if (blank != std::string_view::npos && smiles[smiles.find_first_not_of(kBlanks, blank)] != '|') {
+    return {nullptr, "blank inside the SMILES (character " + std::to_string(blank + 1) + ")"};
+  }
+  ParsedMolecule parsed = guarded([&] { return parse(std::string(smiles)); });
+  if (!parsed.molecule) parsed.reason = syntax_reason(smiles, parsed.reason);
+  return parsed;
+}
+
 }  // namespace
 
 LogCapture::LogCapture() {
@@ -154,15 +170,23 @@ std::string_view trimmed(std::string_view text) {
 }
 
 ParsedMolecule parse_smiles(std::string_view text) {
-  const std::string_view smiles = trimmed(text);
-  // RDKit takes what follows a blank for a name; here that would drop half a cell in silence. "|...|" is CXSMILES.
-  const std::size_t blank = smiles.find_first_of(kBlanks);
-  if (blank != std::string_view::npos && smiles[smiles.find_first_not_of(kBlanks, blank)] != '|') {
-    return {nullptr, "blank inside the SMILES (character " + std::to_string(blank + 1) + ")"};
-  }
-  ParsedMolecule parsed = guarded([&] { return RDKit::SmilesToMol(std::string(smiles)); });
-  if (!parsed.molecule) parsed.reason = syntax_reason(smiles, parsed.reason);
-  return parsed;
+  return checked_smiles(text, [](const std::string& smiles) { return RDKit::SmilesToMol(smiles); });
+}
+
+ParsedMolecule parse_smiles_as_written(std::string_view text) {
+  return checked_smiles(text, [](const std::string& smiles) {
+    // What extensions say of configurations RDKit reads on its longer way only.
+    if (smiles.find('|') != std::string::npos) return RDKit::SmilesToMol(smiles);
+    RDKit::SmilesParserParams raw;
+    raw.sanitize = false;
+    raw.removeHs = false;
+    std::unique_ptr<RDKit::RWMol> molecule(RDKit::SmilesToMol(smiles, raw));
+    if (!molecule) return molecule.release();
+    constexpr bool implicit_only = false, update_explicit_count = true;
+    RDKit::MolOps::removeHs(*molecule, implicit_only, update_explicit_count);   // sanitises, too
+    RDKit::MolOps::setBondStereoFromDirections(*molecule);
+    return molecule.release();
+  });
 }
 
 ParsedMolecule parse_mol_block(std::string_view block) {

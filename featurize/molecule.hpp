@@ -21,7 +21,10 @@ std::string_view trimmed(std::string_view text);
 /// Sanitised, hydrogens folded in, atoms in the order of the text; blanks around it are
 /// ignored. Never throws on bad text. Thread-safe.
 ParsedMolecule parse_smiles(std::string_view smiles);
-/// The same of a V2000 or V3000 mol block; what follows "M  END" is ignored.
+/// The same with configurations as they are written: RDKit's own clean-up, which in rare cases depends on the order of
+/// atoms, has not removed any chiral tag, and direction marks have become cis and trans. Takes less time.
+ParsedMolecule parse_smiles_as_written(std::string_view smiles);
+/// Like parse_smiles, of a V2000 or V3000 mol block; what follows "M  END" is ignored.
 ParsedMolecule parse_mol_block(std::string_view block);
 /// parse_smiles, or DataError("", 0, reason, smiles).
 std::unique_ptr<RDKit::RWMol> molecule_or_throw(std::string_view smiles);

@@ -4,14 +4,10 @@
 #include <GraphMol/RingInfo.h>
 
 #include "featurize/rdkit_features.hpp"
+#include "featurize/rdkit_values.hpp"
 
 namespace molgraph {
 namespace {
-
-/// value in [low, high] -> value - low; anything else -> the index behind them, OGB's "misc".
-std::uint8_t in_range(int value, int low, int high) {
-  return static_cast<std::uint8_t>(value >= low && value <= high ? value - low : high - low + 1);
-}
 
 std::uint8_t chirality(const RDKit::Atom& atom) {
   switch (atom.getChiralTag()) {
@@ -19,27 +15,6 @@ std::uint8_t chirality(const RDKit::Atom& atom) {
     case RDKit::Atom::CHI_TETRAHEDRAL_CW: return 1;
     case RDKit::Atom::CHI_TETRAHEDRAL_CCW: return 2;
     case RDKit::Atom::CHI_OTHER: return 3;
-    default: return 4;
-  }
-}
-
-std::uint8_t hybridisation(const RDKit::Atom& atom) {
-  switch (atom.getHybridization()) {
-    case RDKit::Atom::SP: return 0;
-    case RDKit::Atom::SP2: return 1;
-    case RDKit::Atom::SP3: return 2;
-    case RDKit::Atom::SP3D: return 3;
-    case RDKit::Atom::SP3D2: return 4;
-    default: return 5;
-  }
-}
-
-std::uint8_t bond_type(const RDKit::Bond& bond) {
-  switch (bond.getBondType()) {
-    case RDKit::Bond::SINGLE: return 0;
-    case RDKit::Bond::DOUBLE: return 1;
-    case RDKit::Bond::TRIPLE: return 2;
-    case RDKit::Bond::AROMATIC: return 3;
     default: return 4;
   }
 }

@@ -43,6 +43,10 @@ FeaturizeResult featurize(ParsedMolecule&& parsed, const FeaturizerOptions& opti
 
   FeaturizeResult result;
   std::string failure = reason_of_failure([&] {
+    if (options.features == Features::molgraph) {
+      result = molgraph_graph(molecule);
+      return;
+    }
     auto graph = zinc_graph(molecule);
     if (auto* reason = std::get_if<std::string>(&graph)) {
       result = Rejection{RowStatus::unsupported, std::move(*reason)};
@@ -65,15 +69,13 @@ FeaturizeResult Featurizer::smiles(std::string_view text) const {
   const std::string_view smiles = trimmed(text);
   if (smiles.empty()) return Rejection{RowStatus::empty, "empty"};
   if (smiles.size() > limits_.max_text) return too_large("characters", smiles.size(), limits_.max_text);
-  if (smiles.find('\0') != std::string_view::npos) {
-    return Rejection{RowStatus::invalid_smiles, "a zero byte in the text"};
-  }
   // Counted before parsing: RDKit cannot be interrupted, and its ring search grows faster than the text.
   const int named = count_named_atoms(smiles);
   if (named > limits_.max_atoms) {
     return too_large("atoms", static_cast<std::size_t>(named), static_cast<std::size_t>(limits_.max_atoms));
   }
-  return featurize(parse_smiles(smiles), options_, limits_);
+  const bool own = options_.features == Features::molgraph;
+  return featurize(own ? parse_smiles_as_written(smiles) : parse_smiles(smiles), options_, limits_);
 }
 
 FeaturizeResult Featurizer::mol_block(std::string_view text) const {

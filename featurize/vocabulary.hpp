@@ -12,24 +12,44 @@ namespace molgraph {
 /// Which atom and bond columns a molecule has.
 /// `ogb`: 9 atom and 3 bond columns of the Open Graph Benchmark (Hu et al. 2020).
 /// `zinc`: 1 and 1 columns, the 28 atom and 3 bond types of benchmarking-gnns (Dwivedi et al. 2020).
-enum class Features : std::uint8_t { ogb, zinc };
+/// `molgraph`: 10 and 4 columns of our own, which do not depend on how a molecule's SMILES is written.
+enum class Features : std::uint8_t { ogb, zinc, molgraph };
+
+/// All of them.
+inline constexpr std::array<Features, 3> kFeatureSets{Features::ogb, Features::zinc, Features::molgraph};
+/// What tables get that say nothing else; data sets with a name have their own.
+inline constexpr Features kDefaultFeatures = Features::molgraph;
 
 std::string_view to_string(Features features);
-/// Throws UsageError naming the two allowed words.
+/// Throws UsageError naming the allowed words.
 Features features_from_string(std::string_view text);
 
-/// Sizes of the vocabulary of one feature set.
+inline constexpr int kMostAtomColumns = 10;
+inline constexpr int kMostBondColumns = 4;
+
+/// The configuration of an atom, a column of `molgraph`: its CIP label (Hanson et al. 2018), pseudo-asymmetric ones in
+/// small letters, or `undefined` where it could have one.
+enum class CentreLabel : std::uint8_t { none, R, S, r, s, undefined };
+/// The same of a double bond.
+enum class BondLabel : std::uint8_t { none, E, Z, either };
+
+/// Sizes and names of the vocabulary of one feature set.
 struct FeatureShape {
-  int atom_columns;                    ///< 9 or 1
-  int bond_columns;                    ///< 3 or 1
-  std::array<int, 9> atom_dims;        ///< number of values per atom column, unused entries 0
-  std::array<int, 3> bond_dims;        ///< number of values per bond column, unused entries 0
-  int bond_ids;                        ///< number of distinct bond ids: 60 (ogb) or 4 (zinc)
+  int atom_columns;                                 ///< 9, 1 or 10
+  int bond_columns;                                 ///< 3, 1 or 4
+  std::array<int, kMostAtomColumns> atom_dims;      ///< number of values per atom column, unused entries 0
+  std::array<int, kMostBondColumns> bond_dims;      ///< number of values per bond column, unused entries 0
+  int bond_ids;                                     ///< number of distinct bond ids: 60 (ogb), 4 (zinc) or 32 (molgraph)
+  std::string_view atom_names;                      ///< names of the atom columns, separated by blanks
+  std::string_view bond_names;                      ///< names of the bond columns
+  std::string_view bond_id_rule;                    ///< the bond id, as a formula over the names of the bond columns
 };
 
 const FeatureShape& feature_shape(Features features);
 
-/// Injective bond id: `ogb` 12*type + 2*stereo + conjugated in [0, 60); `zinc` the type 1..3 (0 = other) in [0, 4).
+/// Bond id, different for bonds that differ: `ogb` 12*type + 2*stereo + conjugated in [0, 60); `zinc` the type 1..3
+/// (0 = other) in [0, 4); `molgraph` 4*kind + 2*conjugated + in_ring in [0, 32), where the kind is 4 + stereo for a double
+/// bond with a stereo value and the type for any other (only double bonds have one).
 int bond_id(Features features, const std::uint8_t* bond_columns);
 
 /// Rows of each bond id in a table that holds the values of all bond columns one after the other: [bond ids][bond columns].

@@ -74,6 +74,22 @@ TEST_F(FeaturizeTest, SplitsPairsFeaturesAndChosenTargets) {
   EXPECT_NE(random["featurizer"]["hash"], card["featurizer"]["hash"]);
 }
 
+TEST_F(FeaturizeTest, TablesGetTheFeaturesOfOurOwnAndNamedSetsKeepTheirs) {
+  const auto text_of = [&](const std::string& arguments, const std::string& store) {
+    EXPECT_EQ(featurize(arguments + " -o " + store).code, 0) << arguments;
+    return info(store)["featurizer"]["text"].get<std::string>();
+  };
+  EXPECT_NE(text_of("in.csv", "own.h5").find("features=molgraph; version=1;"), std::string::npos);
+  EXPECT_NE(text_of("in.csv --features ogb", "ogb.h5").find("features=ogb;"), std::string::npos);
+  EXPECT_NE(text_of("demo --limit 50", "demo.h5").find("features=ogb;"), std::string::npos);
+}
+
+TEST_F(FeaturizeTest, ASignThatNoSmilesMayHoldIsNamed) {
+  scratch.write("dash.csv", "smiles\nCC\nC\xE2\x80\x93" "C\n");
+  ASSERT_EQ(featurize("dash.csv -o dash.h5 --rejected bad.csv").code, 0);
+  EXPECT_NE(scratch.read("bad.csv").find("(U+2013) is no SMILES symbol (character 2)"), std::string::npos);
+}
+
 TEST_F(FeaturizeTest, StandardInputAndSmi) {
   ASSERT_EQ(featurize("- -o piped.h5 < in.csv").code, 0);
   EXPECT_EQ(info("piped.h5")["molecules"], 20);

@@ -136,6 +136,30 @@ TEST_F(ScoreTest, GzipTsvSmiAndSdf) {
   EXPECT_NE(sdf[2].find(",invalid_smiles,"), std::string::npos);
 }
 
+TEST_F(ScoreTest, SignsThatNoSmilesMayHoldAreNamedInEveryKindOfTable) {
+  const std::string dash = "C\xE2\x80\x93" "C", cyrillic = "\xD0\xA1O", bell = "CC\x07O", wide = "CCO\xE2\x80\x8B";
+  const std::vector<std::string> reasons{"(U+2013) is no SMILES symbol (character 2)", "(U+0421) is no SMILES symbol (character 1)",
+                                         "control sign U+0007 is no SMILES symbol (character 3)",
+                                         "invisible sign U+200B is no SMILES symbol (character 4)"};
+  scratch.write("in.csv", "smiles,name\n" + dash + ",a\n" + cyrillic + ",b\n" + bell + ",c\n" + wide + ",d\nCCO,\xC3\xA9\n");
+  scratch.write("in.tsv", "smiles\tname\n" + dash + "\ta\n" + cyrillic + "\tb\n" + bell + "\tc\n" + wide + "\td\nCCO\t\xC3\xA9\n");
+  scratch.write("in.smi", dash + " a\n" + cyrillic + " b\n" + bell + " c\n" + wide + " d\nCCO \xC3\xA9\n");
+  for (const std::string in : {"in.csv", "in.tsv", "in.smi"}) {
+    ASSERT_EQ(score("-m run -i " + in + " -o out.csv").code, 0) << in;
+    const auto lines = lines_of(scratch.read("out.csv"));
+    ASSERT_EQ(lines.size(), 6u) << in;
+    for (std::size_t k = 0; k < reasons.size(); ++k) {
+      EXPECT_NE(lines[k + 1].find(",invalid_smiles,"), std::string::npos) << in << ": " << lines[k + 1];
+      EXPECT_NE(lines[k + 1].find(reasons[k]), std::string::npos) << in << ": " << lines[k + 1];
+    }
+    EXPECT_NE(lines[5].find(",ok,"), std::string::npos) << in << ": " << lines[5];
+  }
+  scratch.write("name.sdf", "\xC3\xA9" "thanol \xE2\x80\x93 2\n  test\n\n  1  0  0  0  0  0            999 V2000\n"
+                            "    0.0000    0.0000    0.0000 O   0  0\nM  END\n$$$$\n");
+  ASSERT_EQ(score("-m run -i name.sdf -o sdf.csv").code, 0);
+  EXPECT_EQ(lines_of(scratch.read("sdf.csv"))[1].substr(0, 17), "O,\xC3\xA9" "thanol \xE2\x80\x93 2,");
+}
+
 TEST_F(ScoreTest, FilesWithoutAHeader) {
   scratch.write("in.csv", "CCO,one\nC,two\n");
   ASSERT_EQ(score("-m run -i in.csv --no_header -o out.csv").code, 0);

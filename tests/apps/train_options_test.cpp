@@ -17,6 +17,17 @@ std::string scratch_file(const std::string& name) {
   return (std::filesystem::path(testing::TempDir()) / ("molgraph_" + name)).string();
 }
 
+TEST(TrainOptions, TablesGetTheFeaturesOfOurOwnButNotWithARecipe) {
+  TrainOptions options;
+  options.data = {"my.csv"};
+  EXPECT_EQ(to_load_options(options, 1).table_features, Features::molgraph);
+  EXPECT_FALSE(to_load_options(options, 1).features.has_value());
+  options.recipe = "grpe-molhiv";
+  EXPECT_EQ(to_load_options(options, 1).table_features, Features::ogb);
+  options.features = "molgraph";
+  EXPECT_EQ(to_load_options(options, 1).features, Features::molgraph);
+}
+
 TEST(TrainOptions, TomlRoundTripKeepsEveryOption) {
   TrainOptions options;
   options.data = {"a b.csv", "c\"d.csv"};

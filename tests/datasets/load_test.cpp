@@ -63,7 +63,7 @@ TEST_F(LoadTest, TableWithDefaults) {
   EXPECT_EQ(data.set.targets[3 * 2], 4.0f);
   EXPECT_TRUE(std::isnan(data.set.targets[3 * 2 + 1]));
   EXPECT_EQ(data.set.graph(2).num_atoms, 6);
-  EXPECT_EQ(data.set.featurizer.features, Features::ogb);
+  EXPECT_EQ(data.set.featurizer.features, Features::molgraph) << "what a table gets that says nothing else";
   EXPECT_EQ(data.set.source.file, "table.csv");
   EXPECT_THAT(data.set.source.sha256, SizeIs(64));
   ASSERT_THAT(data.set.rejected, SizeIs(1));
@@ -267,7 +267,7 @@ TEST_F(LoadTest, StoreGivesBackWhatTheTableGave) {
   EXPECT_LE(part.set.size(), 5);
   EXPECT_EQ(parts_size(part.split), static_cast<std::size_t>(part.set.size()));
   chosen.features = Features::zinc;
-  EXPECT_THAT(message_of<UsageError>([&] { load_data(chosen); }), HasSubstr("has ogb features"));
+  EXPECT_THAT(message_of<UsageError>([&] { load_data(chosen); }), HasSubstr("has molgraph features"));
 }
 
 TEST_F(LoadTest, LimitOfAStoreTakesItsSplitAlong) {

@@ -84,7 +84,7 @@ std::vector<int> ragged_sizes() {
 }
 
 TEST(Store, BringsBackWhatWasWritten) {
-  for (const Features features : {Features::ogb, Features::zinc}) {
+  for (const Features features : kFeatureSets) {
     for (const bool pairs : {true, false}) {
       for (const std::int64_t chunk : {1, 7, 1000, 1 << 16}) {
         if (chunk == 1 && pairs) continue;  // 300,000 chunks of one element show nothing that 7 does not

@@ -41,7 +41,10 @@ TEST(Smiles, ReasonsOfBadText) {
       {"C11", "duplicated ring closure 1 bonds atom 0 to itself"},
       {"C |bad", "failure parsing CXSMILES extensions"},
       {"CC CC", "blank inside the SMILES (character 3)"},
-      {std::string("C\0C", 3), "a zero byte in the text"},
+      {std::string("C\0C", 3), "the control sign U+0000 is no SMILES symbol (character 2)"},
+      {"C\xE2\x80\x93" "C", "'\xE2\x80\x93' (U+2013) is no SMILES symbol (character 2)"},
+      {"\xD0\xA1O", "'\xD0\xA1' (U+0421) is no SMILES symbol (character 1)"},
+      {"CO\x1B[0m", "the control sign U+001B is no SMILES symbol (character 3)"},
   };
   for (const auto& [text, reason] : known) {
     const Rejection rejection = rejection_of(text);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 #include "featurize/error.hpp"
@@ -11,7 +12,7 @@ namespace molgraph {
 namespace {
 
 TEST(Vocabulary, NamesGoBothWays) {
-  for (const Features features : {Features::ogb, Features::zinc}) {
+  for (const Features features : kFeatureSets) {
     EXPECT_EQ(features_from_string(to_string(features)), features);
   }
   EXPECT_THROW(features_from_string("OGB"), UsageError);
@@ -32,14 +33,54 @@ TEST(Vocabulary, OgbBondIdsAreInjectiveAndFillTheirRange) {
   EXPECT_EQ(*ids.rbegin(), feature_shape(Features::ogb).bond_ids - 1);
 }
 
+TEST(Vocabulary, MolgraphBondIdsAreDifferentForBondsThatCanBe) {
+  std::set<int> ids;
+  int bonds = 0;
+  for (std::uint8_t type = 0; type < 5; ++type) {
+    for (std::uint8_t stereo = 0; stereo < (type == 1 ? 4 : 1); ++stereo) {
+      for (int rest = 0; rest < 4; ++rest, ++bonds) {
+        const std::uint8_t columns[4] = {type, stereo, static_cast<std::uint8_t>(rest / 2), static_cast<std::uint8_t>(rest % 2)};
+        ids.insert(bond_id(Features::molgraph, columns));
+      }
+    }
+  }
+  EXPECT_EQ(static_cast<int>(ids.size()), bonds);
+  EXPECT_EQ(*ids.begin(), 0);
+  EXPECT_EQ(*ids.rbegin(), feature_shape(Features::molgraph).bond_ids - 1);
+  EXPECT_LT(feature_shape(Features::molgraph).bond_ids, kNoEdge);
+}
+
+TEST(Vocabulary, RowsOfBondIdsAreTheirColumns) {
+  for (const Features features : kFeatureSets) {
+    const FeatureShape& shape = feature_shape(features);
+    const auto rows = rows_of_bond_ids(features);
+    for (int id = 0; id < shape.bond_ids; ++id) {
+      const auto& row = rows[static_cast<std::size_t>(id)];
+      ASSERT_EQ(row.size(), static_cast<std::size_t>(shape.bond_columns)) << to_string(features) << " " << id;
+      std::array<std::uint8_t, kMostBondColumns> columns{};
+      for (std::size_t c = 0, first = 0; c < row.size(); first += static_cast<std::size_t>(shape.bond_dims[c++]))
+        columns[c] = static_cast<std::uint8_t>(static_cast<std::size_t>(row[c]) - first);
+      EXPECT_EQ(bond_id(features, columns.data()), id) << to_string(features);
+    }
+  }
+}
+
+TEST(Vocabulary, EveryColumnHasAName) {
+  for (const Features features : kFeatureSets) {
+    const FeatureShape& shape = feature_shape(features);
+    EXPECT_EQ(std::count(shape.atom_names.begin(), shape.atom_names.end(), ' ') + 1, shape.atom_columns);
+    EXPECT_EQ(std::count(shape.bond_names.begin(), shape.bond_names.end(), ' ') + 1, shape.bond_columns);
+  }
+}
+
 TEST(Vocabulary, ZincBondIdsAreTheTypes) {
   for (std::uint8_t type = 0; type < 6; ++type) EXPECT_EQ(bond_id(Features::zinc, &type), type <= 3 ? type : 0);
 }
 
 TEST(Vocabulary, ShapesOfThePublishedFeatures) {
   const FeatureShape& ogb = feature_shape(Features::ogb);
-  EXPECT_EQ(ogb.atom_dims, (std::array<int, 9>{119, 5, 12, 12, 10, 6, 6, 2, 2}));
-  EXPECT_EQ(ogb.bond_dims, (std::array<int, 3>{5, 6, 2}));
+  EXPECT_EQ(ogb.atom_dims, (std::array<int, kMostAtomColumns>{119, 5, 12, 12, 10, 6, 6, 2, 2}));
+  EXPECT_EQ(ogb.bond_dims, (std::array<int, kMostBondColumns>{5, 6, 2}));
   EXPECT_EQ(feature_shape(Features::zinc).atom_dims[0], 28);
 }
 
@@ -50,10 +91,13 @@ TEST(FeaturizerOptions, TextAndHashAreStable) {
             "fragments=kept; pairs=shortest-path");
   EXPECT_EQ(FeaturizerOptions{}.hash(), "ed978fa6d900d668");
   EXPECT_NE(FeaturizerOptions{Features::zinc}.hash(), FeaturizerOptions{}.hash());
+  EXPECT_EQ(FeaturizerOptions{Features::molgraph}.canonical_text(),
+            "molgraph-featurizer v1; features=molgraph; version=1; stereo=cip; rings=exact; "
+            "atoms=119,12,10,12,6,6,2,2,8,6; bonds=5,4,2,2; hydrogens=folded; fragments=kept; pairs=shortest-path");
 }
 
 TEST(FeaturizerOptions, TextComesBack) {
-  for (const Features features : {Features::ogb, Features::zinc}) {
+  for (const Features features : kFeatureSets) {
     const FeaturizerOptions options{features};
     EXPECT_EQ(FeaturizerOptions::from_canonical_text(options.canonical_text()), options);
   }

@@ -62,7 +62,7 @@ class Smiles : public Kind {
 
   bool run(Random& random, const std::string& scratch) const override {
     const FeaturizerLimits limits{.max_atoms = 300, .max_text = 5000};
-    const Featurizer featurizer({one_in(random, 3) ? Features::zinc : Features::ogb}, limits);
+    const Featurizer featurizer({one_in(random, 3) ? Features::zinc : one_in(random, 2) ? Features::ogb : Features::molgraph}, limits);
     const bool block = one_in(random, 8);
     const std::string text = block ? damaged_block(random) : damaged_smiles(random);
     put_file(scratch + "/text", text);

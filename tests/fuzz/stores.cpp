@@ -28,7 +28,7 @@ constexpr const char* kNumbers =
 constexpr const char* kWords = "smiles,kind\nCCO,red\nCCN,green\nc1ccncc1,blue\nCC(=O)OC,red\nC,green\nCC,blue\nCCCl,red\nOCC,blue\n";
 const Seed kSeeds[] = {{"pairs", kNumbers, true, Features::ogb, {}},
                        {"bare", kNumbers, false, Features::zinc, {}},
-                       {"classes", kWords, true, Features::ogb, TaskKind::multiclass}};
+                       {"classes", kWords, true, Features::molgraph, TaskKind::multiclass}};
 
 /// The header that fits the bytes: the layout that store_layout.hpp states, written down a second time.
 void stamp(std::string& bytes) {

@@ -34,9 +34,9 @@ inline std::vector<ModelCase> every_model() {
   return cases;
 }
 
-/// Two layers, width 12 in three heads, L = 3, `ogb` columns. `change` may still alter the encoder.
+/// Two layers, width 12 in three heads, L = 3. `change` may still alter the encoder.
 template <class Change>
-std::unique_ptr<GraphModel> make_model(const ModelCase& c, Change change) {
+std::unique_ptr<GraphModel> make_model(const ModelCase& c, Change change, Features features = Features::ogb) {
   EncoderOptions e{.layers = 2, .width = 12, .ffn = 10, .heads = 3};
   e.activation_dropout = 0.1, e.input_dropout = 0.1;
   set_encoding(e, *c.encoding);
@@ -45,10 +45,10 @@ std::unique_ptr<GraphModel> make_model(const ModelCase& c, Change change) {
   e.share_encodings = !c.own_tables;
   change(e);
   if (c.encoding->path_bias) {
-    GraphormerOptions options{.encoder = e, .max_distance = 3, .max_degree = 5, .path_hops = 4};
+    GraphormerOptions options{.features = features, .encoder = e, .max_distance = 3, .max_degree = 5, .path_hops = 4};
     return std::make_unique<Graphormer>(options);
   }
-  return std::make_unique<Grpe>(GrpeOptions{.encoder = e, .max_distance = 3, .perturb_noise = 0.2});
+  return std::make_unique<Grpe>(GrpeOptions{.features = features, .encoder = e, .max_distance = 3, .perturb_noise = 0.2});
 }
 
 inline std::unique_ptr<GraphModel> make_model(const ModelCase& c) {

@@ -206,6 +206,7 @@ TEST(Rooms, WrongArrowsAreSeen) {
             (std::vector<std::string>{"grpe/grpe.cpp reaches graphormer/options.hpp", "grpe/grpe.cpp uses HDF5"}));
   EXPECT_EQ(includes_of("// #include <a>\n  #  include \"b/c.hpp\"\n#include <d/e.h>  // f\n").size(), 2u);
   EXPECT_EQ(library_of("GraphMol/GraphMol.h"), "RDKit");
+  EXPECT_EQ(library_of("CIPLabeler/CIPLabeler.h"), "RDKit");
   EXPECT_EQ(library_of("sys/stat.h"), "");
   EXPECT_NE(library_of("absl/strings.h"), "");
 }

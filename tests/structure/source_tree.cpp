@@ -91,7 +91,7 @@ std::set<std::string> reachable(const IncludeGraph& graph, const std::string& fi
 
 std::string library_of(const std::string& header) {
   static const std::vector<std::pair<std::string, std::string>> prefixes{
-      {"GraphMol/", "RDKit"},   {"RDGeneral/", "RDKit"},    {"DataStructs/", "RDKit"}, {"Geometry/", "RDKit"},
+      {"GraphMol/", "RDKit"},   {"CIPLabeler/", "RDKit"},   {"RDGeneral/", "RDKit"},    {"DataStructs/", "RDKit"}, {"Geometry/", "RDKit"},
       {"boost/graph/", "Boost.Graph"}, {"boost/", "Boost"}, {"hdf5", "HDF5"},          {"H5", "HDF5"},
       {"zlib.h", "zlib"},       {"zip.h", "libzip"},        {"curl/", "libcurl"},    {"nlohmann/", "JSON"},
       {"xxhash", "xxHash"},

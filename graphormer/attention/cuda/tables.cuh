@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "featurize/vocabulary.hpp"
 #include "graphormer/attention/cuda/device.cuh"
 #include "graphormer/attention/random.hpp"
 
@@ -256,7 +257,7 @@ struct TokenTables {
   const std::uint8_t* atoms = nullptr;            ///< resident [atoms, columns]
   const std::int32_t* degree = nullptr;           ///< resident [atoms]
   const float* atom_positions = nullptr;          ///< resident [atoms, dim]
-  std::int32_t column_start[9] = {};              ///< first row of each column
+  std::int32_t column_start[kMostAtomColumns] = {};   ///< first row of each column
   std::int32_t *ids = nullptr, *degree_ids = nullptr, *absolute_ids = nullptr;
   float* positions = nullptr;
   const DrawKey* signs = nullptr;                 ///< random signs of the positions (Dwivedi & Bresson 2020); null = none

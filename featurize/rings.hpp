@@ -1,0 +1,52 @@
+// Which atoms and bonds lie in rings, exactly: facts of the graph that no numbering of its atoms changes, as sets of
+// smallest rings do. Private to this room; no RDKit.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace molgraph {
+
+/// The rings of one graph. Sizes above kLargestRing are not told apart from "no ring".
+class Rings {
+ public:
+  static constexpr int kLargestRing = 12;
+
+  /// `bond_atoms` [m, 2]; no bond joins an atom to itself, no two bonds the same atoms.
+  Rings(int atoms, std::span<const std::uint16_t> bond_atoms);
+
+  bool atom(int atom) const { return system_[static_cast<std::size_t>(atom)] >= 0; }
+  bool bond(int bond) const { return ring_bond_[static_cast<std::size_t>(bond)] != 0; }
+  /// Number of the atom's ring system (what ring bonds connect), -1 for an atom in no ring.
+  int system(int atom) const { return system_[static_cast<std::size_t>(atom)]; }
+
+  /// Size of the smallest ring through the atom if that is at most `most`, else 0.
+  int smallest_of_atom(int atom, int most) const;
+  /// The same for a bond.
+  int smallest_of_bond(int bond, int most) const;
+  /// The same for the two bonds that join `atom` to its neighbours `left` and `right`.
+  int smallest_through(int left, int atom, int right, int most) const;
+
+ private:
+  struct Step {
+    int atom, bond;
+  };
+  std::span<const Step> steps(int atom) const {
+    const auto a = static_cast<std::size_t>(atom);
+    return {steps_.data() + first_[a], steps_.data() + first_[a + 1]};
+  }
+  void find_ring_bonds();
+  void find_systems();
+  /// Bonds on the shortest way over ring bonds without one atom or bond (-1 = all are allowed), 0 if above `most`.
+  int distance(int from, int to, int without_atom, int without_bond, int most) const;
+
+  std::vector<std::uint16_t> bond_atoms_;
+  std::vector<std::size_t> first_;   ///< [atoms + 1] into steps_
+  std::vector<Step> steps_;          ///< first all bonds, then only those in rings
+  std::vector<char> ring_bond_;
+  std::vector<int> system_;
+  mutable std::vector<int> depth_, branch_, queue_;   ///< of a search; depth_ is -1 everywhere between searches
+};
+
+}  // namespace molgraph

@@ -1,0 +1,26 @@
+// Molecules with every kind of stereochemistry, each written in ten ways (spellings.csv, by make_spellings.py).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tests/featurize/golden_table.hpp"
+
+namespace molgraph::test {
+
+struct Spelling {
+  int molecule;
+  std::string smiles;
+  std::vector<int> order;   ///< for every atom its number in the molecule's first spelling
+};
+
+inline std::vector<Spelling> spellings() {
+  std::vector<Spelling> all;
+  for (const auto& row : golden_rows(MOLGRAPH_GOLDEN_DIR "/spellings.csv")) {
+    Spelling& spelling = all.emplace_back(Spelling{std::stoi(row.at(0)), row.at(1), {}});
+    for (const auto& number : split(row.at(2), ' ')) spelling.order.push_back(std::stoi(number));
+  }
+  return all;
+}
+
+}  // namespace molgraph::test
