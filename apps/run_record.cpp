@@ -14,7 +14,6 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-constexpr const char* kName = "run.json";
 constexpr std::int64_t kMostMembers = 1'000'000;
 
 Json number_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
@@ -75,11 +74,11 @@ void write_run_record(const std::string& folder, const RunRecord& r) {
     all["metric"] = r.metric;
     all["baseline"] = {{"train", number_or_null(r.baseline[0])}, {"valid", number_or_null(r.baseline[1])}, {"test", number_or_null(r.baseline[2])}};
   }
-  write_file_atomically(folder + "/" + kName, all.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  write_file_atomically(folder + "/" + kRunRecord, all.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 std::optional<RunRecord> read_run_record(const std::string& folder) {
-  const std::string path = folder + "/" + kName;
+  const std::string path = folder + "/" + kRunRecord;
   std::error_code error;
   if (!fs::exists(path, error)) return std::nullopt;
   try {

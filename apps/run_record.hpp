@@ -9,6 +9,8 @@
 
 namespace molgraph {
 
+inline constexpr const char* kRunRecord = "run.json";
+
 /// Written at the end of training, and with `members` alone at its start. Counts are molecules, but for `rejected`.
 struct RunRecord {
   std::int64_t members = 0;               ///< model_0 ... of an ensemble or of folds; 0 = the weights lie in the folder itself

@@ -47,7 +47,7 @@ TEST_F(OutputsTest, NoOutputIsAnInput) {
   ASSERT_EQ(run("ln -s in.csv soft.csv; ln in.csv hard.csv; ln in.csv hard.h5; ln -s both.h5 both.csv; mkdir folder; ln -s ../in.csv folder/soft.csv\n"
                 "cp in.csv part.csv.part; cp in.csv record.csv.json; cp in.csv v.npy.rows.csv; cp in.csv bad.csv.part; cp -r run base\n"
                 "cp run/model.safetensors m.csv; cp run/model.safetensors m.npz; mkdir R; cp in.csv R/splits.csv; cp in.csv R/other.csv\n"
-                "mkdir -p R/model_0/checkpoints; cp in.csv R/model_0/checkpoints/last.safetensors; echo '[]' > s.csv; echo 'quiet = true' > c.csv")
+                "mkdir -p R/model_0/checkpoints; cp in.csv R/model_0/checkpoints/last.safetensors; echo '[]' > s.csv; echo '[]' > R/run.json; echo 'quiet = true' > c.csv")
                 .code, 0);
   const auto before = files();
   const std::string score = "molgraph-score -m run ", embed = "molgraph-embed -m run ", train = "molgraph-train --target-columns y --epochs 1 ";
@@ -82,6 +82,7 @@ TEST_F(OutputsTest, NoOutputIsAnInput) {
       train + "in.csv -o hard.csv/run",
       train + "R/splits.csv -o R",
       train + "R/model_0/checkpoints/last.safetensors --format csv -o R",
+      train + "in.csv --splits-file R/run.json -o R",
       train + "in.csv --from base -o base",
       train + "in.csv --from base/model.safetensors -o base",
       train + "in.csv --from base -o base/model_0",
