@@ -147,6 +147,7 @@ void release_locked(char* memory) noexcept { std::free(memory); }
 void mark(void*&, Stream) {}
 void wait_for(void*) {}
 void forget(void*) noexcept {}
+std::string name_of_kernel(const void* kernel) { return "kernel at " + std::to_string(reinterpret_cast<std::uintptr_t>(kernel)); }
 
 }  // namespace
 
@@ -187,12 +188,6 @@ void clear_each(void* memory, std::size_t distance, std::size_t bytes, std::size
     for (std::size_t k = 0; k < count; ++k) std::memset(static_cast<char*>(memory) + k * distance, 0, bytes);
   });
 }
-namespace {
-
-std::string name_of_kernel(const void* kernel) { return "kernel at " + std::to_string(reinterpret_cast<std::uintptr_t>(kernel)); }
-
-}  // namespace
-
 std::vector<KernelTime> profile(Stream, const std::function<void()>& work) {
   return add_up(launches_of(work), [](const Launch&) { return 0.0; });
 }
@@ -344,6 +339,16 @@ std::string name_of_kernel(const void* kernel) {
   return name.find('<') != std::string::npos ? name + ">" : name;
 }
 
+void start_clock(Stream stream, Launch launch) {
+  if (launches == nullptr) return;
+  cudaEvent_t start = nullptr, end = nullptr;
+  check(cudaEventCreate(&start));
+  check(cudaEventCreate(&end));
+  check(cudaEventRecord(start, static_cast<cudaStream_t>(stream)));
+  launch.start = start, launch.end = end;
+  launches->push_back(launch);
+}
+
 }  // namespace
 
 std::vector<KernelTime> profile(Stream stream, const std::function<void()>& work) {
@@ -358,20 +363,6 @@ std::vector<KernelTime> profile(Stream stream, const std::function<void()>& work
     for (void* event : {one.start, one.end}) (void)cudaEventDestroy(static_cast<cudaEvent_t>(event));
   return times;
 }
-
-namespace {
-
-void start_clock(Stream stream, Launch launch) {
-  if (launches == nullptr) return;
-  cudaEvent_t start = nullptr, end = nullptr;
-  check(cudaEventCreate(&start));
-  check(cudaEventCreate(&end));
-  check(cudaEventRecord(start, static_cast<cudaStream_t>(stream)));
-  launch.start = start, launch.end = end;
-  launches->push_back(launch);
-}
-
-}  // namespace
 
 LaunchClock::LaunchClock(Stream stream, const void* kernel) : stream_(stream) { start_clock(stream, {.kernel = kernel}); }
 LaunchClock::LaunchClock(Stream stream, const char* library_call) : stream_(stream) { start_clock(stream, {.library_call = library_call}); }
