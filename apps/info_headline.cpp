@@ -51,7 +51,7 @@ std::string split_text(const Json& card) {
   if (card.contains("splits"))
     for (const auto& [part, count] : card["splits"].items()) parts += (parts.empty() ? "" : ", ") + counted(count) + " " + part;
   std::string text = named ? "split " + card["data"]["split"].get<std::string>() : parts.empty() ? "" : "split";
-  if (card.contains("folds")) text += " in " + counted(card["folds"]) + " folds";
+  if (card.contains("folds")) text += " (" + counted(card["folds"]) + ")";   // "split random folds"
   return text + (parts.empty() ? "" : ": " + parts);
 }
 
@@ -102,7 +102,7 @@ std::string size_of(const Json& card) {
   const Json& e = card["encoder"];
   std::string text = card["kind"] == "ensemble" ? counted(card["runs"]) + " x " : "";
   text += (card["model"] == "grpe" ? "GRPE" : "Graphormer") + std::string(e["gate"].get<bool>() ? " with URPE's gate" : "");
-  return text + ", " + counted(card["parameters"]) + " parameters, " + counted(e["layers"]) + " layers x " + counted(e["width"]);
+  return text + ", " + counted(card["parameters"]) + " parameters, " + counted(e["layers"]) + (e["layers"] == 1 ? " layer x " : " layers x ") + counted(e["width"]);
 }
 
 }  // namespace

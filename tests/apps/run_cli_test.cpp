@@ -107,7 +107,7 @@ TEST_F(RunTest, AnEnsembleKnowsItsModels) {
 TEST_F(RunTest, FoldsAreReportedAsMeanAndDeviation) {
   train("-o F --folds 2");
   const auto lines = lines_of(run("molgraph-info F").out);
-  EXPECT_NE(lines[2].find("split random in 2 folds"), std::string::npos) << lines[2];
+  EXPECT_NE(lines[2].find("split random folds (2)"), std::string::npos) << lines[2];
   EXPECT_NE(lines[3].find("test (mean of the folds): mae "), std::string::npos) << lines[3];
   EXPECT_NE(lines[3].find(" +- "), std::string::npos) << lines[3];
 }
