@@ -36,7 +36,8 @@ MetricResult evaluate_metric(Metric metric, const Task& task, const std::vector<
 /// Why these targets [n, T] give no such metric, whatever the (finite) predictions; "" if they give one.
 std::string why_no_metric(Metric metric, const Task& task, const std::vector<double>& targets);
 
-/// Area under the ROC curve by ranks, ties count half. NaN without both classes. Scores must be finite, as for the next.
+/// Area under the ROC curve by ranks, ties count half. NaN without both classes. Scores must be finite,
+/// as for the next.
 double roc_auc(const std::vector<double>& scores, const std::vector<int>& labels);
 /// Average precision: sum over thresholds of (R_k - R_(k-1)) P_k, tied scores form one threshold. NaN without positives.
 double average_precision(const std::vector<double>& scores, const std::vector<int>& labels);

@@ -148,7 +148,8 @@ void report_folds(const std::string& folder, const std::string& metric, const st
     for (const auto& fold : folds)
       if (!std::isnan(fold[p])) values.push_back(fold[p]);
     if (!values.empty() && values.size() < folds.size())
-      notes += text("%s: mean and deviation over the %zu of %zu folds that have a %s\n", names[p], values.size(), folds.size(), metric.c_str());
+      notes += text("%s: mean and deviation over the %zu of %zu folds that have a %s\n", names[p], values.size(),
+                    folds.size(), metric.c_str());
     const auto count = static_cast<double>(values.size());
     for (const double value : values) mean[p] += value / count;
     for (const double value : values) deviation[p] += (value - mean[p]) * (value - mean[p]);

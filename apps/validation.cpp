@@ -5,7 +5,8 @@
 
 namespace molgraph {
 
-Validation::Validation(Metric metric, Loss loss, const Task& task, std::vector<double> targets, const std::vector<double>& scale)
+Validation::Validation(Metric metric, Loss loss, const Task& task, std::vector<double> targets,
+                       const std::vector<double>& scale)
     : metric_(metric),
       loss_(loss),
       task_(task),

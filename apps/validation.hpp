@@ -34,7 +34,7 @@ class Validation {
   Loss loss_;
   const Task& task_;
   std::vector<double> targets_, scale_;
-  std::string reason_;   ///< why there is no metric
+  std::string reason_;  ///< why there is no metric
   Guide guide_;
 };
 

@@ -52,7 +52,7 @@ std::vector<std::string> sorted_labels(const std::set<std::string>& labels) {
 }
 
 bool is_censored(std::string_view cell) {
-  constexpr std::array<std::string_view, 7> signs{"<", ">", "~", "=", "\u2264", "\u2265", "\u2248"};   // <= >= ~~
+  constexpr std::array<std::string_view, 7> signs{"<", ">", "~", "=", "\u2264", "\u2265", "\u2248"};  // <= >= ~~
   std::string_view text = trim(cell);
   const std::size_t whole = text.size();
   for (bool found = true; found;) {

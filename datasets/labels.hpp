@@ -14,10 +14,10 @@ namespace molgraph {
 /// not; in any case. Other words say nothing: the alphabet never decides which of two is the positive one.
 struct BinaryLabel {
   bool positive = false;
-  std::uint8_t pair = 0;   ///< index for words_of_pair()
+  std::uint8_t pair = 0;  ///< index for words_of_pair()
 };
 std::optional<BinaryLabel> binary_label(std::string_view cell);
-inline constexpr std::uint8_t kNumberPair = 0;   ///< the pair of 0 and 1
+inline constexpr std::uint8_t kNumberPair = 0;  ///< the pair of 0 and 1
 inline constexpr std::uint8_t kPairs = 5;
 /// {"no", "yes"} and the like: negative, positive.
 std::vector<std::string> words_of_pair(std::uint8_t pair);

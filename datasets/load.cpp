@@ -218,7 +218,9 @@ ComputedSplits computed_splits(const LoadOptions& options, const SplitBasis& bas
     return needs_scaffolds(options.split) ? basis.keys() : std::vector<std::string>{};
   };
   const std::string name(split_name(options.split));
-  if (options.folds > 0) return {name + " folds", k_fold_splits(basis.count, keys(), options.folds, options.split_sizes, options.seed, basis.labels)};
+  if (options.folds > 0)
+    return {name + " folds", k_fold_splits(basis.count, keys(), options.folds, options.split_sizes, options.seed,
+                                           basis.labels)};
   switch (options.split) {
     case SplitKind::scaffold: return {name, {scaffold_split(keys(), options.split_sizes)}};
     case SplitKind::scaffold_balanced:

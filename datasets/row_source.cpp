@@ -227,7 +227,8 @@ void RowSource::choose_columns(const std::vector<ColumnStats>& stats) {
   if (!plan_.target_names.empty()) task_.names = plan_.target_names;
   if (!plan_.units.empty()) task_.units = plan_.units;
   if (task_.names.empty() && options_.require_targets)
-    throw DataError(shown_[0] + ": no column of numbers, or of yes and no, that could be a target; name one with --target-columns" +
+    throw DataError(shown_[0] + ": no column of numbers, or of yes and no, that could be a target; name one with " +
+                    "--target-columns" +
                     (choice.warnings.empty() ? "" : " (" + choice.warnings.front() + ")"));
 }
 

@@ -9,7 +9,7 @@ namespace {
 /// One part while it is filled.
 struct Part {
   std::int64_t room = 0;
-  std::vector<double> lacks{};         ///< by class, over all targets
+  std::vector<double> lacks{};  ///< by class, over all targets
   std::vector<std::int64_t> items{};
 };
 
@@ -29,13 +29,13 @@ class Dealer {
       std::erase_if(order_, [&](std::int64_t item) {
         if (!has_class(item, c)) return false;
         give(item, *std::ranges::max_element(parts_, [c](const Part& a, const Part& b) {
-          if ((a.room > 0) != (b.room > 0)) return b.room > 0;
-          return a.lacks[c] != b.lacks[c] ? a.lacks[c] < b.lacks[c] : a.room < b.room;
-        }));
+               if ((a.room > 0) != (b.room > 0)) return b.room > 0;
+               return a.lacks[c] != b.lacks[c] ? a.lacks[c] < b.lacks[c] : a.room < b.room;
+             }));
         return true;
       });
     }
-    for (const std::int64_t item : order_)   // without any label
+    for (const std::int64_t item : order_)  // without any label
       give(item, *std::ranges::find_if(parts_, [](const Part& part) { return part.room > 0; }));
     std::vector<std::vector<std::int64_t>> result;
     for (Part& part : parts_) result.push_back(std::move(part.items));
@@ -89,9 +89,9 @@ class Dealer {
   }
 
   const ClassLabels& labels_;
-  std::vector<std::int64_t> order_;   ///< what is not dealt out yet
+  std::vector<std::int64_t> order_;  ///< what is not dealt out yet
   std::size_t classes_ = 0;
-  std::vector<std::int64_t> left_;    ///< by class, over all targets
+  std::vector<std::int64_t> left_;  ///< by class, over all targets
   std::vector<Part> parts_;
 };
 

@@ -20,7 +20,8 @@ constexpr std::size_t kExamples = 5;   ///< columns named in one message
 [[noreturn]] void throw_bad_number(const std::string& column, const CellPlace& place) {
   throw DataError(place.file, place.row + 1,
                   "column '" + column + "' holds no number here" +
-                      (is_censored(place.text) ? "; a censored value cannot be trained on: give a number or leave it blank" : ""),
+                      (is_censored(place.text) ? "; a censored value cannot be trained on: give a number or leave it blank"
+                                               : ""),
                   place.text);
 }
 
@@ -59,7 +60,8 @@ void check_values(const ColumnStats& column, std::optional<TaskKind> kind) {
     const bool two = column.labels.size() == 2 && column.numbers == 0;
     const std::string advice =
         two && kind == TaskKind::binary
-            ? "its labels are " + list_of(sorted_labels(column.labels)) + ": --positive LABEL says which is the positive one"
+            ? "its labels are " + list_of(sorted_labels(column.labels)) +
+                  ": --positive LABEL says which is the positive one"
             : "classes given as text need -t multiclass, or --positive LABEL if they are two";
     throw DataError(column.first_text.file, column.first_text.row + 1,
                     "column '" + column.name + "' is text (" + std::to_string(column.numbers) + " of " +
@@ -111,7 +113,8 @@ void warn_of_left_out(const std::vector<ColumnStats>& stats, TargetChoice& choic
         std::ranges::find(choice.columns, c) != choice.columns.end())
       continue;
     texts.push_back("'" + std::string(trim(column.name)) + "' (" + std::to_string(column.numbers) + " of " +
-                    std::to_string(column.filled) + " cells are numbers, " + std::to_string(column.censored) + " censored" +
+                    std::to_string(column.filled) + " cells are numbers, " + std::to_string(column.censored) +
+                    " censored" +
                     (column.censored == 0 ? ""
                                           : ", such as " + std::string(trim(column.first_censored.text)) + " in row " +
                                                 std::to_string(column.first_censored.row + 1)) +
@@ -132,11 +135,13 @@ void choose_positive(const std::vector<ColumnStats>& stats, const TargetWishes& 
   choice.task.class_labels = labels_with_positive(labels, wishes.positive);
   if (choice.task.class_labels.empty())
     throw DataError("--positive " + wishes.positive + ": " +
-                    (choice.columns.empty() ? std::string("no column holds it and one other label")
-                                            : "the labels of " + quoted(stats, choice.columns) + " must be it and one other, but they are " +
-                                                  list_of(sorted_labels(labels), kExamples)));
-  choice.notes.push_back("binary labels in " + quoted(stats, choice.columns) + ": " + choice.task.class_labels[1] +
-                         " is 1, " + (choice.task.class_labels[0].empty() ? "nothing" : choice.task.class_labels[0]) + " is 0");
+                    (choice.columns.empty()
+                         ? std::string("no column holds it and one other label")
+                         : "the labels of " + quoted(stats, choice.columns) +
+                               " must be it and one other, but they are " + list_of(sorted_labels(labels), kExamples)));
+  const std::string &zero = choice.task.class_labels[0], &one = choice.task.class_labels[1];
+  choice.notes.push_back("binary labels in " + quoted(stats, choice.columns) + ": " + one + " is 1, " +
+                         (zero.empty() ? "nothing" : zero) + " is 0");
 }
 
 /// Words whose meaning is known: said, and kept where all targets have the same pair.
@@ -224,7 +229,8 @@ std::vector<int> candidate_columns(const std::vector<std::string>& columns, cons
     const std::string name = lower(trim(columns[static_cast<std::size_t>(c)]));
     const bool is_reserved = name.empty() || name.starts_with("unnamed:") || name.find("split") != std::string::npos ||
                              std::ranges::find(reserved, name) != reserved.end();
-    if (!is_reserved && !is_output_column(name) && std::ranges::find(not_targets, c) == not_targets.end()) result.push_back(c);
+    if (!is_reserved && !is_output_column(name) && std::ranges::find(not_targets, c) == not_targets.end())
+      result.push_back(c);
   }
   return result;
 }
@@ -243,12 +249,13 @@ TargetChoice choose_targets(const std::vector<ColumnStats>& stats, const TargetW
     throw DataError(std::to_string(choice.columns.size()) + " columns would be targets, the limit is " +
                     std::to_string(kMostTargets) + "; name those that are meant with --target-columns");
   const auto all_columns = [&](const auto& condition) {
-    return !choice.columns.empty() && std::ranges::all_of(choice.columns, [&](std::size_t c) { return condition(stats[c]); });
+    return !choice.columns.empty() &&
+           std::ranges::all_of(choice.columns, [&](std::size_t c) { return condition(stats[c]); });
   };
   std::optional<TaskKind> kind = wishes.kind;
   if (!kind && all_columns([](const ColumnStats& c) { return c.is_binary(); })) kind = TaskKind::binary;
-  const bool two_words = !kind && all_columns([](const ColumnStats& c) { return c.filled > 0 && c.numbers + c.decimal_commas == 0; }) &&
-                         labels_of(stats, choice.columns).size() == 2;
+  const auto is_text = [](const ColumnStats& c) { return c.filled > 0 && c.numbers + c.decimal_commas == 0; };
+  const bool two_words = !kind && all_columns(is_text) && labels_of(stats, choice.columns).size() == 2;
   if (!wishes.positive.empty()) {
     choose_positive(stats, wishes, choice);
   } else {
@@ -259,7 +266,8 @@ TargetChoice choose_targets(const std::vector<ColumnStats>& stats, const TargetW
     if (kind == TaskKind::binary) note_binary_labels(stats, wishes.kind.has_value(), choice);
     if (two_words)
       choice.notes.push_back(quoted(stats, choice.columns) + ": two classes of multiclass, " +
-                             list_of(choice.task.class_labels) + "; --positive LABEL makes one of them the positive label");
+                             list_of(choice.task.class_labels) +
+                             "; --positive LABEL makes one of them the positive label");
   }
   for (const std::size_t c : choice.columns) choice.task.names.emplace_back(trim(stats[c].name));
   choice.task.units.assign(choice.columns.size(), "");

@@ -62,8 +62,8 @@ struct TargetWishes {
 /// The targets among the columns and what they are. Columns that nobody named are targets if at least half of their
 /// filled cells are numbers, or all are binary labels and no number stands beside them; with `positive`, if they hold
 /// it and one other label. Without a kind: binary if all cells are binary labels, multiclass if named columns hold two
-/// other words, else regression. Throws DataError for numbers with decimal commas, for a text column, for a cell that is no number and for values that
-/// do not fit the kind; UsageError if `positive` does not fit it.
+/// other words, else regression. Throws DataError for numbers with decimal commas, for a text column, for a cell that is
+/// no number and for values that do not fit the kind; UsageError if `positive` does not fit it.
 struct TargetChoice {
   std::vector<std::size_t> columns;      ///< indices into the statistics
   Task task;                             ///< names as in the table, no units
@@ -76,7 +76,8 @@ TargetChoice choose_targets(const std::vector<ColumnStats>& stats, const TargetW
 class TargetParser {
  public:
   explicit TargetParser(const Task& task);
-  /// NaN for a missing cell; binary: 0 or 1; multiclass: the class's number. Throws DataError naming file, row, column and text.
+  /// NaN for a missing cell; binary: 0 or 1; multiclass: the class's number. Throws DataError naming file, row,
+  /// column and text.
   double value(std::string_view cell, std::size_t target, const std::string& file, std::int64_t row) const;
 
  private:

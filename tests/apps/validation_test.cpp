@@ -37,7 +37,7 @@ TEST(Validation, TheLossWhereTheMetricMeansNothing) {
 
 TEST(Validation, LossesOfPredictionsByHand) {
   const Task numbers = task_of(TaskKind::regression), classes = task_of(TaskKind::multiclass, 3);
-  const std::vector<double> targets{1, 5, kMissing}, predictions{2, 11, 7}, scale{2};   // differences 0.5 and 3
+  const std::vector<double> targets{1, 5, kMissing}, predictions{2, 11, 7}, scale{2};  // differences 0.5 and 3
   EXPECT_NEAR(loss_of_predictions(Loss::l1, numbers, predictions, targets, scale), 1.75, 1e-12);
   EXPECT_NEAR(loss_of_predictions(Loss::mse, numbers, predictions, targets, scale), (0.25 + 9) / 2, 1e-12);
   EXPECT_NEAR(loss_of_predictions(Loss::huber, numbers, predictions, targets, scale), (0.125 + 2.5) / 2, 1e-12);

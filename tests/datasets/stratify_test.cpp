@@ -27,9 +27,8 @@ std::array<const Indices*, 3> parts_of(const Split& split) { return {&split.trai
 
 /// How many of a part have this class of this target.
 std::int64_t count_of(const ClassLabels& labels, const Indices& part, std::size_t target, int label) {
-  return std::ranges::count_if(part, [&](std::int64_t g) {
-    return labels.of[static_cast<std::size_t>(g) * labels.targets + target] == label;
-  });
+  return std::ranges::count_if(
+      part, [&](std::int64_t g) { return labels.of[static_cast<std::size_t>(g) * labels.targets + target] == label; });
 }
 
 /// `positives` of `count` molecules, spread by a fixed rule.
@@ -56,7 +55,8 @@ TEST(Stratify, FewPositivesReachEveryPart) {
     }
   }
   const ClassLabels labels = one_target(401, 40);
-  EXPECT_NE(stratified_split(401, labels, {0.8, 0.1, 0.1}, 0).test, stratified_split(401, labels, {0.8, 0.1, 0.1}, 1).test);
+  EXPECT_NE(stratified_split(401, labels, {0.8, 0.1, 0.1}, 0).test,
+            stratified_split(401, labels, {0.8, 0.1, 0.1}, 1).test);
 }
 
 TEST(Stratify, WithoutClassesItIsTheRandomSplit) {
@@ -72,7 +72,7 @@ TEST(Stratify, ManyTargetsWithGaps) {
   for (std::int64_t g = 0; g < kCount; ++g)
     for (std::size_t t = 0; t < kTargets; ++t) {
       const auto hash = static_cast<std::uint32_t>(g * 2654435761u + t * 40503u) >> 7u;
-      const bool missing = hash % 5 == 0, positive = hash % (31 * (t + 1)) < 6;   // rarer from target to target
+      const bool missing = hash % 5 == 0, positive = hash % (31 * (t + 1)) < 6;  // rarer from target to target
       labels.of.push_back(missing ? std::int32_t{-1} : positive ? std::int32_t{1} : std::int32_t{0});
     }
   const Split split = stratified_split(kCount, labels, {0.8, 0.1, 0.1}, 1);
@@ -123,11 +123,13 @@ class StratifiedLoadTest : public ::testing::Test {
   std::string table(const std::string& zero = "0", const std::string& one = "1") const {
     std::string text = "smiles,y\n";
     for (int r = 0; r < 60; ++r)
-      text += std::string(static_cast<std::size_t>(r / 2 + 1), 'C') + (r % 2 ? "N" : "") + "," + (r % 15 == 2 ? one : zero) + "\n";
+      text += std::string(static_cast<std::size_t>(r / 2 + 1), 'C') + (r % 2 ? "N" : "") + "," +
+              (r % 15 == 2 ? one : zero) + "\n";
     return folder.write("t.csv", text);
   }
   static std::int64_t positives(const LoadedData& data, const Indices& part) {
-    return std::ranges::count_if(part, [&](std::int64_t g) { return data.set.targets[static_cast<std::size_t>(g)] == 1; });
+    return std::ranges::count_if(part,
+                                 [&](std::int64_t g) { return data.set.targets[static_cast<std::size_t>(g)] == 1; });
   }
   ScratchFolder folder;
 };
@@ -159,7 +161,8 @@ TEST_F(StratifiedLoadTest, RandomSplitsOfTablesStoresAndTwoTables) {
 
 TEST_F(StratifiedLoadTest, NumbersAreSplitAsEver) {
   std::string text = "smiles,y\n";
-  for (int r = 0; r < 20; ++r) text += std::string(static_cast<std::size_t>(r + 1), 'C') + "," + std::to_string(r) + ".5\n";
+  for (int r = 0; r < 20; ++r)
+    text += std::string(static_cast<std::size_t>(r + 1), 'C') + "," + std::to_string(r) + ".5\n";
   LoadOptions options;
   options.paths = {folder.write("numbers.csv", text)};
   const LoadedData data = load_data(options);
@@ -170,12 +173,17 @@ TEST_F(StratifiedLoadTest, NumbersAreSplitAsEver) {
 TEST_F(StratifiedLoadTest, APartWithOneClassIsAWarning) {
   std::string text = "smiles,y,part\n";
   for (int r = 0; r < 60; ++r)
-    text += std::string(static_cast<std::size_t>(r + 1), 'C') + "," + (r % 4 ? "0" : "1") + "," + (r < 40 ? "train" : r % 4 ? "valid" : "test") + "\n";
+    text += std::string(static_cast<std::size_t>(r + 1), 'C') + "," + (r % 4 ? "0" : "1") + "," +
+            (r < 40  ? "train"
+             : r % 4 ? "valid"
+                     : "test") +
+            "\n";
   LoadOptions options;
   options.paths = {folder.write("parts.csv", text)};
   options.splits_column = "part";
   const LoadedData data = load_data(options);
-  EXPECT_THAT(data.warnings, Contains(AllOf(HasSubstr("'y' has one class only in the validation part"), HasSubstr("blank"))));
+  EXPECT_THAT(data.warnings,
+              Contains(AllOf(HasSubstr("'y' has one class only in the validation part"), HasSubstr("blank"))));
   EXPECT_THAT(data.warnings, Contains(HasSubstr("'y' has one class only in the test part")));
 }
 

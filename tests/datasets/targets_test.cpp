@@ -19,15 +19,16 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using ::testing::Not;
 using testing::message_of;
+using ::testing::Not;
 using testing::ScratchFolder;
 
 /// A table of one column of labels over a dozen alkanes, cell after cell, over again.
 std::string table_of(const std::vector<std::string>& cells, const std::string& column = "label", int rows = 12) {
   std::string text = "smiles," + column + "\n";
   for (int r = 0; r < rows; ++r)
-    text += std::string(static_cast<std::size_t>(r + 1), 'C') + "," + cells[static_cast<std::size_t>(r) % cells.size()] + "\n";
+    text += std::string(static_cast<std::size_t>(r + 1), 'C') + "," +
+            cells[static_cast<std::size_t>(r) % cells.size()] + "\n";
   return text;
 }
 
@@ -41,18 +42,23 @@ class TargetsTest : public ::testing::Test {
 };
 
 TEST(Labels, WordsInAnyCase) {
-  for (const char* word : {"yes", "Yes", " ACTIVE ", "true", "Positive", "1", "1.0"}) EXPECT_TRUE(binary_label(word)->positive) << word;
-  for (const char* word : {"no", "No", "inactive", "FALSE", "negative", "0", "-0.0"}) EXPECT_FALSE(binary_label(word)->positive) << word;
-  for (const char* word : {"y", "n", "soluble", "2", "", "yes!", "-1"}) EXPECT_FALSE(binary_label(word).has_value()) << word;
+  for (const char* word : {"yes", "Yes", " ACTIVE ", "true", "Positive", "1", "1.0"})
+    EXPECT_TRUE(binary_label(word)->positive) << word;
+  for (const char* word : {"no", "No", "inactive", "FALSE", "negative", "0", "-0.0"})
+    EXPECT_FALSE(binary_label(word)->positive) << word;
+  for (const char* word : {"y", "n", "soluble", "2", "", "yes!", "-1"})
+    EXPECT_FALSE(binary_label(word).has_value()) << word;
 }
 
 TEST(Labels, Censored) {
-  for (const char* cell : {">50", "< 0.1", "<=3 nM", "~5", "\u2265 10", ">-2", ">.5"}) EXPECT_TRUE(is_censored(cell)) << cell;
+  for (const char* cell : {">50", "< 0.1", "<=3 nM", "~5", "\u2265 10", ">-2", ">.5"})
+    EXPECT_TRUE(is_censored(cell)) << cell;
   for (const char* cell : {"50", "<b>x</b>", "a>5", "-5", "", "~", ">", "->5"}) EXPECT_FALSE(is_censored(cell)) << cell;
 }
 
 TEST_F(TargetsTest, KnownWordsAreBinaryByThemselves) {
-  for (const auto& [zero, one] : {std::pair{"No", "yes"}, {"inactive", "Active"}, {"FALSE", "True"}, {"negative", "POSITIVE"}, {"0", "1"}}) {
+  for (const auto& [zero, one] :
+       {std::pair{"No", "yes"}, {"inactive", "Active"}, {"FALSE", "True"}, {"negative", "POSITIVE"}, {"0", "1"}}) {
     const LoadedData data = load_text(table_of({one, zero, zero, "None"}));
     EXPECT_EQ(data.set.task.kind, TaskKind::binary) << one;
     EXPECT_THAT(data.set.task.names, ElementsAre("label"));
@@ -94,7 +100,9 @@ TEST_F(TargetsTest, OtherWordsNeedThePositiveOne) {
   EXPECT_EQ(two.set.task.classes, 2);
   EXPECT_THAT(two.notes, Contains(AllOf(HasSubstr("two classes of multiclass"), HasSubstr("--positive"))));
   options.task = TaskKind::binary;
-  EXPECT_THAT(message_of<DataError>([&] { load_text(table_of({"soluble", "insoluble"}), options); }),
+  EXPECT_THAT(message_of<DataError>([&] {
+                load_text(table_of({"soluble", "insoluble"}), options);
+              }),
               AllOf(HasSubstr("insoluble, soluble"), HasSubstr("--positive")));
   for (const bool named : {true, false}) {
     for (const auto& [positive, first] : {std::pair{"soluble", 1.0f}, {"Insoluble", 0.0f}}) {
@@ -117,13 +125,19 @@ TEST_F(TargetsTest, PositiveTurnsKnownLabelsRoundOrIsRefused) {
   options.positive = "0";
   EXPECT_EQ(load_text(table_of({"1", "0"}), options).set.targets[0], 0.0f);
   options.positive = "maybe";
-  EXPECT_THAT(message_of<DataError>([&] { load_text(table_of({"yes", "no"}), options); }), HasSubstr("no column holds it"));
+  EXPECT_THAT(message_of<DataError>([&] {
+                load_text(table_of({"yes", "no"}), options);
+              }),
+              HasSubstr("no column holds it"));
   options.target_columns = {"label"};
   EXPECT_THAT(message_of<DataError>([&] { load_text(table_of({"yes", "no"}), options); }), HasSubstr("no, yes"));
   options.positive = "a";
   EXPECT_THAT(message_of<DataError>([&] { load_text(table_of({"a", "b", "c"}), options); }), HasSubstr("a, b, c"));
   options.task = TaskKind::regression;
-  EXPECT_THAT(message_of<UsageError>([&] { load_text(table_of({"a", "b"}), options); }), HasSubstr("not of regression"));
+  EXPECT_THAT(message_of<UsageError>([&] {
+                load_text(table_of({"a", "b"}), options);
+              }),
+              HasSubstr("not of regression"));
 }
 
 TEST_F(TargetsTest, AStoreKeepsItsLabels) {
@@ -149,12 +163,15 @@ TEST_F(TargetsTest, AStoreKeepsItsLabels) {
 }
 
 TEST_F(TargetsTest, ColumnsLeftOutForCensoredCellsAreNamed) {
-  const LoadedData data = load_text("smiles,y,ic50,note\nC,1.5,>50,a\nCC,2.5,12,b\nCCC,3,>50,c\nCCCC,4,<0.1,d\nCN,5,,e\n");
+  const LoadedData data =
+      load_text("smiles,y,ic50,note\nC,1.5,>50,a\nCC,2.5,12,b\nCCC,3,>50,c\nCCCC,4,<0.1,d\nCN,5,,e\n");
   EXPECT_THAT(data.set.task.names, ElementsAre("y"));
-  EXPECT_THAT(data.warnings, Contains(AllOf(HasSubstr("'ic50' (1 of 4 cells are numbers, 3 censored, such as >50 in row 1)"),
-                                            Not(HasSubstr("note")))));
+  EXPECT_THAT(data.warnings,
+              Contains(AllOf(HasSubstr("'ic50' (1 of 4 cells are numbers, 3 censored, such as >50 in row 1)"),
+                             Not(HasSubstr("note")))));
   EXPECT_THAT(message_of<DataError>([&] { load_text("smiles,ic50\nC,>50\nCC,>50\nCCC,1\n"); }),
-              AllOf(HasSubstr("'ic50'"), HasSubstr("2 censored"))) << "where no target is left, the reason is in the error";
+              AllOf(HasSubstr("'ic50'"), HasSubstr("2 censored")))
+      << "where no target is left, the reason is in the error";
 }
 
 TEST_F(TargetsTest, OutputsOfTheseProgramsAreNoTargets) {
@@ -174,8 +191,9 @@ TEST_F(TargetsTest, BlankIsBlankForTargetsIdsAndParts) {
     const std::string cell(blank);
     LoadOptions options;
     options.splits_column = "part";
-    const LoadedData data = load_text("id,smiles,y,part\n" + cell + ",C,1.5,train\nm2,CC," + cell + ",train\nm3,CCC,3," + cell +
-                                          "\nm4,CCCC,4,test\n", options);
+    const LoadedData data = load_text(
+        "id,smiles,y,part\n" + cell + ",C,1.5,train\nm2,CC," + cell + ",train\nm3,CCC,3," + cell + "\nm4,CCCC,4,test\n",
+        options);
     EXPECT_THAT(data.set.id, ElementsAre("1", "m2", "m3", "m4")) << "'" << cell << "'";
     EXPECT_TRUE(std::isnan(data.set.targets[1])) << "'" << cell << "'";
     EXPECT_THAT(data.split.train, ElementsAre(0, 1)) << "'" << cell << "'";
@@ -185,7 +203,8 @@ TEST_F(TargetsTest, BlankIsBlankForTargetsIdsAndParts) {
     grouped.group_column = "g";
     grouped.split_sizes = {0.5, 0.25, 0.25};
     std::string rows = "smiles,y,g\n";
-    for (int r = 1; r <= 40; ++r) rows += std::string(static_cast<std::size_t>(r), 'C') + "," + std::to_string(r) + ".5," + cell + "\n";
+    for (int r = 1; r <= 40; ++r)
+      rows += std::string(static_cast<std::size_t>(r), 'C') + "," + std::to_string(r) + ".5," + cell + "\n";
     EXPECT_EQ(load_text(rows, grouped).split.train.size(), 20u) << "without a group each is its own: '" << cell << "'";
   }
 }
@@ -202,7 +221,8 @@ TEST_F(TargetsTest, TroublesOfOneKindAreOneLine) {
   std::vector<std::string> constant;
   for (const std::string& warning : data.warnings)
     if (warning.find("same value") != std::string::npos) constant.push_back(warning);
-  EXPECT_THAT(constant, ElementsAre(AllOf(HasSubstr("69 targets have"), HasSubstr("'t0', 't1', 't2' ... and 66 more"))));
+  EXPECT_THAT(constant,
+              ElementsAre(AllOf(HasSubstr("69 targets have"), HasSubstr("'t0', 't1', 't2' ... and 66 more"))));
 }
 
 }  // namespace
