@@ -39,11 +39,14 @@ void add_data_options(CLI::App& app, FeaturizeOptions& options) {
       ->type_name("NAME");
   app.add_flag("--no-pairs", options.no_pairs, "Leave the distances out; readers compute them again");
   app.add_option("--target-columns", options.load.target_columns,
-                 "Columns of numbers to learn; else all that are mostly numbers, but id, name, weight and the like")
+                 "Columns to learn; else all that are mostly numbers or all yes and no, but id, name, weight and the like")
       ->type_name("NAME");
   app.add_option("-t,--task-type", options.task,
-                 "regression, classification or multiclass; else by the values (only 0 and 1 = classification)")
+                 "regression, classification or multiclass; else by the values (only 0 and 1, yes and no = classification)")
       ->type_name("NAME");
+  app.add_option("--positive", options.load.positive,
+                 "Classification: the label that is 1, where two words do not say it themselves as yes and no do")
+      ->type_name("LABEL");
   app.add_option("--subset", options.load.subset, "Part of a named data set: zinc 12k or full, pcqm4mv2 partial or sample")
       ->type_name("NAME");
   app.add_option("--limit", options.load.limit, "Keep this many molecules; 0 = all")
@@ -117,6 +120,7 @@ std::string line_of(const RejectedRow& row) {
 }
 
 void report(const StoreReport& report, const std::string& store, double seconds) {
+  for (const std::string& note : report.notes) spdlog::info("{}", note);
   for (const std::string& warning : report.warnings) spdlog::warn("{}", warning);
   std::string text = with_thousands(report.rows) + " rows in " + duration_text(seconds) + ": " +
                      with_thousands(report.molecules) + " ok";

@@ -43,6 +43,11 @@ Json targets_of(const Task& task, const SafetensorsFile& file) {
   return targets;
 }
 
+void add_labels(const Task& task, Json& card) {
+  if (task.kind == TaskKind::multiclass) card["classes"] = task.class_labels;
+  if (const std::string label = task.positive_label(); !label.empty()) card["positive"] = label;
+}
+
 /// Rows of a small comma-separated file of words and numbers that training wrote: objects by the header's names.
 Json rows_of(const fs::path& path) {
   Json rows = Json::array();
@@ -59,7 +64,7 @@ Json rows_of(const fs::path& path) {
     Json row = Json::object();
     for (std::size_t c = 0; c < std::min(cells.size(), names.size()); ++c) {
       const Json number = Json::parse(cells[c], nullptr, false);
-      row[names[c]] = number.is_number() ? number : Json(cells[c]);
+      row[names[c]] = number.is_number() ? number : cells[c].empty() ? Json() : Json(cells[c]);   // blank: no value
     }
     rows.push_back(row);
   }
@@ -131,7 +136,7 @@ Json model_card(const std::string& weights) {
                {"featurizer", {{"text", config.featurizer.canonical_text()}, {"hash", config.featurizer.hash()}}},
                {"task", to_string(config.task.kind)},
                {"targets", targets_of(config.task, file)}};
-  if (config.task.kind == TaskKind::multiclass) card["classes"] = config.task.class_labels;
+  add_labels(config.task, card);
   if (!config.published().origin.empty()) card["origin"] = config.published().origin;
   return card;
 }
@@ -225,7 +230,7 @@ Json store_card(const std::string& path) {
   if (!summary.task.names.empty()) {
     card["task"] = to_string(summary.task.kind);
     card["targets"] = targets_of(summary.task, {});
-    if (summary.task.kind == TaskKind::multiclass) card["classes"] = summary.task.class_labels;
+    add_labels(summary.task, card);
   }
   const MoleculeSet set = store.load();
   for (const auto& [name, split] : set.splits) {

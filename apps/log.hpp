@@ -3,11 +3,13 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace molgraph {
 
 void log_info(const std::string& line);
 void log_warning(const std::string& line);
+void log_warnings(const std::vector<std::string>& lines);
 
 /// Copies all log lines into a file while it lives; appends. Throws FileError.
 class LogFile {

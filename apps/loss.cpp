@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "featurize/error.hpp"
@@ -91,6 +92,31 @@ LossSum masked_loss(Loss loss, const torch::Tensor& scaled, const torch::Tensor&
   }
   result.sum = (each * present).sum();
   return result;
+}
+
+double loss_of_predictions(Loss loss, const Task& task, const std::vector<double>& predictions,
+                           const std::vector<double>& targets, const std::vector<double>& scale) {
+  const auto num_targets = static_cast<std::size_t>(task.num_targets());
+  const std::size_t width = static_cast<std::size_t>(task.num_outputs()) / num_targets;
+  const auto log_of = [](double probability) {
+    constexpr double kSmallest = std::numeric_limits<float>::epsilon() / 2;
+    return std::log(std::clamp(probability, kSmallest, 1.0 - kSmallest));
+  };
+  double sum = 0, count = 0;
+  for (std::size_t i = 0; i < targets.size(); ++i) {
+    if (std::isnan(targets[i])) continue;
+    ++count;
+    const double* predicted = predictions.data() + i * width;
+    const double difference = (*predicted - targets[i]) / scale[i % num_targets * width];
+    switch (loss) {
+      case Loss::l1: sum += std::abs(difference); break;
+      case Loss::mse: sum += difference * difference; break;
+      case Loss::huber: sum += std::abs(difference) < 1 ? difference * difference / 2 : std::abs(difference) - 0.5; break;
+      case Loss::bce: sum -= log_of(targets[i] > 0.5 ? *predicted : 1.0 - *predicted); break;
+      case Loss::ce: sum -= log_of(predicted[static_cast<std::size_t>(targets[i])]); break;
+    }
+  }
+  return count > 0 ? sum / count : std::numeric_limits<double>::quiet_NaN();
 }
 
 LossSlope loss_slope(Loss loss, const torch::Tensor& targets, const torch::Tensor& shift, const torch::Tensor& scale,

@@ -28,6 +28,12 @@ struct LossSum {
 LossSum masked_loss(Loss loss, const torch::Tensor& scaled, const torch::Tensor& targets, const torch::Tensor& shift,
                     const torch::Tensor& scale);
 
+/// The mean loss of predictions as users see them, `predictions` [n, outputs] and `targets` [n, T], in the unit of the
+/// training loss (`scale` [outputs] as above). Probabilities of 0 and 1 count as the next float beside them.
+/// NaN without any target.
+double loss_of_predictions(Loss loss, const Task& task, const std::vector<double>& predictions,
+                           const std::vector<double>& targets, const std::vector<double>& scale);
+
 /// A tensor's numbers as doubles, row-major.
 std::vector<double> values_of(const torch::Tensor& tensor);
 

@@ -27,33 +27,55 @@ struct Column {
   std::vector<double> target;
 };
 
-double regression_metric(Metric metric, const Column& c) {
+/// A metric, or why there is none.
+struct Outcome {
+  double value = kNaN;
+  std::string reason{};
+};
+
+Outcome regression_metric(Metric metric, const Column& c) {
   const double n = static_cast<double>(c.target.size());
-  double absolute = 0, squared = 0, mean = 0, spread = 0;
+  double absolute = 0, squared = 0, sum = 0, spread = 0;
   for (std::size_t i = 0; i < c.target.size(); ++i) {
     const double error = c.prediction[i] - c.target[i];
     absolute += std::abs(error);
     squared += error * error;
-    mean += c.target[i] / n;
+    sum += c.target[i];
   }
-  if (metric == Metric::mae) return absolute / n;
-  if (metric == Metric::rmse) return std::sqrt(squared / n);
-  for (double t : c.target) spread += (t - mean) * (t - mean);
-  return spread > 0 ? 1.0 - squared / spread : kNaN;
+  if (metric == Metric::mae) return {absolute / n};
+  if (metric == Metric::rmse) return {std::sqrt(squared / n)};
+  const auto [lowest, highest] = std::ranges::minmax(c.target);
+  for (double t : c.target) spread += (t - sum / n) * (t - sum / n);
+  if (lowest == highest || spread == 0) return {kNaN, "constant target"};   // its spread would be rounding noise
+  return {1.0 - squared / spread};
 }
 
-double binary_metric(Metric metric, const Column& c) {
+Outcome binary_metric(Metric metric, const Column& c) {
   std::vector<int> labels;
   for (double t : c.target) labels.push_back(t > 0.5 ? 1 : 0);
   if (metric != Metric::accuracy) {
     // OGB skips a task that has only one class, for both metrics.
     const auto positives = std::accumulate(labels.begin(), labels.end(), std::int64_t{0});
-    if (positives == 0 || positives == static_cast<std::int64_t>(labels.size())) return kNaN;
-    return metric == Metric::roc_auc ? roc_auc(c.prediction, labels) : average_precision(c.prediction, labels);
+    if (positives == 0 || positives == static_cast<std::int64_t>(labels.size())) return {kNaN, "one class only"};
+    return {metric == Metric::roc_auc ? roc_auc(c.prediction, labels) : average_precision(c.prediction, labels)};
   }
   double right = 0;
   for (std::size_t i = 0; i < labels.size(); ++i) right += (c.prediction[i] > 0.5 ? 1 : 0) == labels[i];
-  return right / static_cast<double>(labels.size());
+  return {right / static_cast<double>(labels.size())};
+}
+
+Outcome multiclass_accuracy(const Column& c) {
+  double right = 0;
+  for (std::size_t i = 0; i < c.target.size(); ++i) right += c.prediction[i] == c.target[i];
+  return {right / static_cast<double>(c.target.size())};
+}
+
+Outcome outcome_of(Metric metric, TaskKind kind, const Column& column) {
+  if (column.target.empty()) return {kNaN, "no value"};
+  const auto finite = [](double value) { return std::isfinite(value); };
+  if (!std::ranges::all_of(column.prediction, finite)) return {kNaN, "a prediction is not finite"};
+  if (kind == TaskKind::regression) return regression_metric(metric, column);
+  return kind == TaskKind::binary ? binary_metric(metric, column) : multiclass_accuracy(column);
 }
 
 /// Indices by falling score.
@@ -151,34 +173,32 @@ MetricResult evaluate_metric(Metric metric, const Task& task, const std::vector<
       double value = row[t];
       if (task.kind == TaskKind::multiclass) {
         const double* first = row + t * static_cast<std::size_t>(task.classes);
-        value = static_cast<double>(std::max_element(first, first + task.classes) - first);
+        const bool finite = std::all_of(first, first + task.classes, [](double p) { return std::isfinite(p); });
+        value = finite ? static_cast<double>(std::max_element(first, first + task.classes) - first) : kNaN;
       }
       column.prediction.push_back(value);
       column.target.push_back(target);
     }
-    double value = kNaN;
-    if (!column.target.empty()) {
-      if (task.kind == TaskKind::regression) {
-        value = regression_metric(metric, column);
-      } else if (task.kind == TaskKind::binary) {
-        value = binary_metric(metric, column);
-      } else {
-        double right = 0;
-        for (std::size_t i = 0; i < column.target.size(); ++i) right += column.prediction[i] == column.target[i];
-        value = right / static_cast<double>(column.target.size());
-      }
-    }
+    const Outcome outcome = outcome_of(metric, task.kind, column);
     result.count += static_cast<std::int64_t>(column.target.size());
-    result.per_target.push_back(value);
-    if (std::isnan(value)) {
+    result.per_target.push_back(outcome.value);
+    if (std::isnan(outcome.value)) {
       result.skipped.push_back(task.names[t]);
+      result.reasons.push_back(outcome.reason);
     } else {
-      sum += value;
+      sum += outcome.value;
       ++computed;
     }
   }
   result.value = computed ? sum / computed : kNaN;
   return result;
+}
+
+std::string why_no_metric(Metric metric, const Task& task, const std::vector<double>& targets) {
+  const std::size_t rows = targets.size() / task.names.size();
+  const std::vector<double> zeros(rows * static_cast<std::size_t>(task.num_outputs()));
+  const MetricResult result = evaluate_metric(metric, task, zeros, targets);
+  return std::isnan(result.value) ? result.reasons.front() : std::string();
 }
 
 }  // namespace molgraph

@@ -23,14 +23,21 @@ struct MetricResult {
   double value = 0;                     ///< NaN if no target could be computed
   std::int64_t count = 0;               ///< targets present (cells, not molecules)
   std::vector<double> per_target;       ///< [T], NaN where skipped
-  std::vector<std::string> skipped;     ///< names of targets without both classes, or without any value
+  std::vector<std::string> skipped;     ///< names of targets for which it means nothing
+  std::vector<std::string> reasons;     ///< [skipped] "no value", "one class only", "constant target" ...; no commas
 };
 
 /// `predictions` [n, outputs] in the target's unit, probabilities, or class probabilities; `targets` [n, T].
+/// A target is skipped without any value, without both classes (roc-auc, ap), where it is constant (r2), and where a
+/// prediction is not finite.
 MetricResult evaluate_metric(Metric metric, const Task& task, const std::vector<double>& predictions,
                              const std::vector<double>& targets);
 
-/// Area under the ROC curve by ranks, ties count half. NaN without both classes.
+/// Why these targets [n, T] give no such metric, whatever the (finite) predictions; "" if they give one.
+std::string why_no_metric(Metric metric, const Task& task, const std::vector<double>& targets);
+
+/// Area under the ROC curve by ranks, ties count half. NaN without both classes. Scores must be finite,
+/// as for the next.
 double roc_auc(const std::vector<double>& scores, const std::vector<int>& labels);
 /// Average precision: sum over thresholds of (R_k - R_(k-1)) P_k, tied scores form one threshold. NaN without positives.
 double average_precision(const std::vector<double>& scores, const std::vector<int>& labels);

@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "apps/program.hpp"
-#include "datasets/text.hpp"
+#include "datasets/targets.hpp"
 #include "featurize/chemistry.hpp"
 #include "featurize/error.hpp"
 
@@ -148,7 +148,7 @@ void RowWindows::cancel() {
 std::string RowWindows::id(const RowWindow& window, std::size_t row) const {
   if (const int column = state_->id_column; column >= 0) {
     const std::string& cell = window.rows[row].cells[static_cast<std::size_t>(column)];
-    if (!trim(cell).empty()) return cell;   // an SMI has a column of names also where no line has a name
+    if (!is_missing(cell)) return cell;   // an SMI has a column of names also where no line has a name
   }
   return std::to_string(window.first + static_cast<std::int64_t>(row) + 1);  // as messages and the trainer count
 }

@@ -172,6 +172,7 @@ LoadOptions to_load_options(const TrainOptions& o, int threads) {
   load.table.hooks = reading_hooks();
   load.target_columns = o.target_columns;
   if (!o.task_type.empty()) load.task = task_kind_from_string(o.task_type);
+  load.positive = o.positive;
   if (!o.features.empty()) load.features = features_from_string(o.features);
   if (!o.recipe.empty()) load.table_features = Features::ogb;   // a paper's settings, on any table
   load.limits.max_atoms = o.max_atoms;

@@ -21,6 +21,7 @@ struct TrainOptions {
   std::string id_column;
   std::vector<std::string> target_columns;
   std::string task_type;
+  std::string positive;
   std::string features;
   std::string split_type;
   std::vector<double> split_sizes{0.8, 0.1, 0.1};

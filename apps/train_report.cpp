@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include "apps/log.hpp"
 #include "apps/metrics.hpp"
@@ -14,6 +15,8 @@
 
 namespace molgraph {
 namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 /// The metric of always predicting the training mean, of classes their frequencies.
 MetricResult mean_predictor(const LoadedData& data, Metric metric, const std::vector<std::int64_t>& part) {
@@ -30,18 +33,29 @@ MetricResult mean_predictor(const LoadedData& data, Metric metric, const std::ve
   }
   std::vector<double> predictions(part.size() * outputs);
   for (std::size_t i = 0; i < predictions.size(); ++i) {
-    predictions[i] = sum[i % outputs] / std::max(count[i % outputs / classes], 1.0);
+    predictions[i] = sum[i % outputs] / count[i % outputs / classes];   // NaN, so no metric, without any value
   }
   return evaluate_metric(metric, task, predictions, targets_of(data.set, part));
 }
 
+constexpr std::size_t kNamesShown = 5;   ///< of targets in a note
+
+/// "" if every target has the metric; else which have none, and why.
 std::string skipped_note(const char* part, Metric metric, const MetricResult& result) {
-  if (result.skipped.empty()) return "";
-  std::string names;
-  for (const auto& name : result.skipped) names += (names.empty() ? "" : ", ") + name;
-  return std::string(part) + ": " + std::string(to_string(metric)) +
-         " cannot be computed and is left out of the mean for " + names + "\n";
+  std::map<std::string, std::vector<std::string>> names;   // by reason
+  for (std::size_t k = 0; k < result.skipped.size(); ++k) names[result.reasons[k]].push_back(result.skipped[k]);
+  std::string notes;
+  for (const auto& [reason, skipped] : names)
+    notes += std::string(part) + ": no " + std::string(to_string(metric)) + " (" + reason + ") for " +
+             (skipped.size() > kNamesShown ? std::to_string(skipped.size()) + " targets: " : "") +
+             list_of(skipped, kNamesShown) + (std::isnan(result.value) ? "\n" : "; left out of the mean\n");
+  return notes;
 }
+
+/// What stands in a table where there is no number.
+std::string shown(double value) { return std::isnan(value) ? "-" : text("%.4f", value); }
+/// And in a file.
+std::string cell_of(double value) { return std::isnan(value) ? "" : number_text(static_cast<float>(value)); }
 
 /// The paper's band and whether this run lies in it. `reached` holds the metric of train, valid and test.
 std::string paper_note(const TrainOptions& options, Metric metric, const std::array<double, 3>& reached) {
@@ -86,12 +100,12 @@ std::array<double, 3> report_results(const std::string& folder, const LoadedData
   }
   const char* names[] = {"train", "valid", "test"};
   const bool regression = data.set.task.kind == TaskKind::regression;
-  std::string table = text("\n%-6s %9s", "part", "n"), csv = "part,n,metric,value\n", notes;
+  std::string table = text("\n%-6s %9s", "part", "n"), csv = "part,n,metric,value,reason\n", notes;
   for (Metric m : metrics) table += text(" %10s", std::string(to_string(m)).c_str());
   if (regression) table += "   " + std::string(to_string(chosen)) + " of the mean predictor";
   table += "\n";
   std::array<double, 3> reached;
-  reached.fill(std::numeric_limits<double>::quiet_NaN());
+  reached.fill(kNaN);
   for (std::size_t p = 0; p < 3; ++p) {
     const auto& part = *parts_of(data.split)[p];
     if (part.empty()) continue;
@@ -99,15 +113,14 @@ std::array<double, 3> report_results(const std::string& folder, const LoadedData
     const std::vector<double> targets = targets_of(data.set, part);
     for (Metric m : metrics) {
       const MetricResult result = evaluate_metric(m, data.set.task, predictions[p], targets);
-      table += text(" %10.4f", result.value);
-      csv += text("%s,%zu,%s,%s\n", names[p], part.size(), std::string(to_string(m)).c_str(),
-                  number_text(static_cast<float>(result.value)).c_str());
-      if (m == chosen) {
-        reached[p] = result.value;
-        notes += skipped_note(names[p], m, result);
-      }
+      const std::string reason = std::isnan(result.value) ? result.reasons.front() : "";
+      table += text(" %10s", shown(result.value).c_str());
+      csv += text("%s,%zu,%s,%s,%s\n", names[p], part.size(), std::string(to_string(m)).c_str(),
+                  cell_of(result.value).c_str(), reason.c_str());
+      notes += skipped_note(names[p], m, result);
+      if (m == chosen) reached[p] = result.value;
     }
-    if (regression) table += text("   %.4f", mean_predictor(data, chosen, part).value);
+    if (regression) table += "   " + shown(mean_predictor(data, chosen, part).value);
     table += "\n";
   }
   if (!options.recipe.empty()) notes += paper_note(options, chosen, reached);
@@ -118,29 +131,36 @@ std::array<double, 3> report_results(const std::string& folder, const LoadedData
 
 void report_folds(const std::string& folder, const std::string& metric, const std::vector<std::array<double, 3>>& folds) {
   const char* names[] = {"train", "valid", "test"};
-  std::string table = text("\n%-9s", metric.c_str()), csv = "part,fold,metric,value\n";
+  std::string table = text("\n%-9s", metric.c_str()), csv = "part,fold,metric,value\n", notes;
   for (const char* name : names) table += text(" %10s", name);
   table += "\n";
   const auto line = [&](const std::string& label, const std::array<double, 3>& values) {
     table += text("%-9s", label.c_str());
     for (std::size_t p = 0; p < 3; ++p) {
-      table += std::isnan(values[p]) ? text(" %10s", "-") : text(" %10.4f", values[p]);
-      csv += text("%s,%s,%s,%s\n", names[p], label.c_str(), metric.c_str(), number_text(static_cast<float>(values[p])).c_str());
+      table += text(" %10s", shown(values[p]).c_str());
+      csv += text("%s,%s,%s,%s\n", names[p], label.c_str(), metric.c_str(), cell_of(values[p]).c_str());
     }
     table += "\n";
   };
   std::array<double, 3> mean{}, deviation{};
-  const auto count = static_cast<double>(folds.size());
   for (std::size_t p = 0; p < 3; ++p) {
-    for (const auto& fold : folds) mean[p] += fold[p] / count;
-    for (const auto& fold : folds) deviation[p] += (fold[p] - mean[p]) * (fold[p] - mean[p]);
-    deviation[p] = std::sqrt(deviation[p] / (count - 1));
+    std::vector<double> values;   // of the folds that have one
+    for (const auto& fold : folds)
+      if (!std::isnan(fold[p])) values.push_back(fold[p]);
+    if (!values.empty() && values.size() < folds.size())
+      notes += text("%s: mean and deviation over the %zu of %zu folds that have a %s\n", names[p], values.size(),
+                    folds.size(), metric.c_str());
+    const auto count = static_cast<double>(values.size());
+    for (const double value : values) mean[p] += value / count;
+    for (const double value : values) deviation[p] += (value - mean[p]) * (value - mean[p]);
+    deviation[p] = count > 1 ? std::sqrt(deviation[p] / (count - 1)) : kNaN;
+    if (values.empty()) mean[p] = kNaN;
   }
   for (std::size_t k = 0; k < folds.size(); ++k) line("fold " + std::to_string(k), folds[k]);
   line("mean", mean);
   line("deviation", deviation);
   write_file_atomically(RunDirectory{folder}.results(), csv);
-  write_stdout(table + "Run directory: " + folder + " (molgraph-score -m takes it as an ensemble)\n");
+  write_stdout(table + notes + "Run directory: " + folder + " (molgraph-score -m takes it as an ensemble)\n");
 }
 
 }  // namespace molgraph

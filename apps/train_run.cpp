@@ -22,6 +22,7 @@
 #include "apps/run_record.hpp"
 #include "apps/train_report.hpp"
 #include "apps/warm_start.hpp"
+#include "datasets/dataset_warnings.hpp"
 #include "datasets/files.hpp"
 #include "datasets/npy.hpp"
 #include "datasets/text.hpp"
@@ -63,7 +64,8 @@ void report_data(const LoadedData& data) {
     targets.push_back(set.task.names[t] + (set.task.units[t].empty() ? "" : " [" + set.task.units[t] + "]"));
   }
   log_info("Targets (" + std::string(to_string(set.task.kind)) + "): " + list_of(targets));
-  for (const auto& warning : data.warnings) log_warning(warning);
+  for (const auto& note : data.notes) log_info(note);
+  log_warnings(data.warnings);
 }
 
 /// By mean and standard deviation of every training target; a constant target keeps scale 1.
@@ -297,6 +299,7 @@ void train_folds(const TrainRun& run, const TrainOptions& options, const ModelCo
   for (std::size_t k = 0; k < data.folds.size(); ++k) {
     log_info(text("Fold %zu of %zu", k + 1, data.folds.size()));
     data.split = data.folds[k];
+    if (k > 0) log_warnings(part_warnings(data.set, data.split));   // the first one's stand with the data's
     reached.push_back(train_split(run, own, config, data, start, run.folder + "/model_" + std::to_string(k)));
     const std::array<double, 3> own_baseline = baseline_of(data, options.metric);
     for (std::size_t p = 0; p < 3; ++p) baseline[p] += own_baseline[p] / static_cast<double>(folds);

@@ -12,6 +12,7 @@
 #include "apps/log.hpp"
 #include "apps/optimizer.hpp"
 #include "apps/program.hpp"
+#include "apps/validation.hpp"
 #include "datasets/files.hpp"
 #include "datasets/splits.hpp"
 #include "datasets/text.hpp"
@@ -28,8 +29,6 @@ constexpr std::int64_t kLossEvery = 50;
 
 /// Losses and metrics come from floats: no more of their digits mean anything.
 std::string float_text(double value) { return number_text(static_cast<float>(value)); }
-
-bool better(Metric metric, double a, double b) { return larger_is_better(metric) ? a > b : a < b; }
 
 /// Adds the gradients of the mean loss of one batch, divided by `passes`.
 LossSum add_gradients(const Trainable& model, Loss loss, const TrainBatch& batch, const ForwardMode& mode, int passes) {
@@ -57,6 +56,7 @@ class Loop {
         processes_(*options.processes),
         optimizer_(*model.module, model.decay_exempt, options.weight_decay),
         average_(*model.module, options.ema),
+        validation_(options.metric, options.loss, set.task, targets_of(set, split.valid), values_of(model.target_scale)),
         last_path_(options.folder + "/checkpoints/last.safetensors"),
         best_path_(options.folder + "/checkpoints/best.safetensors") {}
 
@@ -76,8 +76,10 @@ class Loop {
     weights_changed();
     if (model_.device) model_.device->begin(options_, tensors(), state_.step);
     if (state_.metrics_csv.empty()) {
-      state_.metrics_csv = "epoch,step,lr,train_loss,valid_" + std::string(to_string(options_.metric)) + "\n";
+      state_.metrics_csv = "epoch,step,lr,train_loss,valid_" + std::string(to_string(options_.metric)) +
+                           (validation_.by_loss() ? ",valid_loss\n" : "\n");
     }
+    if (validation_.by_loss()) log_warning(validation_.warning());
     write_metrics();
     while (!state_.finished) epoch();
     return {state_.epoch, state_.step, state_.best_epoch, state_.best_value, state_.stopped_early};
@@ -244,32 +246,30 @@ class Loop {
     const double loss = mean_loss();
     std::string valid_text, note;
     swap_average();   // validation and the saved weights use the average
-    if (!split_.valid.empty()) {
-      const auto predictions = predict_checked();
-      const MetricResult metric =
-          evaluate_metric(options_.metric, set_.task, predictions, targets_of(set_, split_.valid));
-      if (std::isnan(metric.value)) {
-        throw DataError("the validation part has no target on which " + std::string(to_string(options_.metric)) +
-                        " can be computed (OGB's rule skips tasks without both classes); choose another split or --metric");
+    if (validation_.possible()) {
+      const double value = validation_.value(predict_checked());
+      if (!std::isfinite(value)) {
+        throw RunError("the validation " + validation_.name() + " is not finite after epoch " +
+                       std::to_string(state_.epoch) + "; a lower --lr or a --grad-clip may help");
       }
-      valid_text = float_text(metric.value);
-      if (state_.best_epoch == 0 || better(options_.metric, metric.value, state_.best_value)) {
+      valid_text = float_text(value);
+      if (state_.best_epoch == 0 || validation_.better(value, state_.best_value)) {
         state_.best_epoch = state_.epoch;
-        state_.best_value = metric.value;
+        state_.best_value = value;
         save_best();
         note = "  best so far";
       }
     }
     const bool last = state_.step >= options_.total_steps || state_.epoch >= options_.epochs;
-    if (last && split_.valid.empty()) save_best();
+    if (last && !validation_.possible()) save_best();
     swap_average();
     const double lr = learning_rate(options_, state_.step);
     state_.metrics_csv += std::to_string(state_.epoch) + "," + std::to_string(state_.step) + "," +
-                          float_text(lr) + "," + float_text(loss) + "," + valid_text + "\n";
+                          float_text(lr) + "," + float_text(loss) + (validation_.by_loss() ? ",," : ",") + valid_text + "\n";
     write_metrics();
     log_info(text("epoch %3lld  step %6lld  lr %.2e  train loss %.4f", static_cast<long long>(state_.epoch),
                   static_cast<long long>(state_.step), lr, loss) +
-             (valid_text.empty() ? "" : "  valid " + std::string(to_string(options_.metric)) + " " + valid_text) + note);
+             (valid_text.empty() ? "" : "  valid " + validation_.name() + " " + valid_text) + note);
     state_.batch = 0;
     state_.loss_sum = 0;
     state_.loss_count = 0;
@@ -317,6 +317,7 @@ class Loop {
   Processes& processes_;
   Optimizer optimizer_;
   WeightAverage average_;
+  Validation validation_;
   TrainerState state_;
   double own_loss_sum_ = 0;           ///< of this process, not yet in state_
   std::int64_t own_loss_count_ = 0;

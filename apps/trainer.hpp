@@ -63,14 +63,15 @@ double learning_rate(const TrainerOptions& options, std::int64_t step);
 struct TrainerResult {
   std::int64_t epochs = 0, steps = 0;
   std::int64_t best_epoch = 0;     ///< 0 = no validation: the last weights count
-  double best_value = 0;           ///< validation metric there
+  double best_value = 0;           ///< validation metric there, or loss where the metric cannot be computed
   bool stopped_early = false;
 };
 
 /// Trains until the steps or the patience are used up, going on from folder/checkpoints/last.safetensors if `resume` and
 /// that file exists. checkpoints/best.safetensors ends as the model with the best validation (the last one without any).
+/// Where the validation part cannot give the metric (one class only), its loss chooses the epoch, with a warning.
 /// On SIGINT or SIGTERM, to any of the processes, it writes a checkpoint and throws Stopped in all of them. Throws RunError
-/// when the loss is not finite, DataError if the processes' data or options differ.
+/// when the loss or a prediction is not finite, DataError if the processes' data or options differ.
 TrainerResult train(const Trainable& model, const MoleculeSet& set, const Split& split, const TrainerOptions& options,
                     bool resume);
 

@@ -12,6 +12,11 @@ bool belongs_to_head(const std::string& name) {
   return name.starts_with("head.") || name == "target_shift" || name == "target_scale";
 }
 
+/// A file without labels (numbers, or written before they were kept) fits any.
+bool other_labels(const Task& a, const Task& b) {
+  return !a.class_labels.empty() && !b.class_labels.empty() && a.class_labels != b.class_labels;
+}
+
 }  // namespace
 
 std::string model_file_of(const std::string& run) {
@@ -26,7 +31,7 @@ std::string model_file_of(const std::string& run) {
 WarmStart warm_start(const std::string& path, const ModelConfig& start, const ModelConfig& config, GraphModel& model) {
   WarmStart result;
   result.new_head = start.task.names != config.task.names || start.task.kind != config.task.kind ||
-                    start.task.num_outputs() != config.task.num_outputs();
+                    start.task.num_outputs() != config.task.num_outputs() || other_labels(start.task, config.task);
   SafetensorsFile file = read_model_file(path);
   if (result.new_head) std::erase_if(file.tensors, [](const auto& item) { return belongs_to_head(item.first); });
   std::string problems;

@@ -150,37 +150,98 @@ std::string shared_molecules_warning(const MoleculeSet& set, const Split& split,
          " in two parts of the split, e.g. " + example + ": the measured quality will look better than it is";
 }
 
-std::vector<std::string> target_warnings(const MoleculeSet& set, const Split& split) {
-  std::vector<std::string> warnings;
-  const auto targets = static_cast<std::size_t>(set.task.num_targets());
-  const std::vector<SplitPart> part = parts_of(split, set.size());
-  for (std::size_t t = 0; t < targets; ++t) {
-    std::set<double> distinct;  // of the training part, up to a few
-    std::int64_t values = 0;
-    for (std::size_t g = 0; g < part.size(); ++g) {
-      const double value = set.targets[g * targets + t];
-      if (part[g] != SplitPart::train || std::isnan(value)) continue;
-      ++values;
-      if (distinct.size() <= kFewDistinct) distinct.insert(value);
-    }
-    const std::string name = "target '" + set.task.names[t] + "' ";
-    if (values == 0) warnings.push_back(name + "has no value in the training part: it cannot be learnt");
-    else if (distinct.size() == 1)
-      warnings.push_back(name + "has the same value in the whole training part: nothing can be learnt from it");
-    else if (values < kFewValues)
-      warnings.push_back(name + "has only " + std::to_string(values) + " values in the training part");
-    else if (set.task.kind == TaskKind::regression && distinct.size() <= kFewDistinct)
-      warnings.push_back(name + "has only " + std::to_string(distinct.size()) +
-                         " different values: should it be classified (-t classification or -t multiclass)?");
+namespace {
+
+/// One kind of trouble and the targets that have it.
+struct Trouble {
+  std::string one, many;   ///< what stands after "target 'y' " and after "70 targets "
+  std::vector<std::string> names{};
+};
+
+void append_lines(const std::vector<Trouble>& troubles, std::vector<std::string>& lines) {
+  for (const Trouble& trouble : troubles) {
+    if (trouble.names.size() == 1) lines.push_back("target " + trouble.names[0] + " " + trouble.one);
+    if (trouble.names.size() > 1)
+      lines.push_back(with_commas(static_cast<std::int64_t>(trouble.names.size())) + " targets " + trouble.many + ": " +
+                      list_of(trouble.names, kExamples));
   }
+}
+
+std::string quoted_name(const MoleculeSet& set, std::size_t target) { return "'" + set.task.names[target] + "'"; }
+
+/// What one part holds of one target.
+struct Values {
+  std::int64_t count = 0;
+  std::set<double> distinct{};   ///< up to a few
+};
+
+Values values_of(const MoleculeSet& set, const std::vector<std::int64_t>& part, std::size_t target) {
+  const auto targets = static_cast<std::size_t>(set.task.num_targets());
+  Values values;
+  for (const std::int64_t g : part) {
+    const auto value = static_cast<double>(set.targets[static_cast<std::size_t>(g) * targets + target]);
+    if (std::isnan(value)) continue;
+    ++values.count;
+    if (values.distinct.size() <= kFewDistinct) values.distinct.insert(value);
+  }
+  return values;
+}
+
+}  // namespace
+
+std::vector<std::string> part_warnings(const MoleculeSet& set, const Split& split) {
+  std::vector<std::string> warnings;
+  for (const auto& [part, name] : {std::pair{&split.valid, "validation"}, std::pair{&split.test, "test"}}) {
+    if (part->empty()) continue;
+    const std::string where = "in the " + std::string(name) + " part: ";
+    Trouble none{"has no value " + where + "no metric there", "have no value " + where + "no metric there"};
+    Trouble one_class{"has one class only " + where + "its roc-auc and ap are left blank there",
+                      "have one class only " + where + "their roc-auc and ap are left blank there"};
+    for (std::size_t t = 0; t < set.task.names.size(); ++t) {
+      const Values values = values_of(set, *part, t);
+      if (values.count == 0) none.names.push_back(quoted_name(set, t));
+      else if (set.task.kind == TaskKind::binary && values.distinct.size() == 1) one_class.names.push_back(quoted_name(set, t));
+    }
+    append_lines({none, one_class}, warnings);
+  }
+  return warnings;
+}
+
+std::vector<std::string> target_warnings(const MoleculeSet& set, const Split& split) {
+  Trouble none{"has no value in the training part: it cannot be learnt",
+               "have no value in the training part and cannot be learnt"};
+  Trouble constant{"has the same value in the whole training part: nothing can be learnt from it",
+                   "have the same value in the whole training part, nothing can be learnt from them"};
+  Trouble scarce{"", "have fewer than " + std::to_string(kFewValues) + " values in the training part"};
+  Trouble steps{"", "have few different values; should they be classified (-t classification or -t multiclass)?"};
+  const auto targets = static_cast<std::size_t>(set.task.num_targets());
+  for (std::size_t t = 0; t < targets; ++t) {
+    const Values values = values_of(set, split.train, t);
+    const std::string name = quoted_name(set, t), count = std::to_string(values.count),
+                      distinct = std::to_string(values.distinct.size());
+    if (values.count == 0) {
+      none.names.push_back(name);
+    } else if (values.distinct.size() == 1) {
+      constant.names.push_back(name);
+    } else if (values.count < kFewValues) {
+      scarce.one = "has only " + count + " values in the training part";
+      scarce.names.push_back(name);
+    } else if (set.task.kind == TaskKind::regression && values.distinct.size() <= kFewDistinct) {
+      steps.one = "has only " + distinct + " different values: should it be classified (-t classification or -t multiclass)?";
+      steps.names.push_back(name);
+    }
+  }
+  std::vector<std::string> warnings;
+  append_lines({none, constant, scarce, steps}, warnings);
   std::int64_t unlabelled = 0;
-  for (std::size_t g = 0; g < part.size() && targets > 0; ++g)
+  for (std::size_t g = 0; g < static_cast<std::size_t>(set.size()) && targets > 0; ++g)
     unlabelled += std::all_of(set.targets.begin() + static_cast<std::ptrdiff_t>(g * targets),
                               set.targets.begin() + static_cast<std::ptrdiff_t>((g + 1) * targets),
-                              [](double value) { return std::isnan(value); });
+                              [](auto value) { return std::isnan(value); });
   if (unlabelled > 0) warnings.push_back(with_commas(unlabelled) + " molecules have no value of any target");
   if (split.valid.empty()) warnings.push_back("the validation part of the split is empty");
   if (split.test.empty()) warnings.push_back("the test part of the split is empty");
+  for (std::string& warning : part_warnings(set, split)) warnings.push_back(std::move(warning));
   return warnings;
 }
 

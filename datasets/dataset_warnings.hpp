@@ -28,8 +28,12 @@ class RejectionTally {
 /// Molecules (by canonical SMILES) in two parts of the split: their number and an example; "" if there are none.
 std::string shared_molecules_warning(const MoleculeSet& set, const Split& split, int threads);
 
-/// Constant targets, targets with few values or few different ones, molecules without any value, empty parts.
+/// Constant targets, targets with few values or few different ones, molecules without any value, empty parts, and
+/// part_warnings(). Targets with one kind of trouble share a line: their number and the first few names.
 std::vector<std::string> target_warnings(const MoleculeSet& set, const Split& split);
+
+/// Targets on which validation or test have nothing to say: without values, or (binary) without one of the classes.
+std::vector<std::string> part_warnings(const MoleculeSet& set, const Split& split);
 
 /// "1,234,567".
 std::string with_commas(std::int64_t number);

@@ -154,10 +154,10 @@ RejectedRow rejected_row(const FeaturisedRow& row) {
 }
 
 /// With train and test tables only, valid is drawn from train in the proportion of the split sizes.
-void draw_valid_from_train(Split& split, const LoadOptions& options) {
+void draw_valid_from_train(Split& split, const ClassLabels& labels, const LoadOptions& options) {
   if (options.split_sizes[1] <= 0) return;
-  const Split drawn = random_split(static_cast<std::int64_t>(split.train.size()),
-                                   {options.split_sizes[0], options.split_sizes[1], 0}, options.seed);
+  const Split drawn = stratified_split(static_cast<std::int64_t>(split.train.size()), labels.of_some(split.train),
+                                       {options.split_sizes[0], options.split_sizes[1], 0}, options.seed);
   std::vector<std::int64_t> train;
   for (const auto i : drawn.train) train.push_back(split.train[static_cast<std::size_t>(i)]);
   for (const auto i : drawn.valid) split.valid.push_back(split.train[static_cast<std::size_t>(i)]);
@@ -218,14 +218,21 @@ ComputedSplits computed_splits(const LoadOptions& options, const SplitBasis& bas
     return needs_scaffolds(options.split) ? basis.keys() : std::vector<std::string>{};
   };
   const std::string name(split_name(options.split));
-  if (options.folds > 0) return {name + " folds", k_fold_splits(basis.count, keys(), options.folds, options.split_sizes, options.seed)};
+  if (options.folds > 0)
+    return {name + " folds", k_fold_splits(basis.count, keys(), options.folds, options.split_sizes, options.seed,
+                                           basis.labels)};
   switch (options.split) {
     case SplitKind::scaffold: return {name, {scaffold_split(keys(), options.split_sizes)}};
     case SplitKind::scaffold_balanced:
     case SplitKind::group: return {name, {scaffold_balanced_split(keys(), options.split_sizes, options.seed)}};
     case SplitKind::time: return {name, {time_split(basis.keys(), options.split_sizes, basis.file, basis.rows)}};
-    default: return {name, {random_split(basis.count, options.split_sizes, options.seed)}};
+    default: return {name, {stratified_split(basis.count, basis.labels, options.split_sizes, options.seed)}};
   }
+}
+
+bool is_random(const LoadOptions& options) {
+  return options.splits_file.empty() &&
+         (options.folds > 0 || options.split == SplitKind::automatic || options.split == SplitKind::random);
 }
 
 void set_splits(LoadedData& data, ComputedSplits computed) {
@@ -265,6 +272,8 @@ LoadedData load_data(const LoadOptions& options, const std::function<void(std::i
   data.set.featurizer = source.featurizer();
   data.set.task = source.task();
   data.set.source = source.info();
+  data.notes = source.notes();
+  data.warnings = source.warnings();
   RejectionTally tally;
   Split from_parts;
   std::vector<std::string> keys;
@@ -290,13 +299,16 @@ LoadedData load_data(const LoadOptions& options, const std::function<void(std::i
   if (data.set.size() == 0) throw_no_molecule(source, tally);
   data.set.shrink_to_fit();
   if (source.has_parts()) {
-    if (source.plan().tables.size() == 2) draw_valid_from_train(from_parts, options);
+    if (source.plan().tables.size() == 2) draw_valid_from_train(from_parts, class_labels_of(data.set), options);
     data.split_name = source.plan().split_name;
     data.split = std::move(from_parts);
   } else {
     const auto basis_keys = [&] { return source.has_key() ? std::move(keys) : scaffolds_of(data.set, options.threads); };
-    set_splits(data, computed_splits(split_options(options, source),
-                                     {data.set.size(), basis_keys, source.plan().name, data.set.row, source.rows()}));
+    const LoadOptions split_by = split_options(options, source);
+    const ClassLabels labels = is_random(split_by) ? class_labels_of(data.set) : ClassLabels{};
+    if (labels.targets > 0) data.notes.emplace_back(kStratifiedNote);
+    set_splits(data, computed_splits(split_by, {data.set.size(), basis_keys, source.plan().name, data.set.row,
+                                                source.rows(), labels}));
   }
   if (options.require_targets && data.split.train.empty())
     throw DataError(data.set.source.name + ": the training part of the split is empty");
@@ -315,6 +327,8 @@ StoreReport load_to_store(const LoadOptions& options, const std::string& path, c
   RowSource source(announced(make_plan(options), options), options);
   StoreReport report;
   report.task = source.task();
+  report.notes = source.notes();
+  report.warnings = source.warnings();
   RejectionTally tally;
   Split split;
   std::vector<Split> extra(source.extra_parts().size());
@@ -324,6 +338,11 @@ StoreReport load_to_store(const LoadOptions& options, const std::string& path, c
   const LoadOptions split_by = split_options(options, source);
   const bool with_scaffolds = needs_scaffolds(split_by.split);
   const bool with_rows = source.has_key() || !options.splits_file.empty();
+  const bool draws_valid = source.has_parts() && source.plan().tables.size() == 2;
+  const bool computes = !source.has_parts() && (split_by.split != SplitKind::automatic || with_rows || options.folds > 0);
+  ClassLabels labels;
+  if (source.task().kind != TaskKind::regression && (draws_valid || (computes && is_random(split_by))))
+    labels.targets = static_cast<std::size_t>(source.task().num_targets());
   source.stream(
       with_scaffolds,
       [&](FeaturisedRow&& row) {
@@ -333,6 +352,7 @@ StoreReport load_to_store(const LoadOptions& options, const std::string& path, c
           if (with_scaffolds) keys.push_back(std::move(row.scaffold));
           else if (source.has_key()) keys.push_back(std::move(row.key));
           if (with_rows) rows.push_back(row.row);
+          if (labels.targets > 0) labels.add(row.values);
           writer.add(*graph, row.row, row.id, row.smiles, row.values);
           return;
         }
@@ -348,11 +368,12 @@ StoreReport load_to_store(const LoadOptions& options, const std::string& path, c
   report.rows = report.molecules + tally.total();
   report.rejected = tally.counts();
   if (source.has_parts()) {
-    if (source.plan().tables.size() == 2) draw_valid_from_train(split, options);
+    if (draws_valid) draw_valid_from_train(split, labels, options);
     report.split_name = source.plan().split_name;
-  } else if (split_by.split != SplitKind::automatic || with_rows || options.folds > 0) {
-    ComputedSplits computed = computed_splits(
-        split_by, {writer.size(), [&] { return std::move(keys); }, source.plan().name, std::move(rows), source.rows()});
+  } else if (computes) {
+    if (labels.targets > 0) report.notes.emplace_back(kStratifiedNote);
+    ComputedSplits computed = computed_splits(split_by, {writer.size(), [&] { return std::move(keys); }, source.plan().name,
+                                                         std::move(rows), source.rows(), std::move(labels)});
     report.split_name = computed.name;
     for (std::size_t k = 1; k < computed.splits.size(); ++k)
       writer.split(computed.name + " " + std::to_string(k), computed.splits[k]);

@@ -30,7 +30,8 @@ struct LoadOptions {
   std::string subset;                        ///< zinc: 12k (default) or full; pcqm4mv2: partial or sample
   TableOptions table;
   std::vector<std::string> target_columns;   ///< empty = found by programs.md's rule
-  std::optional<TaskKind> task;              ///< empty = by the data set, else by the values (only 0/1 = binary)
+  std::string positive;                      ///< the label that is 1 in a classification; "" = by its meaning (labels.hpp)
+  std::optional<TaskKind> task;              ///< empty = by the data set, else by the values (only binary labels = binary)
   std::optional<Features> features;          ///< empty = the data set's, else `table_features`
   Features table_features = kDefaultFeatures;   ///< of tables without a name
   FeaturizerLimits limits;
@@ -61,6 +62,7 @@ struct LoadedData {
   /// Parts whose labels are hidden, for the benchmark's judges ("test-dev"): per row of the part, in the table's order, its
   /// molecule, -1 where there is none. Empty with a limit: a part of them is no submission.
   std::map<std::string, std::vector<std::int64_t>> hidden_parts;
+  std::vector<std::string> notes;            ///< what was decided about targets and split, for people
   std::vector<std::string> warnings;         ///< same molecule in two splits, constant target, rejected rows ... for people
 };
 
@@ -74,7 +76,7 @@ struct StoreReport {
   Task task;
   std::string split_name;                         ///< "" = no split was written
   std::array<std::int64_t, 3> split_sizes{};      ///< train, valid, test
-  std::vector<std::string> warnings;
+  std::vector<std::string> notes, warnings;       ///< as in LoadedData
 };
 
 /// Names and tables as for load_data(), but from row to row into a store: memory does not grow with the molecules (a

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "datasets/labels.hpp"
 #include "datasets/splits.hpp"
 #include "datasets/store.hpp"
 #include "datasets/text.hpp"
@@ -53,6 +54,24 @@ void change_kind(MoleculeSet& set, TaskKind kind, const std::string& path) {
     throw DataError(path + ": its targets are to be classified, but " + number_text(*not_binary) +
                     " is neither 0 nor 1");
   set.task.kind = kind;
+  if (kind == TaskKind::regression) set.task.class_labels.clear();   // they are numbers now
+}
+
+/// Two classes become a binary task of which `positive` is 1; one that is binary already is turned round if need be.
+void make_positive(MoleculeSet& set, const std::string& positive, const std::string& path) {
+  Task& task = set.task;
+  const std::vector<std::string> before =
+      !task.class_labels.empty() || task.kind == TaskKind::regression ? task.class_labels : words_of_pair(kNumberPair);
+  const std::vector<std::string> labels = labels_with_positive({before.begin(), before.end()}, positive);
+  if (before.size() != 2 || labels.empty())
+    throw UsageError("--positive " + positive + ": " + path + " has no two classes of which one is called so" +
+                     (before.empty() ? "" : "; it has " + list_of(before)));
+  const bool turn_round = labels[1] == before[0];
+  if (turn_round)
+    for (auto& value : set.targets) value = 1 - value;   // missing stays NaN
+  task.kind = TaskKind::binary;
+  task.classes = 0;
+  task.class_labels = labels;
 }
 
 /// The molecules `keep` (ascending) of the set; its splits follow.
@@ -169,6 +188,7 @@ LoadedData load_from_store(const LoadOptions& options) {
     throw DataError(path, set.rejected[0].row + 1, set.rejected[0].status + ": " + set.rejected[0].reason,
                     set.rejected[0].text);
   if (!options.target_columns.empty()) select_targets(set, options.target_columns, path);
+  if (!options.positive.empty() && set.task.num_targets() > 0) make_positive(set, options.positive, path);
   if (options.task && set.task.num_targets() > 0) change_kind(set, *options.task, path);
   if (options.require_targets && set.task.num_targets() == 0) throw DataError(path + ": the store has no targets");
   if (set.size() == 0) throw DataError(path + ": the store has no molecules");
@@ -182,8 +202,10 @@ LoadedData load_from_store(const LoadOptions& options) {
     data.split_name = stored;
     data.split = set.splits.at(stored);
   } else {
+    const ClassLabels labels = is_random(options) ? class_labels_of(set) : ClassLabels{};
+    if (labels.targets > 0) data.notes.emplace_back(kStratifiedNote);
     set_splits(data, computed_splits(options, {set.size(), [&] { return scaffolds_of(set, options.threads); }, path,
-                                               set.row, rows_of_source(set)}));
+                                               set.row, rows_of_source(set), labels}));
     set.splits[data.split_name] = data.split;
   }
   for (const auto& [name, split] : set.splits) {

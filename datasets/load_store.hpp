@@ -24,6 +24,7 @@ struct SplitBasis {
   std::string file;                                 ///< in messages
   std::vector<std::int64_t> rows;                   ///< [count] 0-based, for messages and for --splits-file
   std::int64_t file_rows = 0;                       ///< rows of the table
+  ClassLabels labels{};                             ///< [count] of a classification: what is random is stratified by them
 };
 
 /// The split or splits that LoadOptions asks for where the source has none of its own.
@@ -32,6 +33,10 @@ struct ComputedSplits {
   std::vector<Split> splits;   ///< one, or one per fold
 };
 ComputedSplits computed_splits(const LoadOptions& options, const SplitBasis& basis);
+/// True if part of that split is random, so that the classes count.
+bool is_random(const LoadOptions& options);
+/// What is said of a random split of classes.
+inline constexpr const char* kStratifiedNote = "random parts are stratified: each has its share of every class";
 /// Puts them into the data.
 void set_splits(LoadedData& data, ComputedSplits computed);
 

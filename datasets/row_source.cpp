@@ -31,6 +31,11 @@ std::string scaffold_or_none(const std::string& smiles) {
   }
 }
 
+/// A cell of an id or a group: "" where it holds none.
+std::string_view text_or_blank(std::string_view cell) { return is_missing(cell) ? std::string_view() : trim(cell); }
+
+constexpr std::size_t kNamesShown = 5;   ///< of columns in a message
+
 std::string file_name(const std::string& path) { return std::filesystem::path(path).filename().string(); }
 
 }  // namespace
@@ -145,11 +150,10 @@ void RowSource::scan_table(std::size_t table, std::vector<ColumnStats>& stats) {
         throw UsageError("the target column '" + name + "' is named twice");
     }
     if (plan_.target_columns.empty())
-      candidates =
-          candidate_columns(columns, {reader.smiles_column(), reader.id_column(), part_column, key_column_.back()});
+      candidates = find_candidates(columns, {reader.smiles_column(), reader.id_column(), part_column, key_column_.back()});
     for (const int c : candidates) {
       stats.push_back({.name = columns[static_cast<std::size_t>(c)]});
-      stats.back().keep_labels = plan_.task == TaskKind::multiclass;
+      stats.back().keep_labels = plan_.task == TaskKind::multiclass || !options_.positive.empty();
     }
   }
   // Another table may order its columns differently; -1 is an error once the column turns out to be a target.
@@ -167,6 +171,17 @@ void RowSource::scan_table(std::size_t table, std::vector<ColumnStats>& stats) {
     for (std::size_t c = 0; c < stats.size(); ++c)
       if (places[c] >= 0) stats[c].add(row.cells[static_cast<std::size_t>(places[c])], file, row.row);
   }
+}
+
+std::vector<int> RowSource::find_candidates(const std::vector<std::string>& columns, const std::vector<int>& not_targets) {
+  std::vector<std::string> outputs;
+  for (int c = 0; c < static_cast<int>(columns.size()); ++c)
+    if (is_output_column(columns[static_cast<std::size_t>(c)]) && std::ranges::find(not_targets, c) == not_targets.end())
+      outputs.push_back(columns[static_cast<std::size_t>(c)]);
+  if (!outputs.empty())
+    notes_.push_back("left out, as a program's output and no measurement: " + list_of(outputs, kNamesShown) +
+                     "; --target-columns takes them");
+  return candidate_columns(columns, not_targets);
 }
 
 int RowSource::find_part_column(const std::vector<std::string>& columns, const std::string& file) const {
@@ -196,8 +211,10 @@ int RowSource::find_key_column(const std::vector<std::string>& columns, const st
 }
 
 void RowSource::choose_columns(const std::vector<ColumnStats>& stats) {
-  const TargetChoice choice = choose_targets(stats, !plan_.target_columns.empty(), plan_.task);
+  const TargetChoice choice = choose_targets(stats, {!plan_.target_columns.empty(), plan_.task, options_.positive});
   task_ = choice.task;
+  notes_.insert(notes_.end(), choice.notes.begin(), choice.notes.end());
+  warnings_ = choice.warnings;
   for (std::size_t t = 0; t < target_columns_.size(); ++t) {
     std::vector<int> chosen;
     for (const std::size_t c : choice.columns) {
@@ -210,7 +227,9 @@ void RowSource::choose_columns(const std::vector<ColumnStats>& stats) {
   if (!plan_.target_names.empty()) task_.names = plan_.target_names;
   if (!plan_.units.empty()) task_.units = plan_.units;
   if (task_.names.empty() && options_.require_targets)
-    throw DataError(shown_[0] + ": no column of numbers that could be a target; name one with --target-columns");
+    throw DataError(shown_[0] + ": no column of numbers, or of yes and no, that could be a target; name one with " +
+                    "--target-columns" +
+                    (choice.warnings.empty() ? "" : " (" + choice.warnings.front() + ")"));
 }
 
 void RowSource::read_part_files() {
@@ -307,10 +326,13 @@ std::vector<FeaturisedRow> RowSource::featurise(Block block, bool with_scaffolds
     out.row_in_file = row.row;
     out.row = first_row_[block.table] + row.row;
     if (has_parts()) out.part = parts_[static_cast<std::size_t>(out.row)];
-    if (const int key = key_column_[block.table]; key >= 0) out.key = trim(row.cells[static_cast<std::size_t>(key)]);
+    if (const int key = key_column_[block.table]; key >= 0) {
+      const std::string& cell = row.cells[static_cast<std::size_t>(key)];
+      out.key = options_.group_column.empty() ? trim(cell) : text_or_blank(cell);
+    }
     if (!extra_part_.empty()) out.extra_part = extra_part_[static_cast<std::size_t>(out.row)];
     out.smiles = trim(row.cells[static_cast<std::size_t>(smiles_column_[block.table])]);
-    if (const int id = id_column_[block.table]; id >= 0) out.id = trim(row.cells[static_cast<std::size_t>(id)]);
+    if (const int id = id_column_[block.table]; id >= 0) out.id = text_or_blank(row.cells[static_cast<std::size_t>(id)]);
     if (out.id.empty()) out.id = std::to_string(out.row + 1);
     out.result = featurise_row(out, row);
     if (with_scaffolds && std::holds_alternative<MolecularGraph>(out.result))

@@ -45,6 +45,9 @@ class RowSource {
   bool has_key() const { return !options_.group_column.empty() || !options_.time_column.empty(); }
   /// Names of the parts whose labels are hidden: "test" or "test-dev" (which are the test part too), "test-challenge".
   const std::vector<std::string>& extra_parts() const { return extra_parts_; }
+  /// What was decided about targets, for people; and what they should be warned of.
+  const std::vector<std::string>& notes() const { return notes_; }
+  const std::vector<std::string>& warnings() const { return warnings_; }
   /// File names, hashes, version of the toolkit.
   SourceInfo info() const;
   /// "FILE" of a row, for messages.
@@ -61,6 +64,7 @@ class RowSource {
 
   void scan();
   void scan_table(std::size_t table, std::vector<ColumnStats>& stats);
+  std::vector<int> find_candidates(const std::vector<std::string>& columns, const std::vector<int>& not_targets);
   void choose_columns(const std::vector<ColumnStats>& stats);
   int find_part_column(const std::vector<std::string>& columns, const std::string& file) const;
   int find_key_column(const std::vector<std::string>& columns, const std::string& file) const;
@@ -83,7 +87,7 @@ class RowSource {
   std::vector<std::vector<int>> target_columns_;  ///< [tables][candidates, then chosen targets]
   std::vector<int> smiles_column_, id_column_, key_column_;   ///< [tables]; id and key -1 = none
   std::vector<SplitPart> parts_;                  ///< [rows], empty if the source has no parts
-  std::vector<std::string> extra_parts_;
+  std::vector<std::string> extra_parts_, notes_, warnings_;
   std::vector<std::uint8_t> extra_part_;          ///< [rows] as FeaturisedRow::extra_part; empty if there are none
   std::vector<std::unique_ptr<Spool>> spools_;    ///< copies of streams, and picked lines
   std::unique_ptr<TargetParser> parser_;

@@ -89,6 +89,28 @@ Split sorted(Split split) {
 /// Fractions of products such as 0.8 + 0.1 lie a hair beside the number meant.
 constexpr double kRounding = 1e-9;
 
+/// 0..count-1 in the seed's random order.
+std::vector<std::int64_t> shuffled(std::int64_t count, std::uint64_t seed) {
+  std::vector<std::int64_t> order(static_cast<std::size_t>(count));
+  std::iota(order.begin(), order.end(), std::int64_t{0});
+  shuffle(order, seed, ShuffleStream::split);
+  return order;
+}
+
+/// How many molecules train, valid and test get.
+std::array<std::int64_t, 3> counts_of_parts(std::int64_t count, const SplitSizes& sizes) {
+  const SplitSizes fraction = normalised(sizes);
+  const auto n = static_cast<double>(count);
+  auto train = static_cast<std::int64_t>(fraction[0] * n + kRounding);
+  auto valid = static_cast<std::int64_t>((fraction[0] + fraction[1]) * n + kRounding) - train;
+  // Of a handful of molecules every part that was asked for still gets one.
+  if (fraction[1] > 0 && valid == 0 && train > 1) --train, ++valid;
+  if (fraction[2] > 0 && train + valid == count && train > 1) --train;
+  if (fraction[2] == 0) valid = count - train;
+  if (fraction[1] == 0 && fraction[2] == 0) train = count, valid = 0;
+  return {train, valid, count - train - valid};
+}
+
 }  // namespace
 
 void shuffle(std::span<std::int64_t> items, std::uint64_t seed, ShuffleStream purpose, std::uint32_t epoch) {
@@ -99,21 +121,18 @@ void shuffle(std::span<std::int64_t> items, std::uint64_t seed, ShuffleStream pu
 }
 
 Split random_split(std::int64_t count, const SplitSizes& sizes, std::uint64_t seed) {
-  const SplitSizes fraction = normalised(sizes);
-  std::vector<std::int64_t> order(static_cast<std::size_t>(count));
-  std::iota(order.begin(), order.end(), std::int64_t{0});
-  shuffle(order, seed, ShuffleStream::split);
-  const auto n = static_cast<double>(count);
-  auto train = static_cast<std::int64_t>(fraction[0] * n + kRounding);
-  auto valid = static_cast<std::int64_t>((fraction[0] + fraction[1]) * n + kRounding) - train;
-  // Of a handful of molecules every part that was asked for still gets one.
-  if (fraction[1] > 0 && valid == 0 && train > 1) --train, ++valid;
-  if (fraction[2] > 0 && train + valid == count && train > 1) --train;
-  if (fraction[2] == 0) valid = count - train;
-  if (fraction[1] == 0 && fraction[2] == 0) train = count, valid = 0;
+  const auto [train, valid, test] = counts_of_parts(count, sizes);
+  const std::vector<std::int64_t> order = shuffled(count, seed);
   return sorted({{order.begin(), order.begin() + train},
                  {order.begin() + train, order.begin() + train + valid},
                  {order.begin() + train + valid, order.end()}});
+}
+
+Split stratified_split(std::int64_t count, const ClassLabels& labels, const SplitSizes& sizes, std::uint64_t seed) {
+  if (labels.targets == 0) return random_split(count, sizes, seed);
+  const auto counts = counts_of_parts(count, sizes);
+  auto parts = deal_by_class(labels, shuffled(count, seed), {counts.begin(), counts.end()});
+  return sorted({std::move(parts[0]), std::move(parts[1]), std::move(parts[2])});
 }
 
 Split scaffold_split(const std::vector<std::string>& scaffolds, const SplitSizes& sizes) {
@@ -196,17 +215,20 @@ Split time_split(const std::vector<std::string>& times, const SplitSizes& sizes,
 }
 
 std::vector<Split> k_fold_splits(std::int64_t count, const std::vector<std::string>& groups, int folds,
-                                 const SplitSizes& sizes, std::uint64_t seed) {
+                                 const SplitSizes& sizes, std::uint64_t seed, const ClassLabels& labels) {
   normalised(sizes);
   if (folds < 2 || folds > count)
     throw UsageError("--folds " + std::to_string(folds) + ": from 2 to the number of molecules, " + std::to_string(count));
   std::vector<std::vector<std::int64_t>> members(static_cast<std::size_t>(folds));
   const auto smallest = [&] { return std::ranges::min_element(members, {}, [](const auto& m) { return m.size(); }); };
   if (groups.empty()) {
-    std::vector<std::int64_t> order(static_cast<std::size_t>(count));
-    std::iota(order.begin(), order.end(), std::int64_t{0});
-    shuffle(order, seed, ShuffleStream::split);
-    for (std::size_t i = 0; i < order.size(); ++i) members[i % members.size()].push_back(order[i]);
+    const std::vector<std::int64_t> order = shuffled(count, seed);
+    std::vector<std::int64_t> fold_sizes(members.size());
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      ++fold_sizes[i % members.size()];
+      if (labels.targets == 0) members[i % members.size()].push_back(order[i]);
+    }
+    if (labels.targets > 0) members = deal_by_class(labels, order, fold_sizes);
   } else {
     auto parts = groups_of(groups);
     std::ranges::stable_sort(parts, [](const auto& a, const auto& b) { return a.size() > b.size(); });
@@ -220,7 +242,8 @@ std::vector<Split> k_fold_splits(std::int64_t count, const std::vector<std::stri
     for (std::size_t other = 0; other < members.size(); ++other)
       if (other != k) append(rest, members[other]);
     std::ranges::sort(rest);
-    const Split inner = random_split(static_cast<std::int64_t>(rest.size()), {sizes[0], sizes[1], 0}, seed + k);
+    const Split inner = stratified_split(static_cast<std::int64_t>(rest.size()), labels.of_some(rest),
+                                         {sizes[0], sizes[1], 0}, seed + k);
     Split& split = splits.emplace_back();
     for (const auto i : inner.train) split.train.push_back(rest[static_cast<std::size_t>(i)]);
     for (const auto i : inner.valid) split.valid.push_back(rest[static_cast<std::size_t>(i)]);
@@ -235,7 +258,7 @@ SplitPart split_part_of_cell(const std::string& cell, const std::string& file, s
   if (word == "train") return SplitPart::train;
   if (word == "val" || word == "valid" || word == "validation") return SplitPart::valid;
   if (word == "test") return SplitPart::test;
-  if (word.empty()) return SplitPart::none;
+  if (is_missing(word)) return SplitPart::none;
   throw DataError(file, row + 1, "the split column must hold train, val, valid, validation or test", cell);
 }
 

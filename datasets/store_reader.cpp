@@ -165,9 +165,10 @@ Task Store::State::read_task(hid_t root) const {
   task.units = read_texts(context, group.get(), "units");
   task.class_labels = read_texts(context, group.get(), "class_labels");
   const bool multiclass = task.kind == TaskKind::multiclass;
+  const std::int64_t labels = task.kind == TaskKind::binary ? 2 : classes;
   if (classes < 0 || classes > kMostClasses || (multiclass && classes < 1) || task.names.size() > kMostTargets ||
       task.units.size() != task.names.size() ||
-      (!task.class_labels.empty() && static_cast<std::int64_t>(task.class_labels.size()) != classes)) {
+      (!task.class_labels.empty() && static_cast<std::int64_t>(task.class_labels.size()) != labels)) {
     damaged(context, "targets, units, classes and their labels do not fit each other");
   }
   task.classes = static_cast<int>(classes);

@@ -65,6 +65,41 @@ TEST(Metrics, TargetsWithOneClassAreSkippedAndNamed) {
   EXPECT_EQ(result.skipped[0], "t1");
 }
 
+// The mean of seven times 0.1 is not 0.1, so that it leaves a spread of rounding: R2 was -8.7e28.
+TEST(Metrics, R2OfAConstantTargetIsBlankWithAReason) {
+  const std::vector<double> targets(7, 0.1), predictions{0.1, 0.2, 0.1, 0.3, 0.1, 0.0, 0.1};
+  const MetricResult result = evaluate_metric(Metric::r2, regression(1), predictions, targets);
+  EXPECT_TRUE(std::isnan(result.value)) << result.value;
+  ASSERT_EQ(result.reasons.size(), 1u);
+  EXPECT_EQ(result.reasons[0], "constant target");
+  EXPECT_EQ(why_no_metric(Metric::r2, regression(1), targets), "constant target");
+  EXPECT_EQ(why_no_metric(Metric::mae, regression(1), targets), "");
+  EXPECT_TRUE(std::isnan(evaluate_metric(Metric::r2, regression(1), {1}, {2}).value)) << "one value is constant, too";
+}
+
+TEST(Metrics, EveryMetricSaysWhyItIsBlank) {
+  const float missing = kMissing, infinite = std::numeric_limits<float>::infinity();
+  const auto reason = [](Metric metric, const Task& task, const std::vector<double>& predictions, const std::vector<double>& targets) {
+    const MetricResult result = evaluate_metric(metric, task, predictions, targets);
+    EXPECT_EQ(std::isnan(result.value), !result.reasons.empty());
+    return result.reasons.empty() ? "" : result.reasons[0];
+  };
+  for (const Metric metric : {Metric::mae, Metric::rmse, Metric::r2}) {
+    EXPECT_EQ(reason(metric, regression(1), {1, 2}, {missing, missing}), "no value");
+    EXPECT_EQ(reason(metric, regression(1), {1, infinite}, {1, 2}), "a prediction is not finite");
+  }
+  for (const Metric metric : {Metric::roc_auc, Metric::ap}) {
+    EXPECT_EQ(reason(metric, binary(1), {0.1f, 0.2f}, {0, 0}), "one class only");
+    EXPECT_EQ(reason(metric, binary(1), {0.1f, 0.2f}, {1, 1}), "one class only");
+    EXPECT_EQ(reason(metric, binary(1), {missing, 0.2f}, {1, 0}), "a prediction is not finite") << "and it returns at all";
+  }
+  EXPECT_EQ(reason(Metric::accuracy, binary(1), {0.1f, 0.2f}, {0, 0}), "") << "accuracy needs no second class";
+  EXPECT_EQ(reason(Metric::accuracy, binary(1), {missing}, {0}), "a prediction is not finite");
+  const Task task{TaskKind::multiclass, {"phase"}, {""}, 2, {"a", "b"}};
+  EXPECT_EQ(reason(Metric::accuracy, task, {missing, missing}, {0}), "a prediction is not finite");
+  EXPECT_EQ(why_no_metric(Metric::roc_auc, binary(1), {}), "no value");
+}
+
 TEST(Metrics, MulticlassAccuracyTakesTheLargestProbability) {
   Task task{TaskKind::multiclass, {"phase"}, {""}, 3, {"a", "b", "c"}};
   const std::vector<double> predictions{0.1f, 0.7f, 0.2f, 0.5f, 0.3f, 0.2f}, targets{1, 2};

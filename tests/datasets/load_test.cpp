@@ -332,8 +332,8 @@ TEST(Targets, Cells) {
   EXPECT_EQ(number_of_cell("True"), 1.0);
   for (const char* text : {">50", "1,5", "inf", "1e300", "0x10", "1.5 nM", "+-1", ""})
     EXPECT_FALSE(number_of_cell(text).has_value()) << text;
-  for (const char* text : {"", "  ", "nan", "NA", "N/A", "NULL", "<NA>"}) EXPECT_TRUE(is_missing(text)) << text;
-  EXPECT_FALSE(is_missing("n"));
+  for (const char* text : {"", "  ", "nan", "NA", "N/A", "NULL", "<NA>", "None", "-"}) EXPECT_TRUE(is_missing(text)) << text;
+  for (const char* text : {"n", "--", "0", "nothing"}) EXPECT_FALSE(is_missing(text)) << text;
 }
 
 TEST(Threads, LoopCoversEverythingOnceAndForwardsErrors) {

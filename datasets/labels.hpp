@@ -1,0 +1,40 @@
+// Labels of classes in cells: which words mean yes and no by themselves, and which label is the positive one.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace molgraph {
+
+/// What a cell says by itself: yes, active, true, positive and 1 are positive; no, inactive, false, negative and 0 are
+/// not; in any case. Other words say nothing: the alphabet never decides which of two is the positive one.
+struct BinaryLabel {
+  bool positive = false;
+  std::uint8_t pair = 0;  ///< index for words_of_pair()
+};
+std::optional<BinaryLabel> binary_label(std::string_view cell);
+inline constexpr std::uint8_t kNumberPair = 0;  ///< the pair of 0 and 1
+inline constexpr std::uint8_t kPairs = 5;
+/// {"no", "yes"} and the like: negative, positive.
+std::vector<std::string> words_of_pair(std::uint8_t pair);
+
+/// A cell's text as a class: trimmed; "3.0" and "3" are one class, as a data frame with gaps writes whole numbers with
+/// a point.
+std::string class_label(std::string_view cell);
+
+/// Numbers by value if all labels are numbers, else by text.
+std::vector<std::string> sorted_labels(const std::set<std::string>& labels);
+
+/// True for a limit or an approximate value: ">50", "<= 0.1 nM", "~3".
+bool is_censored(std::string_view cell);
+
+/// The two labels of a binary task, {negative, positive}, where `positive` is one of `labels` in any case and there is
+/// at most one other (labels that differ in case only are one). The negative one is "" where there is none. Empty
+/// otherwise.
+std::vector<std::string> labels_with_positive(const std::set<std::string>& labels, const std::string& positive);
+
+}  // namespace molgraph

@@ -1,0 +1,150 @@
+// Classes from a user's table to a run's files: words as labels, parts without both classes, blank metrics.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/apps/shell.hpp"
+
+namespace molgraph {
+namespace {
+
+using test::Scratch;
+using test::ShellResult;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr const char* kTiny = " --layers 1 --width 8 --ffn 8 --heads 2 --threads 1 ";
+
+/// Amines are one, alkanes the other.
+std::string amines(const std::string& one, const std::string& other) {
+  std::string text = "id,smiles,label\n";
+  for (int r = 0; r < 40; ++r)
+    text += (r == 3 ? "NA" : "m" + std::to_string(r)) + "," + std::string(static_cast<std::size_t>(r / 2 + 1), 'C') +
+            (r % 2 ? "N," + one : "," + other) + "\n";
+  return text;
+}
+
+class LabelsCli : public ::testing::Test {
+ protected:
+  ShellResult run(const std::string& command) const { return scratch.run(MOLGRAPH_BIN, command); }
+  Scratch scratch;
+};
+
+TEST_F(LabelsCli, WordsFromTheTableToTheCard) {
+  scratch.write("words.csv", amines("Active", "inactive"));
+  const ShellResult trained = run("molgraph-train words.csv -o R --epochs 1" + std::string(kTiny));
+  ASSERT_EQ(trained.code, 0) << trained.err;
+  EXPECT_THAT(trained.err, AllOf(HasSubstr("binary labels in 'label': active is 1, inactive is 0"),
+                                 HasSubstr("stratified"), HasSubstr("Targets (binary)")));
+  EXPECT_THAT(run("molgraph-info R").out, HasSubstr("active"));
+  EXPECT_THAT(run("molgraph-info R --json").out, HasSubstr("\"positive\""));
+  EXPECT_THAT(scratch.read("R/splits.csv"), HasSubstr("\n3,4,CCN,"))
+      << "the id NA is blank: the row's number stands for it";
+  ASSERT_EQ(run("molgraph-score -m R -i words.csv -o scored.csv").code, 0);
+  EXPECT_THAT(scratch.read("scored.csv"), HasSubstr("label_pred"));
+  // Its output is a table again: what a program wrote is no target by itself.
+  const ShellResult again = run("molgraph-train scored.csv -o S --epochs 1" + std::string(kTiny));
+  EXPECT_THAT(again.err, AllOf(HasSubstr("label_pred"), HasSubstr("Targets (binary): label\n")));
+}
+
+TEST_F(LabelsCli, OtherWordsAreTwoClassesOrHaveAPositiveOne) {
+  scratch.write("words.csv", amines("soluble", "insoluble"));
+  const ShellResult two = run("molgraph-train words.csv --target-columns label -o M --epochs 1" + std::string(kTiny));
+  ASSERT_EQ(two.code, 0) << two.err;
+  EXPECT_THAT(two.err, AllOf(HasSubstr("two classes of multiclass"), HasSubstr("--positive")));
+  EXPECT_THAT(scratch.read("M/test_predictions.csv"), HasSubstr("label_prob_soluble"));
+  const ShellResult undecided =
+      run("molgraph-train words.csv --target-columns label -t classification -o U --epochs 1" + std::string(kTiny));
+  EXPECT_EQ(undecided.code, 3);
+  EXPECT_THAT(undecided.err, AllOf(HasSubstr("insoluble, soluble"), HasSubstr("--positive")));
+  const ShellResult chosen = run("molgraph-train words.csv --positive insoluble -o P --epochs 1" + std::string(kTiny));
+  ASSERT_EQ(chosen.code, 0) << chosen.err;
+  EXPECT_THAT(chosen.err, HasSubstr("insoluble is 1, soluble is 0"));
+  for (const std::string& line : test::lines_of(scratch.read("P/test_predictions.csv"))) {
+    const auto cells = test::cells_of(line);
+    if (cells[0] == "id") continue;
+    EXPECT_EQ(cells[2], cells[1].ends_with("N") ? "0" : "1") << line;
+  }
+  EXPECT_THAT(run("molgraph-info P --json").out, HasSubstr("\"insoluble\""));
+  ASSERT_EQ(run("molgraph-featurize words.csv --target-columns label -o words.h5").code, 0);
+  EXPECT_THAT(run("molgraph-train words.h5 --positive soluble -o Q --epochs 1" + std::string(kTiny)).err,
+              HasSubstr("Targets (binary)"));
+  const ShellResult other = run("molgraph-train words.csv --positive soluble --from P -o F --epochs 1 --threads 1");
+  EXPECT_THAT(other.err, HasSubstr("new head")) << "a head whose 1 means another label is none to go on with";
+  EXPECT_EQ(run("molgraph-score -m P -m Q -i words.csv -o both.csv").code, 4)
+      << "their probabilities are of other labels";
+}
+
+/// Its first 30 rows train with both classes, the rest has one.
+std::string one_sided() {
+  std::string text = "smiles,y,part\n";
+  for (int r = 0; r < 50; ++r)
+    text += std::string(static_cast<std::size_t>(r / 2 + 1), 'C') + (r % 2 ? "N" : "") + "," +
+            (r < 30 && r % 2 ? "1" : "0") + "," +
+            (r < 30   ? "train"
+             : r < 40 ? "val"
+                      : "test") +
+            "\n";
+  return text;
+}
+
+TEST_F(LabelsCli, APartWithOneClassIsBlankAndTheLossChooses) {
+  scratch.write("parts.csv", one_sided());
+  const ShellResult trained =
+      run("molgraph-train parts.csv --splits-column part -o R --epochs 5 --patience 2 --lr 1e-2" + std::string(kTiny));
+  ASSERT_EQ(trained.code, 0) << trained.err;
+  EXPECT_THAT(trained.err,
+              AllOf(HasSubstr("one class only in the validation part"), HasSubstr("one class only in the test part"),
+                    HasSubstr("its loss chooses the best epoch"), HasSubstr("valid loss "),
+                    HasSubstr("the best by validation is epoch")));
+  EXPECT_THAT(trained.out, AllOf(HasSubstr("valid: no roc-auc (one class only) for y"), Not(HasSubstr("nan"))));
+  EXPECT_THAT(scratch.read("R/results.csv"),
+              AllOf(HasSubstr("valid,10,roc-auc,,one class only\n"), HasSubstr("test,10,roc-auc,,one class only\n")));
+  // The best epoch is that of the smallest loss in the last column.
+  double smallest = 1e9;
+  std::string best;
+  const auto lines = test::lines_of(scratch.read("R/metrics.csv"));
+  EXPECT_EQ(lines[0], "epoch,step,lr,train_loss,valid_roc-auc,valid_loss");
+  for (std::size_t k = 1; k < lines.size(); ++k) {
+    const auto cells = test::cells_of(lines[k]);
+    ASSERT_EQ(cells.size(), 6u);
+    EXPECT_EQ(cells[4], "");
+    if (std::stod(cells[5]) < smallest) smallest = std::stod(cells[5]), best = cells[0];
+  }
+  EXPECT_THAT(trained.err, HasSubstr("the best by validation is epoch " + best + "\n"));
+  EXPECT_EQ(run("molgraph-info R").code, 0);
+  const ShellResult folds =
+      run("molgraph-train parts.csv --target-columns y --folds 2 -o F --epochs 1" + std::string(kTiny));
+  EXPECT_EQ(folds.code, 0) << folds.err;
+}
+
+TEST_F(LabelsCli, AConstantTargetHasNoR2) {
+  std::string text = "smiles,y,z\n";
+  for (int r = 0; r < 40; ++r)
+    text += std::string(static_cast<std::size_t>(r + 1), 'C') + ",0.1," + std::to_string(r) + ".5\n";
+  scratch.write("constant.csv", text);
+  const ShellResult trained =
+      run("molgraph-train constant.csv --target-columns y -o R --epochs 1" + std::string(kTiny));
+  ASSERT_EQ(trained.code, 0) << trained.err;
+  EXPECT_THAT(scratch.read("R/results.csv"), HasSubstr("test,4,r2,,constant target\n"));
+  EXPECT_THAT(trained.out, AllOf(HasSubstr("test: no r2 (constant target) for y"), Not(HasSubstr("e+"))));
+}
+
+TEST_F(LabelsCli, CensoredColumnsAreNamed) {
+  std::string text = "smiles,y,ic50\n";
+  for (int r = 0; r < 20; ++r)
+    text += std::string(static_cast<std::size_t>(r + 1), 'C') + "," + std::to_string(r) + ".5," +
+            (r % 3 ? ">50" : "7") + "\n";
+  scratch.write("censored.csv", text);
+  for (const std::string& command : {"molgraph-train censored.csv -o R --epochs 1" + std::string(kTiny),
+                                     std::string("molgraph-featurize censored.csv -o c.h5")}) {
+    const ShellResult result = run(command);
+    EXPECT_EQ(result.code, 0) << result.err;
+    EXPECT_THAT(result.err, HasSubstr("'ic50' (7 of 20 cells are numbers, 13 censored, such as >50 in row 2)"));
+  }
+}
+
+}  // namespace
+}  // namespace molgraph

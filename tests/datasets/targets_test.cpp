@@ -1,0 +1,229 @@
+// Which columns are targets, which words are labels, and what is said of both.
+#include "datasets/targets.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "datasets/labels.hpp"
+#include "datasets/load.hpp"
+#include "featurize/error.hpp"
+#include "tests/datasets/scratch_folder.hpp"
+
+namespace molgraph {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using testing::message_of;
+using ::testing::Not;
+using testing::ScratchFolder;
+
+/// A table of one column of labels over a dozen alkanes, cell after cell, over again.
+std::string table_of(const std::vector<std::string>& cells, const std::string& column = "label", int rows = 12) {
+  std::string text = "smiles," + column + "\n";
+  for (int r = 0; r < rows; ++r)
+    text += std::string(static_cast<std::size_t>(r + 1), 'C') + "," +
+            cells[static_cast<std::size_t>(r) % cells.size()] + "\n";
+  return text;
+}
+
+class TargetsTest : public ::testing::Test {
+ protected:
+  LoadedData load_text(const std::string& content, LoadOptions options = {}) {
+    options.paths = {folder.write("table.csv", content)};
+    return load_data(options);
+  }
+  ScratchFolder folder;
+};
+
+TEST(Labels, WordsInAnyCase) {
+  for (const char* word : {"yes", "Yes", " ACTIVE ", "true", "Positive", "1", "1.0"})
+    EXPECT_TRUE(binary_label(word)->positive) << word;
+  for (const char* word : {"no", "No", "inactive", "FALSE", "negative", "0", "-0.0"})
+    EXPECT_FALSE(binary_label(word)->positive) << word;
+  for (const char* word : {"y", "n", "soluble", "2", "", "yes!", "-1"})
+    EXPECT_FALSE(binary_label(word).has_value()) << word;
+}
+
+TEST(Labels, Censored) {
+  for (const char* cell : {">50", "< 0.1", "<=3 nM", "~5", "\u2265 10", ">-2", ">.5"})
+    EXPECT_TRUE(is_censored(cell)) << cell;
+  for (const char* cell : {"50", "<b>x</b>", "a>5", "-5", "", "~", ">", "->5"}) EXPECT_FALSE(is_censored(cell)) << cell;
+}
+
+TEST_F(TargetsTest, KnownWordsAreBinaryByThemselves) {
+  for (const auto& [zero, one] :
+       {std::pair{"No", "yes"}, {"inactive", "Active"}, {"FALSE", "True"}, {"negative", "POSITIVE"}, {"0", "1"}}) {
+    const LoadedData data = load_text(table_of({one, zero, zero, "None"}));
+    EXPECT_EQ(data.set.task.kind, TaskKind::binary) << one;
+    EXPECT_THAT(data.set.task.names, ElementsAre("label"));
+    EXPECT_EQ(data.set.targets[0], 1.0f) << one;
+    EXPECT_EQ(data.set.targets[1], 0.0f) << zero;
+    EXPECT_TRUE(std::isnan(data.set.targets[3])) << "None is a missing label";
+    EXPECT_THAT(data.notes, Contains(AllOf(HasSubstr("binary labels in 'label'"), HasSubstr("1"))));
+    EXPECT_EQ(data.set.task.positive_label().empty(), std::string(one) == "1") << "numbers need no words";
+  }
+  EXPECT_THAT(load_text(table_of({"Active", "inactive"})).set.task.class_labels, ElementsAre("inactive", "active"))
+      << "the alphabet would have it the other way round for yes and no, too: inactive is no";
+  EXPECT_THAT(load_text(table_of({"active", "inactive"})).notes, Contains(HasSubstr("active is 1, inactive is 0")));
+}
+
+TEST_F(TargetsTest, TargetsOfDifferentWords) {
+  const LoadedData data = load_text("smiles,a,b\nC,yes,inactive\nCC,no,active\nCCC,yes,\n");
+  EXPECT_THAT(data.set.task.names, ElementsAre("a", "b"));
+  EXPECT_EQ(data.set.task.kind, TaskKind::binary);
+  EXPECT_THAT(data.set.task.class_labels, IsEmpty()) << "they have no common words";
+  EXPECT_EQ(data.set.targets[1], 0.0f);
+  EXPECT_EQ(data.set.targets[3], 1.0f);
+}
+
+TEST_F(TargetsTest, LabelsBesideNumbersAreLeftOutAndNamed) {
+  const LoadedData data = load_text("smiles,y,stock\nC,1.5,yes\nCC,2.5,no\nCCC,3,yes\n");
+  EXPECT_THAT(data.set.task.names, ElementsAre("y"));
+  EXPECT_EQ(data.set.task.kind, TaskKind::regression);
+  EXPECT_THAT(data.notes, Contains(AllOf(HasSubstr("'stock'"), HasSubstr("--target-columns"))));
+  LoadOptions options;
+  options.target_columns = {"stock"};
+  EXPECT_EQ(load_text("smiles,y,stock\nC,1.5,yes\nCC,2.5,no\nCCC,3,yes\n", options).set.task.kind, TaskKind::binary);
+}
+
+TEST_F(TargetsTest, OtherWordsNeedThePositiveOne) {
+  LoadOptions options;
+  options.target_columns = {"label"};
+  const LoadedData two = load_text(table_of({"soluble", "insoluble"}), options);
+  EXPECT_EQ(two.set.task.kind, TaskKind::multiclass);
+  EXPECT_EQ(two.set.task.classes, 2);
+  EXPECT_THAT(two.notes, Contains(AllOf(HasSubstr("two classes of multiclass"), HasSubstr("--positive"))));
+  options.task = TaskKind::binary;
+  EXPECT_THAT(message_of<DataError>([&] {
+                load_text(table_of({"soluble", "insoluble"}), options);
+              }),
+              AllOf(HasSubstr("insoluble, soluble"), HasSubstr("--positive")));
+  for (const bool named : {true, false}) {
+    for (const auto& [positive, first] : {std::pair{"soluble", 1.0f}, {"Insoluble", 0.0f}}) {
+      LoadOptions chosen;
+      chosen.positive = positive;
+      if (named) chosen.target_columns = {"label"};
+      const LoadedData data = load_text(table_of({"soluble", "insoluble", "NA"}), chosen);
+      EXPECT_EQ(data.set.task.kind, TaskKind::binary);
+      EXPECT_EQ(data.set.targets[0], first) << positive;
+      EXPECT_EQ(data.set.targets[1], 1.0f - first) << positive;
+      EXPECT_EQ(data.set.task.positive_label(), first == 1.0f ? "soluble" : "insoluble") << "as the table has it";
+    }
+  }
+}
+
+TEST_F(TargetsTest, PositiveTurnsKnownLabelsRoundOrIsRefused) {
+  LoadOptions options;
+  options.positive = "no";
+  EXPECT_EQ(load_text(table_of({"yes", "no"}), options).set.targets[0], 0.0f);
+  options.positive = "0";
+  EXPECT_EQ(load_text(table_of({"1", "0"}), options).set.targets[0], 0.0f);
+  options.positive = "maybe";
+  EXPECT_THAT(message_of<DataError>([&] {
+                load_text(table_of({"yes", "no"}), options);
+              }),
+              HasSubstr("no column holds it"));
+  options.target_columns = {"label"};
+  EXPECT_THAT(message_of<DataError>([&] { load_text(table_of({"yes", "no"}), options); }), HasSubstr("no, yes"));
+  options.positive = "a";
+  EXPECT_THAT(message_of<DataError>([&] { load_text(table_of({"a", "b", "c"}), options); }), HasSubstr("a, b, c"));
+  options.task = TaskKind::regression;
+  EXPECT_THAT(message_of<UsageError>([&] {
+                load_text(table_of({"a", "b"}), options);
+              }),
+              HasSubstr("not of regression"));
+}
+
+TEST_F(TargetsTest, AStoreKeepsItsLabels) {
+  LoadOptions words, two, from;
+  words.paths = {folder.write("words.csv", table_of({"active", "inactive"}))};
+  load_to_store(words, folder.file("words.h5"));
+  two.paths = {folder.write("two.csv", table_of({"soluble", "insoluble"}))};
+  two.target_columns = {"label"};
+  load_to_store(two, folder.file("two.h5"));
+
+  from.paths = {folder.file("words.h5")};
+  EXPECT_THAT(load_data(from).set.task.class_labels, ElementsAre("inactive", "active"));
+  from.positive = "inactive";
+  EXPECT_EQ(load_data(from).set.targets[0], 0.0f);
+  EXPECT_EQ(load_data(from).set.task.positive_label(), "inactive");
+  from.paths = {folder.file("two.h5")};
+  EXPECT_THAT(message_of<UsageError>([&] { load_data(from); }), HasSubstr("insoluble, soluble"));
+  from.positive = "soluble";
+  const LoadedData data = load_data(from);
+  EXPECT_EQ(data.set.task.kind, TaskKind::binary);
+  EXPECT_EQ(data.set.targets[0], 1.0f);
+  EXPECT_EQ(data.set.task.num_outputs(), 1);
+}
+
+TEST_F(TargetsTest, ColumnsLeftOutForCensoredCellsAreNamed) {
+  const LoadedData data =
+      load_text("smiles,y,ic50,note\nC,1.5,>50,a\nCC,2.5,12,b\nCCC,3,>50,c\nCCCC,4,<0.1,d\nCN,5,,e\n");
+  EXPECT_THAT(data.set.task.names, ElementsAre("y"));
+  EXPECT_THAT(data.warnings,
+              Contains(AllOf(HasSubstr("'ic50' (1 of 4 cells are numbers, 3 censored, such as >50 in row 1)"),
+                             Not(HasSubstr("note")))));
+  EXPECT_THAT(message_of<DataError>([&] { load_text("smiles,ic50\nC,>50\nCC,>50\nCCC,1\n"); }),
+              AllOf(HasSubstr("'ic50'"), HasSubstr("2 censored")))
+      << "where no target is left, the reason is in the error";
+}
+
+TEST_F(TargetsTest, OutputsOfTheseProgramsAreNoTargets) {
+  const std::string names = "y_pred,Y_STD,y_pred_0,y_prob_high,status,reason,molgraph_status,nearest_distance,pred";
+  std::string text = "smiles,y," + names + "\n";
+  for (int r = 1; r < 5; ++r) text += std::string(static_cast<std::size_t>(r), 'C') + ",2.5,1,2,3,4,5,6,7,8,9\n";
+  const LoadedData data = load_text(text);
+  EXPECT_THAT(data.set.task.names, ElementsAre("y", "pred"));
+  EXPECT_THAT(data.notes, Contains(AllOf(HasSubstr("y_pred"), HasSubstr("--target-columns"))));
+  LoadOptions options;
+  options.target_columns = {"y_pred"};
+  EXPECT_THAT(load_text(text, options).set.task.names, ElementsAre("y_pred")) << "a chosen column wins";
+}
+
+TEST_F(TargetsTest, BlankIsBlankForTargetsIdsAndParts) {
+  for (const char* blank : {"", " ", "NA", "NaN", "nan", "N/A", "null", "NULL", "None", "none", "-"}) {
+    const std::string cell(blank);
+    LoadOptions options;
+    options.splits_column = "part";
+    const LoadedData data = load_text(
+        "id,smiles,y,part\n" + cell + ",C,1.5,train\nm2,CC," + cell + ",train\nm3,CCC,3," + cell + "\nm4,CCCC,4,test\n",
+        options);
+    EXPECT_THAT(data.set.id, ElementsAre("1", "m2", "m3", "m4")) << "'" << cell << "'";
+    EXPECT_TRUE(std::isnan(data.set.targets[1])) << "'" << cell << "'";
+    EXPECT_THAT(data.split.train, ElementsAre(0, 1)) << "'" << cell << "'";
+    EXPECT_THAT(data.split.test, ElementsAre(3)) << "'" << cell << "'";
+    LoadOptions grouped;
+    grouped.split = SplitKind::group;
+    grouped.group_column = "g";
+    grouped.split_sizes = {0.5, 0.25, 0.25};
+    std::string rows = "smiles,y,g\n";
+    for (int r = 1; r <= 40; ++r)
+      rows += std::string(static_cast<std::size_t>(r), 'C') + "," + std::to_string(r) + ".5," + cell + "\n";
+    EXPECT_EQ(load_text(rows, grouped).split.train.size(), 20u) << "without a group each is its own: '" << cell << "'";
+  }
+}
+
+TEST_F(TargetsTest, TroublesOfOneKindAreOneLine) {
+  std::string header = "smiles", rows;
+  for (int t = 0; t < 70; ++t) header += ",t" + std::to_string(t);
+  for (int r = 0; r < 40; ++r) {
+    rows += std::string(static_cast<std::size_t>(r + 1), 'C');
+    for (int t = 0; t < 70; ++t) rows += t == 69 ? "," + std::to_string(r) + ".5" : ",7";
+    rows += "\n";
+  }
+  const LoadedData data = load_text(header + "\n" + rows);
+  std::vector<std::string> constant;
+  for (const std::string& warning : data.warnings)
+    if (warning.find("same value") != std::string::npos) constant.push_back(warning);
+  EXPECT_THAT(constant,
+              ElementsAre(AllOf(HasSubstr("69 targets have"), HasSubstr("'t0', 't1', 't2' ... and 66 more"))));
+}
+
+}  // namespace
+}  // namespace molgraph
