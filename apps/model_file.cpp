@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "apps/log.hpp"
+#include "datasets/text.hpp"
 #include "featurize/error.hpp"
 #include "graphormer/attention/cpu/gemm_bf16.hpp"
 
@@ -53,6 +54,18 @@ void check_finite(const std::string& name, const StoredTensor& tensor, const std
                   std::to_string(bad - values + 1) + " of " + std::to_string(count));
 }
 
+/// Before a model is made that the file's weights could never fill: its memory would be that of the configuration's sizes.
+void check_weights_can_suffice(const SafetensorsFile& file, const ModelConfig& config, const std::string& path) {
+  constexpr double kSlack = 4;   // nearer misses are named tensor by tensor
+  const EncoderOptions& e = config.encoder();
+  const double width = e.width, least = e.layers * (4 * width * width + 2 * width * e.ffn);   // queries, keys, values, output; FFN
+  double held = 0;
+  for (const auto& [name, tensor] : file.tensors) held += static_cast<double>(tensor.count());
+  if (least <= kSlack * held + 1e6) return;
+  throw FileError(path + ": the weights do not fit the model: its " + std::to_string(e.layers) + " layers of width " + std::to_string(e.width) +
+                  " need more than " + number_text(least) + " numbers, the file holds " + number_text(held));
+}
+
 void softmax(float* values, std::size_t count) {
   const float largest = *std::max_element(values, values + count);
   float total = 0;
@@ -79,6 +92,7 @@ ModelConfig read_model_config(const SafetensorsFile& file, const std::string& pa
   if (hash == file.metadata.end() || hash->second != config.featurizer.hash()) {
     throw FileError(path + ": the featuriser's hash does not fit its text \"" + config.featurizer.canonical_text() + "\"");
   }
+  check_weights_can_suffice(file, config, path);
   return config;
 }
 

@@ -167,9 +167,8 @@ MoleculeColumn find_molecule_column(const std::vector<std::string>& columns, con
   const auto named = std::ranges::find_if(columns, names_molecules);
   if (rows.empty()) return {named == columns.end() ? 0 : static_cast<int>(named - columns.begin()), named != columns.end()};
 
-  std::size_t width = columns.size();
-  for (const auto& row : rows) width = std::max(width, row.size());
-  if (!columns.empty()) width = columns.size();
+  // Without names the first row says how many columns there are; what a longer row has beyond them is none.
+  const std::size_t width = columns.empty() ? rows[0].size() : columns.size();
   const auto kinds = kinds_of(rows, 0, width);
   MoleculeColumn found{-1, true};
   std::vector<int> good;

@@ -93,6 +93,22 @@ TEST_P(PredictorTest, TheTargetsMeanAndDeviationAreDoubles) {
   EXPECT_EQ(load_model(scratch.path("old") + "/model.safetensors").model->named_buffers()["target_shift"][0].item<double>(), -2.5);
 }
 
+// A fuzz finding: 64 GB were asked for before anyone looked at the weights.
+TEST_P(PredictorTest, AConfigurationFarTooLargeForTheWeightsIsRefusedBeforeMemoryIs) {
+  const SafetensorsFile file = read_safetensors(run + "/model.safetensors");
+  ModelConfig config = tiny_config(GetParam(), {"a", "b"});
+  config.encoder().width = 65536;
+  std::vector<TensorView> views;
+  for (const auto& [name, tensor] : file.tensors) views.push_back({name, tensor.dtype, tensor.shape, tensor.bytes.data()});
+  write_safetensors(scratch.path("wide.safetensors"), {{kConfigKey, to_json(config)}, {kFeaturizerKey, config.featurizer.hash()}}, views);
+  try {
+    Predictor predictor({scratch.path("wide.safetensors")});
+    ADD_FAILURE() << "it was loaded";
+  } catch (const FileError& error) {
+    EXPECT_NE(std::string(error.what()).find("the weights do not fit the model: its 2 layers of width 65536"), std::string::npos) << error.what();
+  }
+}
+
 TEST_P(PredictorTest, OrderAndCompanyDoNotMatter) {
   Predictor predictor({run}, {.threads = 2, .limits = {}});
   const auto predictions = predictor.predict(kMolecules);

@@ -210,6 +210,16 @@ TEST_F(TableFormTest, ALineThatIsTooLongIsABadRowAndShiftsNone) {
   }
 }
 
+// A fuzz finding: without names, the molecules were taken from a column that only a longer row had.
+TEST_F(TableFormTest, WithoutNamesTheFirstRowSaysHowManyColumnsThereAre) {
+  for (const char* text : {"CCO,1\nx,,,,,,,,CCCC,0\ny,,,,,,,,CCCC,0\n", "CCO,1\nc1cc,,,CCCC\nc1cc,,,CCCC\nc1ccccc1,1\nccc1,1\n"}) {
+    TableOptions options = with_header(false);
+    const TableReader reader(folder.write("ragged.csv", text), options);
+    ASSERT_THAT(reader.columns(), SizeIs(2)) << text;
+    EXPECT_LT(reader.smiles_column(), 2) << text;
+  }
+}
+
 struct Enough {};
 
 TEST_F(TableFormTest, ReadingCanBeEnded) {
