@@ -6,6 +6,7 @@
 #include "datasets/catalogue.hpp"
 #include "datasets/dataset_warnings.hpp"
 #include "datasets/encoding.hpp"
+#include "datasets/load_checks.hpp"
 #include "datasets/load_store.hpp"
 #include "datasets/row_source.hpp"
 #include "datasets/text.hpp"
@@ -105,7 +106,8 @@ SourcePlan make_plan(const LoadOptions& options) {
     throw UsageError("give one data set or table, or two or three tables: train, [valid,] test");
   std::optional<SourcePlan> plan;
   if (options.paths.size() == 1 && options.paths[0] != "-") plan = plan_named(options.paths[0], options);
-  if (!plan) plan = plan_tables(options);
+  const bool named = plan.has_value();
+  if (!named) plan = plan_tables(options);
   if (!options.target_columns.empty()) {
     plan->computed_label = false;
     plan->target_columns = options.target_columns;
@@ -118,6 +120,7 @@ SourcePlan make_plan(const LoadOptions& options) {
     plan->task = options.task;
   }
   apply_split_options(*plan, options);
+  check_plan_options(options, *plan, named);
   return std::move(*plan);
 }
 
@@ -324,6 +327,8 @@ StoreReport load_to_store(const LoadOptions& options, const std::string& path, c
   const LoadOptions split_by = split_options(options, source);
   const bool with_scaffolds = needs_scaffolds(split_by.split);
   const bool with_rows = source.has_key() || !options.splits_file.empty();
+  const bool makes_split = split_by.split != SplitKind::automatic || with_rows || options.folds > 0;
+  if (!source.has_parts() && !makes_split) check_split_sizes(options, "none: choose one with --split-type");
   source.stream(
       with_scaffolds,
       [&](FeaturisedRow&& row) {
@@ -350,7 +355,7 @@ StoreReport load_to_store(const LoadOptions& options, const std::string& path, c
   if (source.has_parts()) {
     if (source.plan().tables.size() == 2) draw_valid_from_train(split, options);
     report.split_name = source.plan().split_name;
-  } else if (split_by.split != SplitKind::automatic || with_rows || options.folds > 0) {
+  } else if (makes_split) {
     ComputedSplits computed = computed_splits(
         split_by, {writer.size(), [&] { return std::move(keys); }, source.plan().name, std::move(rows), source.rows()});
     report.split_name = computed.name;
