@@ -3,6 +3,7 @@
 #include <cmath>
 #include <sstream>
 
+#include "apps/model_limits.hpp"
 #include "featurize/error.hpp"
 #include "graphormer/attention/dropout.hpp"
 #include "graphormer/attention/node_embedding.hpp"
@@ -16,9 +17,10 @@ FlagOptions flag_from_string(const std::string& text) {
   char first = 0, second = 0;
   in >> options.ascents >> first >> options.step_size >> second >> options.magnitude;
   const bool read = !in.fail() && (in >> std::ws).eof() && first == ',' && second == ',';
-  if (!read || options.ascents < 1 || options.ascents > 100 || !(options.step_size > 0) || !(options.magnitude >= 0)) {
-    throw UsageError("--flag " + text + ": give ascents,step,magnitude, such as 2,0.2,0: at least 1 ascent (at most 100), " +
-                     "a step above 0, a magnitude of 0 (unbounded) or more");
+  if (!read || options.ascents < 1 || options.ascents > 100 || !(options.step_size > 0 && options.step_size <= kMostNoise) ||
+      !(options.magnitude >= 0 && options.magnitude <= kMostNoise)) {
+    throw UsageError("--flag " + text + ": give ascents,step,magnitude, such as 2,0.2,0: 1 to 100 ascents, a step above 0, a " +
+                     "magnitude of 0 (unbounded) or more, both at most 1000");
   }
   return options;
 }

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <filesystem>
 
+#include "apps/option_values.hpp"
 #include "apps/side_files.hpp"
 #include "datasets/files.hpp"
 #include "featurize/error.hpp"
@@ -17,6 +18,7 @@ namespace {
 constexpr std::int64_t kRowsPerMark = 65'536;   // a counted table's places that are remembered
 constexpr std::int64_t kRowsPerLook = 4096;     // at the signals, while rows are counted
 constexpr std::chrono::milliseconds kFirstSave{500};
+constexpr std::int64_t kMostShards = 1'000'000;
 constexpr int kSavingShare = 20;                // saving the place takes at most 1/20 of the time
 
 bool is_gzipped(const std::string& path) { return without_gz(path).size() != path.size(); }
@@ -32,9 +34,9 @@ Shard parse_shard(const std::string& text) {
   bool good = first.ec == std::errc() && first.ptr != end && *first.ptr == '/';
   if (good) {
     const auto second = std::from_chars(first.ptr + 1, end, shard.count);
-    good = second.ec == std::errc() && second.ptr == end && shard.index >= 0 && shard.index < shard.count;
+    good = second.ec == std::errc() && second.ptr == end && shard.index >= 0 && shard.index < shard.count && shard.count <= kMostShards;
   }
-  if (!good) throw UsageError("--shard " + text + ": use I/N with 0 <= I < N, such as 0/4");
+  if (!good) throw UsageError("--shard " + text + ": use I/N with 0 <= I < N <= 1,000,000, such as 0/4");
   return shard;
 }
 
@@ -94,18 +96,17 @@ void add_batch_options(CommandLine& line, BatchOptions& options, const std::stri
                "Go on with OUT.part where an interrupted run of the same command ended; nothing is left to do if OUT is "
                "finished (by its record, OUT.json)");
   app.add_option("--shard", options.shard,
-                 "Only part I (from 0) of N equal parts of the rows; the parts' outputs one after the other are the "
+                 "Only part I (from 0) of N (at most 1,000,000) equal parts of the rows; the parts' outputs one after the other are the "
                  "whole's")
       ->type_name("I/N");
   app.add_flag("--strict", options.strict, "End with code 3 at the first row that is not ok, without output");
-  app.add_option("--batch-size", options.batch_size, "Rows that a thread takes at a time; changes no result")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 1'000'000))
-      ->type_name("N");
-  app.add_option("--precision", options.precision, "Of the matrix products: bf16 is faster, to about three digits; tf32 is for GPUs")
-      ->capture_default_str()
-      ->check(CLI::IsMember(std::vector<std::string>{"fp32", "tf32", "bf16"}))
-      ->type_name("TEXT");
+  limit(app.add_option("--batch-size", options.batch_size, "Rows that a thread takes at a time; changes no result"),
+        WholeRange{1, 1'000'000})
+      ->capture_default_str();
+  choose(app.add_option("--precision", options.precision,
+                        "Of the matrix products: bf16 is faster, to about three digits; tf32 is for GPUs"),
+         {"fp32", "tf32", "bf16"})
+      ->capture_default_str();
   line.add_table(options.table);
   line.add_common(options.common, kThreads | kDevice | kMaxAtoms);
 }

@@ -6,6 +6,7 @@
 #define TOML_ENABLE_FORMATTERS 0
 #include <toml++/toml.h>
 
+#include "apps/option_values.hpp"
 #include "apps/program.hpp"
 #include "apps/progress_bar.hpp"
 #include "featurize/error.hpp"
@@ -28,10 +29,12 @@ class HelpFormatter : public CLI::Formatter {
       if (at < names.size()) name += names[at] == ',' ? ", " : std::string(1, names[at]);
     }
     const bool takes_value = option->get_items_expected_max() > 0;
-    const std::string type = option->get_type_name();  // behind a colon CLI11 puts the validator
-    if (takes_value && !is_positional) name += " " + type.substr(0, type.find(':'));
+    const std::string type = option->get_type_name();  // behind a colon CLI11 puts what its check allows
+    const std::size_t colon = type.find(':');
+    if (takes_value && !is_positional) name += " " + type.substr(0, colon);
     if (takes_value && option->get_expected_max() > 1) name += " ...";
     std::string text = option->get_description();
+    if (takes_value && colon != std::string::npos) text += " [" + type.substr(colon + 1) + "]";
     if (option->get_required()) {
       text += " [required]";
     } else if (std::string value = option->get_default_str(); !value.empty() && value != "[]") {
@@ -241,6 +244,7 @@ struct CommandLine::State {
   std::string config;
   bool help = false, version = false, verbose = false, quiet = false;
   CommonOptions* common = nullptr;
+  std::vector<const CLI::Option*> named;   // on the command line
 };
 
 CommandLine::CommandLine(const std::string& name, const std::string& what, const std::string& example)
@@ -282,22 +286,19 @@ void CommandLine::add_common(CommonOptions& options, unsigned which) {
   state_->common = &options;
   const std::string group = "Common";
   if (which & kThreads) {
-    app.add_option("--threads", options.threads, "CPU threads, at most 1,024; 0 = all cores this process may use")
+    limit(app.add_option("--threads", options.threads, "CPU threads; 0 = all cores this process may use"), WholeRange{0, 1024})
         ->capture_default_str()
-        ->check(CLI::Range(0, 1024))
-        ->type_name("N")
         ->group(group);
   }
   if (which & kDevice) {
-    app.add_option("--device", options.device, "What computes: cpu, or cuda or cuda:N for an NVIDIA GPU; auto = cpu")
+    app.add_option("--device", options.device, "What computes: cpu, or an NVIDIA GPU; auto = cpu [auto, cpu, cuda, cuda:N with N 0 to 999]")
         ->capture_default_str()
         ->type_name("NAME")
         ->group(group);
   }
   if (which & kSeed) {
-    app.add_option("--seed", options.seed, "Seed of everything random; equal seeds give equal results")
+    limit(app.add_option("--seed", options.seed, "Seed of everything random; equal seeds give equal results"), kSeeds)
         ->capture_default_str()
-        ->type_name("N")
         ->group(group);
   }
   if (which & kDataDir) {
@@ -307,10 +308,8 @@ void CommandLine::add_common(CommonOptions& options, unsigned which) {
         ->group(group);
   }
   if (which & kMaxAtoms) {
-    app.add_option("--max-atoms", options.max_atoms, "Larger molecules get the status too_large")
+    limit(app.add_option("--max-atoms", options.max_atoms, "Larger molecules get the status too_large"), WholeRange{1, kMostAtoms})
         ->capture_default_str()
-        ->check(CLI::Range(1, kMostAtoms))
-        ->type_name("N")
         ->group(group);
   }
 }
@@ -318,12 +317,10 @@ void CommandLine::add_common(CommonOptions& options, unsigned which) {
 void CommandLine::add_table(TableFlags& flags) {
   CLI::App& app = state_->app;
   const std::string group = "Input";
-  app.add_option(
-         "--format", flags.format,
-         "auto, csv, tsv, smi or sdf; auto goes by the suffix (without .gz), for standard input by the first lines; "
-         "a CSV may have tabs or semicolons")
+  choose(app.add_option("--format", flags.format,
+                        "auto goes by the suffix (without .gz), for standard input by the first lines; a CSV may have tabs or semicolons"),
+         {"auto", "csv", "tsv", "smi", "sdf"})
       ->capture_default_str()
-      ->type_name("NAME")
       ->group(group);
   app.add_flag("--header", flags.table.header,
                "The first line holds the columns' names; without this and --no-header the lines behind it decide")
@@ -345,7 +342,8 @@ void CommandLine::add_table(TableFlags& flags) {
 void CommandLine::parse(const std::vector<std::string>& arguments) {
   State& state = *state_;
   std::vector<std::string> all = checked_flags(state.app, arguments);
-  for (const CLI::Option* option : options_named_in(state.app, all)) {
+  state.named = options_named_in(state.app, all);
+  for (const CLI::Option* option : state.named) {
     if (option->check_lname("help")) {
       write_stdout("Example:\n  " + state.example + "\n\n" + state.app.help());
       throw EndProgram{};
@@ -356,7 +354,7 @@ void CommandLine::parse(const std::vector<std::string>& arguments) {
     }
   }
   if (const std::string file = config_file_in(all); !file.empty()) {
-    const auto more = arguments_of_config(state.app, file, options_named_in(state.app, all));
+    const auto more = arguments_of_config(state.app, file, state.named);
     // In front: a bare "--" on the command line ends the options.
     all.insert(all.begin(), more.begin(), more.end());
   }
@@ -384,6 +382,11 @@ void log_errors_only() {
 bool CommandLine::given(const std::string& option) const {
   const CLI::Option* found = state_->app.get_option_no_throw(option);
   return found != nullptr && found->count() > 0;
+}
+
+bool CommandLine::named(const std::string& option) const {
+  const CLI::Option* found = state_->app.get_option_no_throw(option);
+  return std::find(state_->named.begin(), state_->named.end(), found) != state_->named.end();
 }
 
 bool CommandLine::quiet() const { return state_->quiet; }

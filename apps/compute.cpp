@@ -24,6 +24,7 @@ void let_engine_train(const std::shared_ptr<Engine>& engine, Trainable& trainabl
 
 void check_compute(const TrainRun& run) {
   const TrainOptions& o = run.options;
+  if (!o.freeze.empty() && o.from.empty()) throw UsageError("--freeze keeps what --from RUN brings along: give both");
   if (o.backend == "reference") {
     if (run.gpu != kNoGpu) throw UsageError("--backend reference computes on the CPU; without it, --device cuda computes on the GPU");
     if (o.precision != "fp32") throw UsageError("--precision " + o.precision + " is the engines'; --backend reference has fp32 only");

@@ -4,6 +4,8 @@
 #include <CLI/CLI.hpp>
 
 #include "apps/embed_output.hpp"
+#include "apps/model_limits.hpp"
+#include "apps/option_values.hpp"
 #include "featurize/error.hpp"
 
 namespace molgraph {
@@ -27,30 +29,21 @@ EmbedOptions parse(const std::vector<std::string>& arguments) {
   app.add_option("-m,--model", options.model, "Run directory or model.safetensors; one run, no ensemble")
       ->required()
       ->type_name("RUN");
-  app.add_option("--pooling", options.pooling, "token (the virtual node), or mean, sum or max over the atoms")
-      ->capture_default_str()
-      ->type_name("NAME");
-  app.add_option(
-         "--layer", options.layers,
-         "-1 = the last, after the final LayerNorm; l = after block l; 0 = the input; several are put side by side")
-      ->capture_default_str()
-      ->type_name("L");
+  choose(app.add_option("--pooling", options.pooling, "The virtual node (token), or over the atoms"), {"token", "mean", "sum", "max"})
+      ->capture_default_str();
+  limit(app.add_option("--layer", options.layers,
+                       "-1 = the last, after the final LayerNorm; l = after block l; 0 = the input; several are put side by side"),
+        WholeRange{-1, kMostLayers})
+      ->capture_default_str();
   app.add_flag("--l2", options.l2, "Scale each row to length 1");
-  app.add_option("--dtype", options.dtype, "float32, or float16 for .npz, .npy and .h5")
-      ->capture_default_str()
-      ->type_name("NAME");
+  choose(app.add_option("--dtype", options.dtype, "float16 is for .npz, .npy and .h5"), {"float32", "float16"})
+      ->capture_default_str();
   add_batch_options(line, options.batch,
                     "By suffix: .npz (arrays embeddings, ids, smiles, status), .h5 (embeddings, id, smiles, status, reason), "
                     ".npy (with the ids in OUT.npy.rows.csv), .csv, .tsv or .jsonl, these three also .gz; - is CSV on standard output");
   line.parse(arguments);
   options.batch.config = line.config_file();
   return options;
-}
-
-FloatKind float_kind(const std::string& dtype) {
-  if (dtype == "float32") return FloatKind::float32;
-  if (dtype == "float16") return FloatKind::float16;
-  throw UsageError("--dtype " + dtype + ": use float32 or float16");
 }
 
 std::string text_of(const std::vector<int>& numbers) {
@@ -61,7 +54,7 @@ std::string text_of(const std::vector<int>& numbers) {
 
 int embed(const EmbedOptions& options) {
   const EmbeddingOptions embedding{pooling_from_string(options.pooling), options.layers, options.l2};
-  const FloatKind kind = float_kind(options.dtype);
+  const FloatKind kind = options.dtype == "float16" ? FloatKind::float16 : FloatKind::float32;
   const auto format = embedding_lines_format(options.batch.output);
   if (format && kind == FloatKind::float16) throw UsageError("--dtype float16 is for .npz, .npy and .h5 only");
   if (!format && options.batch.resume) throw UsageError("--resume is for .csv, .tsv and .jsonl only");

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "apps/file_roles.hpp"
+#include "apps/option_values.hpp"
 #include "apps/output_file.hpp"
 #include "apps/program.hpp"
 #include "apps/side_files.hpp"
@@ -34,34 +35,27 @@ void add_data_options(CLI::App& app, FeaturizeOptions& options) {
       ->expected(1, 3)
       ->type_name("IN");
   app.add_option("-o,--output", options.output, "The store to write")->required()->type_name("STORE.h5");
-  app.add_option("--features", options.features,
-                 "molgraph (10 atom and 4 bond columns), ogb (9 and 3) or zinc (1 and 1); else the data set's own, else molgraph")
-      ->type_name("NAME");
+  choose(app.add_option("--features", options.features,
+                        "molgraph (10 atom and 4 bond columns), ogb (9 and 3) or zinc (1 and 1); else the data set's own, else molgraph"),
+         {"molgraph", "ogb", "zinc"});
   app.add_flag("--no-pairs", options.no_pairs, "Leave the distances out; readers compute them again");
   app.add_option("--target-columns", options.load.target_columns,
                  "Columns to learn; else all that are mostly numbers or all yes and no, but id, name, weight and the like")
       ->type_name("NAME");
-  app.add_option("-t,--task-type", options.task,
-                 "regression, classification or multiclass; else by the values (only 0 and 1, yes and no = classification)")
-      ->type_name("NAME");
+  choose(app.add_option("-t,--task-type", options.task, "Kind of target; else by the values (only 0 and 1, yes and no = classification)"),
+         {"regression", "classification", "binary", "multiclass"});
   app.add_option("--positive", options.load.positive,
                  "Classification: the label that is 1, where two words do not say it themselves as yes and no do")
       ->type_name("LABEL");
   app.add_option("--subset", options.load.subset, "Part of a named data set: zinc 12k or full, pcqm4mv2 partial or sample")
       ->type_name("NAME");
-  app.add_option("--limit", options.load.limit, "Keep this many molecules; 0 = all")
-      ->capture_default_str()
-      ->check(CLI::NonNegativeNumber)
-      ->type_name("N");
-  app.add_option(
-         "--split-type", options.split,
-         "Write this split: published, random, scaffold, scaffold-balanced, group, time or predefined; else the source's own, "
-         "if it has one")
-      ->type_name("NAME");
-  app.add_option("--split-sizes", options.split_sizes, "Train, valid and test of a new split")
+  limit(app.add_option("--limit", options.load.limit, "Keep this many molecules; 0 = all"), kMoleculeLimits)
+      ->capture_default_str();
+  choose(app.add_option("--split-type", options.split, "Write this split; else the source's own, if it has one"),
+         {"published", "random", "scaffold", "scaffold-balanced", "group", "time", "predefined"});
+  limit(app.add_option("--split-sizes", options.split_sizes, "Train, valid and test of a new split"), kSplitShares)
       ->expected(3)
-      ->capture_default_str()
-      ->type_name("X");
+      ->capture_default_str();
   app.add_option("--splits-column", options.load.splits_column, "Column that says train, valid or test")
       ->type_name("NAME");
   app.add_option("--group-column", options.load.group_column, "Split group: column whose equal cells stay in one part")

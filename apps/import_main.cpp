@@ -3,6 +3,8 @@
 
 #include "apps/file_roles.hpp"
 #include "apps/import_run.hpp"
+#include "apps/model_limits.hpp"
+#include "apps/option_values.hpp"
 #include "apps/program.hpp"
 #include "apps/run_directory.hpp"
 #include "featurize/error.hpp"
@@ -20,18 +22,18 @@ int body(const std::vector<std::string>& arguments) {
   app.add_option("weights", options.weights, "archive of torch.save or safetensors; with --export the run directory")
       ->required()
       ->type_name("PATH");
-  app.add_option("--origin", options.origin, "code that the weights belong to")->check(CLI::IsMember(import_origins()));
+  choose(app.add_option("--origin", options.origin, "code that the weights belong to"), import_origins());
   app.add_option("-o,--output-dir", run, "run directory to make");
   app.add_option("--export", out, "write the run's weights as a state dict of its origin");
-  app.add_option("--features", options.features, "atom and bond columns (empty: by the tables)")
-      ->check(CLI::IsMember(std::vector<std::string>{"ogb", "zinc"}));
-  app.add_option("--heads", options.heads, "attention heads; 0 = by the tables (needed for grpe)")->capture_default_str();
-  app.add_option("--path-hops", options.path_hops, "graphormer: hops that count; 0 = 20 for zinc features, else 5")
-      ->capture_default_str();
-  app.add_option("--max-distance", options.max_distance, "cap of the topology classes; 0 = by the tables")->capture_default_str();
-  app.add_option("--spatial-pos-max", options.spatial_pos_max,
-                 "graphormer: mask atom pairs at this distance or more; 0 = off (v1 was trained with 20, v2 with 1024)")
-      ->capture_default_str();
+  choose(app.add_option("--features", options.features, "atom and bond columns (empty: by the tables)"), {"ogb", "zinc"});
+  const auto number = [&](const char* flag, int& value, int most, const char* help) {
+    limit(app.add_option(flag, value, help), WholeRange{0, most})->capture_default_str();
+  };
+  number("--heads", options.heads, kMostHeads, "attention heads; 0 = by the tables (needed for grpe)");
+  number("--path-hops", options.path_hops, kMostDistance, "graphormer: hops that count; 0 = 20 for zinc features, else 5");
+  number("--max-distance", options.max_distance, kMostDistance, "cap of the topology classes; 0 = by the tables");
+  number("--spatial-pos-max", options.spatial_pos_max, kMostForbidden,
+         "graphormer: mask atom pairs at this distance or more; 0 = off (v1 was trained with 20, v2 with 1024)");
   app.add_option("--target-names", options.target_names, "names of the outputs (empty: target, or target_1 ...)");
   line.parse(arguments);
   const std::vector<FileRole> config{{line.config_file(), "--config"}};

@@ -9,6 +9,7 @@
 #include "apps/model_factory.hpp"
 #include "apps/model_file.hpp"
 #include "apps/program.hpp"
+#include "apps/run_claim.hpp"
 #include "apps/run_directory.hpp"
 #include "apps/warm_start.hpp"
 #include "datasets/torch_archive.hpp"
@@ -103,10 +104,9 @@ const std::vector<std::string>& import_origins() {
 
 ModelConfig import_run(const ImportOptions& options, const std::string& run) {
   const RunDirectory directory{run};
-  if (std::filesystem::exists(directory.model()))
-    throw UsageError(run + " holds a run already; choose another --output-dir");
   refuse_overwriting({{options.weights, "the weights"}}, in_role("--output-dir", directory.files()));
   refuse_folder_inside({{options.weights, "the weights"}}, {run, "--output-dir"});
+  const RunClaim claim(run, false);
   const StateDict state = read_weights(options.weights);
   const ModelConfig config = config_of(state, options);
   const std::shared_ptr<GraphModel> model = make_model(config, 0);
@@ -119,7 +119,6 @@ ModelConfig import_run(const ImportOptions& options, const std::string& run) {
     if (!torch::isfinite(tensor).all().item<bool>()) throw FileError(options.weights + ": its weights are not all finite: those of " + item.key());
     item.value().copy_(tensor);
   }
-  std::filesystem::create_directories(run);
   save_model(directory.model(), *model, config);
   std::int64_t parameters = 0, published = 0;
   for (const auto& item : model->named_parameters()) parameters += item.value().numel();

@@ -146,10 +146,10 @@ std::string scalar_text(const Json& value) {
   if (value.is_boolean()) return value.get<bool>() ? "yes" : "no";
   if (value.is_number_integer()) return with_thousands(value.get<std::int64_t>());
   if (value.is_number()) {
-    std::ostringstream out;
-    out.precision(6);
-    out << value.get<double>();
-    return out.str();
+    std::string text = sensible_number(value.get<double>());
+    if (text.find('.') == std::string::npos || text.find('e') != std::string::npos) return text;
+    text.erase(text.find_last_not_of('0') + 1);   // 0.1000 of a list of options is 0.1
+    return text.ends_with('.') ? text.substr(0, text.size() - 1) : text;
   }
   return value.is_null() ? "-" : value.dump();
 }

@@ -5,6 +5,7 @@
 #include <array>
 #include <set>
 
+#include "apps/model_limits.hpp"
 #include "featurize/error.hpp"
 
 namespace molgraph {
@@ -158,28 +159,28 @@ void check_range(const ObjectReader& reader, const char* key, double value, doub
 }
 
 void check(const ObjectReader& reader, const EncoderOptions& e, const ModelConfig& config) {
-  check_range(reader, "layers", e.layers, 1, 1000);
-  check_range(reader, "heads", e.heads, 1, 4096);
-  check_range(reader, "width", e.width, 1, 65536);
-  check_range(reader, "ffn", e.ffn, 1, 262144);
+  check_range(reader, "layers", e.layers, 1, kMostLayers);
+  check_range(reader, "heads", e.heads, 1, kMostHeads);
+  check_range(reader, "width", e.width, 1, kMostWidth);
+  check_range(reader, "ffn", e.ffn, 1, kMostFfn);
   if (e.width % e.heads != 0) reader.fail("'width' is not a multiple of 'heads'");
   for (double p : {e.dropout, e.attention_dropout, e.activation_dropout, e.input_dropout}) {
-    check_range(reader, "dropout", p, 0.0, 0.999);
+    check_range(reader, "dropout", p, 0.0, kMostDropout);
   }
   const bool graphormer = config.kind == ModelKind::graphormer;
   check_range(reader, "score_terms", e.score_terms, 1, 16);
-  check_range(reader, "gate_path_hops", e.gate.path_hops, 0, 65000);
+  check_range(reader, "gate_path_hops", e.gate.path_hops, 0, kMostDistance);
   const bool positions = e.position != NodePosition::none || e.terms.absolute_bias;
-  check_range(reader, "position_dim", e.position_dim, positions ? 1 : 0, 1024);
+  check_range(reader, "position_dim", e.position_dim, positions ? 1 : 0, kMostPositions);
   if (e.terms.global_bias && !e.terms.topology_query) reader.fail("has 'global_bias' without 'topology_query'");
-  check_range(reader, "max_distance", graphormer ? config.graphormer.max_distance : config.grpe.max_distance, 1, 65000);
+  check_range(reader, "max_distance", graphormer ? config.graphormer.max_distance : config.grpe.max_distance, 1, kMostDistance);
   if (graphormer) {
-    check_range(reader, "path_hops", config.graphormer.path_hops, 1, 65000);
-    check_range(reader, "max_degree", config.graphormer.max_degree, 0, 65000);
-    check_range(reader, "spatial_pos_max", config.graphormer.spatial_pos_max, 0, 65533);
+    check_range(reader, "path_hops", config.graphormer.path_hops, 1, kMostDistance);
+    check_range(reader, "max_degree", config.graphormer.max_degree, 0, kMostDistance);
+    check_range(reader, "spatial_pos_max", config.graphormer.spatial_pos_max, 0, kMostForbidden);
   } else {
     check_range(reader, "last_mlp", config.grpe.last_mlp, 0, 100);
-    check_range(reader, "perturb_noise", config.grpe.perturb_noise, 0, 1000);
+    check_range(reader, "perturb_noise", config.grpe.perturb_noise, 0, kMostNoise);
   }
 }
 

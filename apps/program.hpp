@@ -94,6 +94,8 @@ class CommandLine {
   void parse(const std::vector<std::string>& arguments);
   /// Was the option given, on the command line or in the configuration file? After parse(); `option` as "--lr".
   bool given(const std::string& option) const;
+  /// Does it stand on the command line itself?
+  bool named(const std::string& option) const;
   /// True with -q: no progress, warnings only.
   bool quiet() const;
   /// The file of --config, "" if none.
@@ -156,6 +158,12 @@ ReadingHooks reading_hooks();
 
 /// "1,234,567"
 std::string with_thousands(std::int64_t value);
+/// Results for people, to four significant digits: "0.1234", "12.30", "12,346"; from 1e-4 down and 1e9 up "1.234e-05"; "-" for NaN.
+std::string sensible_number(double value);
+/// A column of them: as many decimals for all as give the largest four digits and the smallest three, at most six.
+std::vector<std::string> sensible_column(const std::vector<double>& values);
+/// A path for messages, its middle left out if it is longer than a few lines.
+std::string shortened(const std::string& path);
 /// "4.2 s", "3 min 05 s", "2 h 10 min"
 std::string duration_text(double seconds);
 

@@ -4,6 +4,7 @@ set(MOLGRAPH_PREDICTOR_SOURCES
 set(MOLGRAPH_PROGRAM_SOURCES
   file_roles.cpp          # no output is an input
   command_line.cpp        # flags, --config, "did you mean"
+  option_values.cpp       # ranges of numbers, lists of words
   output_file.cpp         # OUT.part, gzip, standard output
   program.cpp             # exit codes, signals, pipes, logs
   progress.cpp            # bar and plain lines

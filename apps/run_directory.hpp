@@ -9,6 +9,9 @@
 
 namespace molgraph {
 
+/// The first line of config.toml.
+inline constexpr const char* kConfigHeading = "# All options of this run, resolved; molgraph-train --config takes this file.";
+
 /// Paths inside a run directory.
 struct RunDirectory {
   std::string folder;
@@ -21,6 +24,7 @@ struct RunDirectory {
   std::string test_predictions() const { return folder + "/test_predictions.csv"; }
   std::string rejected() const { return folder + "/rejected.csv"; }
   std::string results() const { return folder + "/results.csv"; }
+  std::string lock() const { return folder + "/training.lock"; }   ///< while a process writes here
   std::string log() const { return folder + "/log.txt"; }
   /// All of these, and those of the runs in it (model_0, model_1, ...) that are there.
   std::vector<std::string> files() const;

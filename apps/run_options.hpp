@@ -4,6 +4,7 @@
 #include <string>
 
 #include "apps/model_config.hpp"
+#include "apps/option_conflicts.hpp"
 #include "apps/train_options.hpp"
 #include "apps/trainer.hpp"
 #include "datasets/load.hpp"
@@ -25,7 +26,8 @@ LoadOptions to_load_options(const TrainOptions& options, int threads);
 
 /// Decides what the options leave automatic and writes it back, so that config.toml holds every value in use.
 /// `start` is the configuration of the run that --from names, else null. Throws UsageError on contradictions.
-ModelConfig resolve_model(TrainOptions& options, const MoleculeSet& set, const ModelConfig* start);
+/// `named`: see option_conflicts.hpp.
+ModelConfig resolve_model(TrainOptions& options, const MoleculeSet& set, const ModelConfig* start, const NamedFlags& named = {});
 /// Call after resolve_model. `folder` and `identity` of the result are set too.
 TrainerOptions resolve_training(TrainOptions& options, const LoadedData& data, const std::string& folder);
 

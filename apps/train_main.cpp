@@ -5,8 +5,10 @@
 #include <functional>
 
 #include "apps/file_roles.hpp"
+#include "apps/option_values.hpp"
 #include "apps/program.hpp"
 #include "apps/recipes.hpp"
+#include "apps/run_claim.hpp"
 #include "apps/run_directory.hpp"
 #include "apps/train_options.hpp"
 #include "apps/train_run.hpp"
@@ -25,6 +27,7 @@ constexpr const char* kExample =
 struct Call {
   std::string output, config;
   bool resume = false;
+  NamedFlags named;
   CommonOptions common;
 };
 
@@ -58,7 +61,10 @@ void add_option(CLI::App& app, const TrainOption& option) {
           if (name == "split-sizes") added->expected(3);
           if (name == "grpe-terms") added->expected(0, 5);
         }
-        if (!option.words.empty() && !on_off) added->check(CLI::IsMember(option.words));
+        if (!option.words.empty()) choose(added, option.words);
+        if constexpr (!std::is_same_v<T, bool>) {
+          if (!std::holds_alternative<std::monostate>(option.range)) limit(added, option.range);
+        }
         added->group(option.group);
       },
       option.field);
@@ -82,22 +88,20 @@ std::pair<TrainOptions, Call> parse(const std::vector<std::string>& arguments, c
   describe(line, options, call);
   line.parse(arguments);
   call.config = line.config_file();
+  for (const auto& option : list_options(options))
+    if (line.named("--" + option.key())) call.named.insert(option.key());
   if (first) return result;
-  // A recipe counts in steps or in epochs; what the user gives replaces both, and warm-up keeps its share.
-  if (line.given("--epochs") && !line.given("--steps")) options.steps = 0;
-  if (line.given("--steps") && !line.given("--epochs")) options.epochs = 0;
-  if (!line.given("--warmup-steps") && base.steps > 0 && options.steps != base.steps) {
+  // A recipe (or a --config) counts in steps or in epochs; what the user gives replaces both, and warm-up keeps its share.
+  const auto only = [&](const char* one, const char* other) { return line.named(one) ? !line.named(other) : line.given(one) && !line.given(other); };
+  if (only("--epochs", "--steps")) options.steps = 0;
+  if (only("--steps", "--epochs")) options.epochs = 0;
+  const bool warmup_epochs = only("--warmup-epochs", "--warmup-steps");
+  if (warmup_epochs) options.warmup_steps = -1;
+  if (only("--warmup-steps", "--warmup-epochs")) options.warmup_epochs = 0;
+  if (!line.given("--warmup-steps") && !warmup_epochs && base.steps > 0 && options.steps != base.steps) {
     options.warmup_steps = options.steps > 0 ? base.warmup_steps * options.steps / base.steps : -1;
   }
   return result;
-}
-
-std::string free_folder(const std::string& data) {
-  const std::string stem = std::filesystem::path(data).filename().string();
-  const std::string base = "runs/" + stem.substr(0, stem.find('.'));
-  std::string folder = base;
-  for (int i = 2; std::filesystem::exists(folder); ++i) folder = base + "-" + std::to_string(i);
-  return folder;
 }
 
 /// The run to continue: its stored options, with which the command line must agree.
@@ -135,7 +139,13 @@ void check_roles(const TrainRun& run, const Call& call) {
   refuse_overwriting(inputs, in_role("the run's file", RunDirectory{run.folder}.files()));
 }
 
-/// What is trained and where, from the command line and, with --resume, from the run itself. Throws UsageError.
+/// The folder that is trained in, claimed for this process.
+std::unique_ptr<RunClaim> claim_folder(const TrainRun& run, const Call& call) {
+  if (run.folder.empty()) return claim_free_folder(run.options.data[0]);
+  return std::make_unique<RunClaim>(run.folder, call.resume);
+}
+
+/// What is trained, from the command line and, with --resume, from the run itself. Throws UsageError.
 TrainRun training_asked_for(const std::vector<std::string>& arguments, const TrainOptions& options, const Call& call) {
   TrainRun run;
   if (call.resume && std::filesystem::exists(call.output + "/config.toml")) {
@@ -147,12 +157,9 @@ TrainRun training_asked_for(const std::vector<std::string>& arguments, const Tra
   if (run.options.data.empty()) {
     throw UsageError("what to train on? Name a data set, a table or a store: molgraph-train my_assay.csv");
   }
-  run.folder = call.output.empty() ? free_folder(run.options.data[0]) : call.output;
+  run.folder = call.output;
   while (run.folder.size() > 1 && run.folder.back() == '/') run.folder.pop_back();
-  if (!call.resume && std::filesystem::exists(run.folder + "/config.toml")) {
-    throw UsageError(run.folder + " holds a run already; go on with --resume or choose another --output-dir");
-  }
-  check_roles(run, call);
+  if (!run.folder.empty()) check_roles(run, call);   // a folder that is chosen for it is nobody's input
   return run;
 }
 
@@ -172,7 +179,14 @@ int body(const std::vector<std::string>& arguments) {
   const auto processes = std::make_shared<Processes>(place_from_environment());
   catch_stop_signals();
   if (!processes->first()) log_errors_only();
-  TrainRun run = training_agreed_on(*processes, [&, &options = options, &call = call] { return training_asked_for(arguments, options, call); });
+  std::unique_ptr<RunClaim> claim;   // the first process's; ends behind the training
+  TrainRun run = training_agreed_on(*processes, [&, &options = options, &call = call] {
+    TrainRun asked = training_asked_for(arguments, options, call);
+    claim = claim_folder(asked, call);
+    asked.folder = claim->folder();
+    return asked;
+  });
+  run.named = call.named;
   const ProcessPlace& place = processes->place();
   run.processes = processes;
   run.resume = call.resume;

@@ -3,17 +3,31 @@
 #include <toml++/toml.h>
 
 #include <fstream>
+#include <iomanip>
 #include <sstream>
 
+#include "apps/model_limits.hpp"
+#include "apps/recipes.hpp"
 #include "featurize/error.hpp"
+#include "featurize/pair_relations.hpp"
 #include "graphormer/attention/encodings.hpp"
 
 namespace molgraph {
 namespace {
 
+constexpr std::int64_t kMostBatch = 1'000'000;
+constexpr std::int64_t kMostFolds = 1000;   // and members of an ensemble
+constexpr std::int64_t kMostEpochs = 1'000'000;
+
 std::vector<std::string> encoding_words() {
   std::vector<std::string> words{""};
   for (const Encoding& encoding : encodings()) words.emplace_back(encoding.name);
+  return words;
+}
+
+std::vector<std::string> recipe_words() {
+  std::vector<std::string> words{""};
+  for (const Recipe& item : recipes()) words.push_back(item.name);
   return words;
 }
 
@@ -37,44 +51,45 @@ std::vector<TrainOption> list_options(TrainOptions& o) {
       {"--positive", data, &o.positive, "classification: the label that is 1, where two words do not say it themselves as yes and no do", {}},
       {"--features", data, &o.features, "atom and bond columns (empty: the data set's, else molgraph; with --recipe ogb)", {"", "molgraph", "ogb", "zinc"}},
       {"--split-type", data, &o.split_type, "how to split (empty: published, else random)", {"", "published", "random", "scaffold", "scaffold-balanced", "group", "time", "predefined"}},
-      {"--split-sizes", data, &o.split_sizes, "shares of train, valid and test", {}},
+      {"--split-sizes", data, &o.split_sizes, "shares of train, valid and test", {}, kSplitShares},
       {"--splits-column", data, &o.splits_column, "column with train, val, test (implies predefined)", {}},
       {"--group-column", data, &o.group_column, "split group: column whose equal cells stay in one part", {}},
       {"--time-column", data, &o.time_column, "split time: column of numbers or dates; the latest are the test part", {}},
       {"--splits-file", data, &o.splits_file, "JSON list of {\"train\", \"val\", \"test\"} with row numbers from 0; several = folds", {}},
-      {"--folds", data, &o.folds, "cross-validation: models model_0, model_1, ... with disjoint test parts (--steps counts as whole epochs); 0 = off", {}},
-      {"--limit", data, &o.limit, "keep this many molecules; 0 = all", {}},
-      {"--max-atoms", data, &o.max_atoms, "reject larger molecules", {}},
+      {"--folds", data, &o.folds, "cross-validation: models model_0, model_1, ... with disjoint test parts (--steps counts as whole epochs); 0 = off", {}, WholeRange{0, kMostFolds}},
+      {"--limit", data, &o.limit, "keep this many molecules; 0 = all", {}, kMoleculeLimits},
+      {"--max-atoms", data, &o.max_atoms, "reject larger molecules", {}, WholeRange{1, kMostAtoms}},
       {"--strict", data, &o.strict, "stop at the first bad row", {}},
 
-      {"--recipe", model, &o.recipe, "settings of a paper (see the list below); other flags override single values", {}},
+      {"--recipe", model, &o.recipe, "settings of a paper, listed below; other flags override single values", recipe_words()},
       {"--model", model, &o.model, "architecture: node input and initialisation (empty: by --encoding, else by data set)", {"", "graphormer", "grpe"}},
-      {"--size", model, &o.size, "graphormer: slim small base large; grpe: tiny small standard large (empty: slim or small)", {}},
-      {"--layers", model, &o.layers, "blocks; 0 = by --size", {}},
-      {"--width", model, &o.width, "channels, a multiple of heads; 0 = by --size", {}},
-      {"--ffn", model, &o.ffn, "inner width of the FFN; 0 = by --size", {}},
-      {"--heads", model, &o.heads, "attention heads; 0 = by --size", {}},
+      {"--size", model, &o.size, "graphormer: slim small base large; grpe: tiny small standard large (empty: slim or small)",
+       {"", "slim", "small", "base", "large", "tiny", "standard"}},
+      {"--layers", model, &o.layers, "blocks; 0 = by --size", {}, WholeRange{0, kMostLayers}},
+      {"--width", model, &o.width, "channels, a multiple of heads; 0 = by --size", {}, WholeRange{0, kMostWidth}},
+      {"--ffn", model, &o.ffn, "inner width of the FFN; 0 = by --size", {}, WholeRange{0, kMostFfn}},
+      {"--heads", model, &o.heads, "attention heads; 0 = by --size", {}, WholeRange{0, kMostHeads}},
       {"--encoding", model, &o.encoding, "position encoding, see docs/encodings.md (empty: the model's own)", encoding_words()},
       {"--urpe", model, &o.urpe, "URPE's gate: on, off or auto (on where none of --model, --encoding, --recipe is given)", {"auto", "on", "off"}},
       {"--gate-relu", model, &o.gate_relu, "the gate goes through ReLU", {}},
       {"--gate-path", model, &o.gate_path, "the gate has an edge-path term, over --path-hops", {}},
       {"--gate-per-layer", model, &o.gate_per_layer, "a gate per layer", {}},
       {"--share-encodings", model, &o.share_encodings, "relation tables shared by all layers: on, off or auto (off for diet-rel)", {"auto", "on", "off"}},
-      {"--pe-dim", model, &o.pe_dim, "eigenvectors of laplacian, steps of random-walk, diet-abs and tupe; 0 = 8 and 16", {}},
+      {"--pe-dim", model, &o.pe_dim, "eigenvectors of laplacian, steps of random-walk, diet-abs and tupe; 0 = 8 and 16", {}, WholeRange{0, kMostPositions}},
       {"--post-ln", model, &o.post_ln, "LayerNorm after the residual sums", {}},
-      {"--max-distance", model, &o.max_distance, "cap of the topology classes; 0 = graphormer 20, grpe 5", {}},
-      {"--path-hops", model, &o.path_hops, "hops of the edge-path bias and of --gate-path; 0 = 20 for zinc features, else 5", {}},
+      {"--max-distance", model, &o.max_distance, "cap of the topology classes; 0 = graphormer 20, grpe 5", {}, WholeRange{0, kMostDistance}},
+      {"--path-hops", model, &o.path_hops, "hops of the edge-path bias and of --gate-path; 0 = 20 for zinc features, else 5", {}, WholeRange{0, kMostDistance}},
       {"--path", model, &o.path, "graphormer: edge-path bias over the mean of all shortest paths or a single one", {"mean", "single"}},
-      {"--spatial-pos-max", model, &o.spatial_pos_max, "graphormer: mask atom pairs at this distance or more; 0 = off", {}},
+      {"--spatial-pos-max", model, &o.spatial_pos_max, "graphormer: mask atom pairs at this distance or more; 0 = off", {}, WholeRange{0, kMostForbidden}},
       {"--untie-virtual", model, &o.untie_virtual, "graphormer: a bias of its own for each pair kind of the virtual node", {}},
       {"--key-term", model, &o.key_term, "grpe: relation terms with the key's own column (paper) or row (published code)", {"column", "row"}},
-      {"--grpe-terms", model, &o.grpe_terms, "grpe: terms in use, out of topology edge query key value", {}},
+      {"--grpe-terms", model, &o.grpe_terms, "grpe: terms in use", {"topology", "edge", "query", "key", "value"}},
       {"--published-classes", model, &o.published_classes, "grpe: relation classes as the published code assigns them", {}},
-      {"--dropout", model, &o.dropout, "dropout of the residual branches", {}},
-      {"--attention-dropout", model, &o.attention_dropout, "dropout of the attention weights", {}},
-      {"--activation-dropout", model, &o.activation_dropout, "dropout inside the FFN", {}},
-      {"--input-dropout", model, &o.input_dropout, "dropout of the node input", {}},
-      {"--perturb-noise", model, &o.perturb_noise, "grpe: width of the uniform noise on the node input in training", {}},
+      {"--dropout", model, &o.dropout, "dropout of the residual branches", {}, RealRange{0, kMostDropout}},
+      {"--attention-dropout", model, &o.attention_dropout, "dropout of the attention weights", {}, RealRange{0, kMostDropout}},
+      {"--activation-dropout", model, &o.activation_dropout, "dropout inside the FFN", {}, RealRange{0, kMostDropout}},
+      {"--input-dropout", model, &o.input_dropout, "dropout of the node input", {}, RealRange{0, kMostDropout}},
+      {"--perturb-noise", model, &o.perturb_noise, "grpe: width of the uniform noise on the node input in training", {}, RealRange{0, kMostNoise}},
       {"--flag", model, &o.flag, "adversarial noise on the node input: ascents,step,magnitude, as 2,0.2,0 (empty: off)", {}},
       {"--from", model, &o.from, "start from the weights of this run", {}},
       {"--freeze", model, &o.freeze, "what does not train: encoder = all but the head", {"", "encoder"}},
@@ -83,21 +98,21 @@ std::vector<TrainOption> list_options(TrainOptions& o) {
       {"--precision", training, &o.precision, "of the engine's matrix products: bf16 is faster, weights and sums stay float32; tf32 is for GPUs", {"fp32", "tf32", "bf16"}},
       {"--loss", training, &o.loss, "empty: l1 for regression, bce, ce", {"", "l1", "mse", "huber", "bce", "ce"}},
       {"--metric", training, &o.metric, "chooses the best epoch (empty: the data set's, else mae, roc-auc, accuracy)", {"", "mae", "rmse", "r2", "roc-auc", "ap", "accuracy"}},
-      {"--epochs", training, &o.epochs, "passes over the training molecules; 0 = automatic", {}},
-      {"--steps", training, &o.steps, "update steps instead of epochs; 0 = by --epochs", {}},
-      {"-b,--batch-size", training, &o.batch_size, "molecules per update; 0 = 32 to 256 by the number of molecules", {}},
-      {"--lr", training, &o.lr, "peak learning rate", {}},
-      {"--end-lr", training, &o.end_lr, "learning rate at the last step", {}},
-      {"--warmup-steps", training, &o.warmup_steps, "steps of linear warm-up; -1 = by --warmup-epochs, else 10 % of all", {}},
-      {"--warmup-epochs", training, &o.warmup_epochs, "epochs of linear warm-up, if --warmup-steps is -1; 0 = off", {}},
-      {"--weight-decay", training, &o.weight_decay, "AdamW's decay", {}},
+      {"--epochs", training, &o.epochs, "passes over the training molecules; 0 = automatic", {}, WholeRange{0, kMostEpochs}},
+      {"--steps", training, &o.steps, "update steps instead of epochs; 0 = by --epochs", {}, WholeRange{0, kMostSteps}},
+      {"-b,--batch-size", training, &o.batch_size, "molecules per update; 0 = 32 to 256 by the number of molecules", {}, WholeRange{0, kMostBatch}},
+      {"--lr", training, &o.lr, "peak learning rate", {}, RealRange{0, 100, true}},
+      {"--end-lr", training, &o.end_lr, "learning rate at the last step", {}, RealRange{0, 100}},
+      {"--warmup-steps", training, &o.warmup_steps, "steps of linear warm-up; -1 = by --warmup-epochs, else 10 % of all", {}, WholeRange{-1, kMostSteps}},
+      {"--warmup-epochs", training, &o.warmup_epochs, "epochs of linear warm-up, if --warmup-steps is -1; 0 = off", {}, WholeRange{0, kMostEpochs}},
+      {"--weight-decay", training, &o.weight_decay, "AdamW's decay", {}, RealRange{0, 1000}},
       {"--decay", training, &o.decay, "decay all parameters, or weights only (no biases, LayerNorms, gates, tables)", {"weights", "all"}},
-      {"--grad-clip", training, &o.grad_clip, "largest norm of the gradient; 0 = off", {}},
-      {"--patience", training, &o.patience, "stop after this many epochs without a better validation; 0 = never, -1 = automatic", {}},
-      {"--ema", training, &o.ema, "decay of the weights' moving average that is validated and saved; 0 = off", {}},
+      {"--grad-clip", training, &o.grad_clip, "largest norm of the gradient; 0 = off", {}, RealRange{0, 1e9}},
+      {"--patience", training, &o.patience, "stop after this many epochs without a better validation; 0 = never, -1 = automatic", {}, WholeRange{-1, kMostEpochs}},
+      {"--ema", training, &o.ema, "decay of the weights' moving average that is validated and saved; 0 = off", {}, RealRange{0, 1, false, true}},
       {"--scale-targets", training, &o.scale_targets, "regression: standardise targets inside the model", {}},
-      {"--ensemble-size", training, &o.ensemble_size, "models to train, with seeds seed, seed + 1, ...", {}},
-      {"--seed", training, &o.seed, "of split, shuffle, initialisation and dropout", {}},
+      {"--ensemble-size", training, &o.ensemble_size, "models to train, with seeds seed, seed + 1, ...", {}, WholeRange{1, kMostFolds}},
+      {"--seed", training, &o.seed, "of split, shuffle, initialisation and dropout", {}, kSeeds},
   };
 }
 
@@ -132,9 +147,34 @@ bool extract(const toml::node& node, T& out) {
   } else {
     using Stored = std::conditional_t<std::is_integral_v<T> && !std::is_same_v<T, bool>, std::int64_t, T>;
     const auto value = node.value<Stored>();
-    if (value) out = static_cast<T>(*value);
-    return value.has_value();
+    if (!value) return false;
+    out = static_cast<T>(*value);
+    if constexpr (std::is_same_v<T, int>) return out == *value;
+    return true;
   }
+}
+
+/// Why the value is none that the command line would take, "" if it is one.
+template <class T>
+std::string problem_of(const TrainOption& option, const T& value) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return {};
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    return word_problem(value, option.words);
+  } else if constexpr (std::is_arithmetic_v<T>) {
+    std::ostringstream text;
+    text << std::setprecision(17) << value;
+    return number_problem(text.str(), option.range);
+  } else {
+    std::string problem;
+    for (const auto& item : value)
+      if (problem.empty()) problem = problem_of(option, item);
+    return problem;
+  }
+}
+
+std::string value_problem(const TrainOption& option) {
+  return std::visit([&](const auto* field) { return problem_of(option, *field); }, option.field);
 }
 
 }  // namespace
@@ -153,6 +193,13 @@ std::string to_toml(const TrainOptions& options) {
     text << line << "\n";
   }
   return text.str();
+}
+
+void check_values(const TrainOptions& options) {
+  TrainOptions copy = options;
+  for (const auto& option : list_options(copy)) {
+    if (const std::string problem = value_problem(option); !problem.empty()) throw UsageError("--" + option.key() + ": " + problem);
+  }
 }
 
 TrainOptions train_options_from_toml(const std::string& path) {
@@ -180,6 +227,7 @@ TrainOptions train_options_from_text(const std::string& text, const std::string&
     if (!std::visit([&](auto* field) { return extract(*node, *field); }, option.field)) {
       throw FileError(name + ": '" + option.key() + "' has a value of the wrong kind");
     }
+    if (const std::string problem = value_problem(option); !problem.empty()) throw FileError(name + ": " + option.key() + ": " + problem);
   }
   return options;
 }

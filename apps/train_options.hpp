@@ -6,7 +6,12 @@
 #include <variant>
 #include <vector>
 
+#include "apps/option_values.hpp"
+
 namespace molgraph {
+
+/// Random numbers are keyed by the step, 32 bits.
+inline constexpr std::int64_t kMostSteps = 4'000'000'000;
 
 /// Empty text and 0 mean "automatic" where the help says so; run_options.hpp resolves them against the data.
 struct TrainOptions {
@@ -96,6 +101,7 @@ struct TrainOption {
   Field field;
   std::string help;
   std::vector<std::string> words;   ///< allowed values, empty = any
+  NumberRange range = {};           ///< of a number, or of each number of a list
 
   /// The long flag without dashes: the key in config.toml.
   std::string key() const;
@@ -103,6 +109,9 @@ struct TrainOption {
 
 /// All options over the fields of `options`, in the order in which people read them.
 std::vector<TrainOption> list_options(TrainOptions& options);
+
+/// Throws UsageError for a value that the command line would not take.
+void check_values(const TrainOptions& options);
 
 /// The options as TOML, one key per flag; `data` first.
 std::string to_toml(const TrainOptions& options);

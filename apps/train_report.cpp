@@ -38,6 +38,24 @@ MetricResult mean_predictor(const LoadedData& data, Metric metric, const std::ve
   return evaluate_metric(metric, task, predictions, targets_of(data.set, part));
 }
 
+/// A table: `corner` and the beginnings of the rows, and columns of numbers under their headings.
+std::string with_columns(const std::string& corner, const std::vector<std::string>& rows, const std::vector<std::string>& headings,
+                         const std::vector<std::vector<double>>& columns) {
+  constexpr std::size_t kWidth = 10;
+  std::vector<std::string> lines{corner};
+  lines.insert(lines.end(), rows.begin(), rows.end());
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    std::vector<std::string> cells = sensible_column(columns[c]);
+    cells.insert(cells.begin(), headings[c]);
+    std::size_t width = kWidth;
+    for (const std::string& cell : cells) width = std::max(width, cell.size());
+    for (std::size_t r = 0; r < lines.size(); ++r) lines[r] += text("  %*s", static_cast<int>(width), cells[r].c_str());
+  }
+  std::string table;
+  for (const std::string& line : lines) table += line + "\n";
+  return table;
+}
+
 constexpr std::size_t kNamesShown = 5;   ///< of targets in a note
 
 /// "" if every target has the metric; else which have none, and why.
@@ -52,9 +70,7 @@ std::string skipped_note(const char* part, Metric metric, const MetricResult& re
   return notes;
 }
 
-/// What stands in a table where there is no number.
-std::string shown(double value) { return std::isnan(value) ? "-" : text("%.4f", value); }
-/// And in a file.
+/// What stands in a file; nothing where there is no number.
 std::string cell_of(double value) { return std::isnan(value) ? "" : number_text(static_cast<float>(value)); }
 
 /// The paper's band and whether this run lies in it. `reached` holds the metric of train, valid and test.
@@ -100,29 +116,32 @@ std::array<double, 3> report_results(const std::string& folder, const LoadedData
   }
   const char* names[] = {"train", "valid", "test"};
   const bool regression = data.set.task.kind == TaskKind::regression;
-  std::string table = text("\n%-6s %9s", "part", "n"), csv = "part,n,metric,value,reason\n", notes;
-  for (Metric m : metrics) table += text(" %10s", std::string(to_string(m)).c_str());
-  if (regression) table += "   " + std::string(to_string(chosen)) + " of the mean predictor";
-  table += "\n";
+  std::vector<std::string> headings;
+  for (Metric m : metrics) headings.emplace_back(to_string(m));
+  if (regression) headings.push_back(headings.front() + " of the mean predictor");
+  std::vector<std::string> rows;
+  std::vector<std::vector<double>> columns(headings.size());
+  std::string csv = "part,n,metric,value,reason\n", notes;
   std::array<double, 3> reached;
   reached.fill(kNaN);
   for (std::size_t p = 0; p < 3; ++p) {
     const auto& part = *parts_of(data.split)[p];
     if (part.empty()) continue;
-    table += text("%-6s %9s", names[p], with_thousands(static_cast<std::int64_t>(part.size())).c_str());
+    rows.push_back(text("%-6s %9s", names[p], with_thousands(static_cast<std::int64_t>(part.size())).c_str()));
     const std::vector<double> targets = targets_of(data.set, part);
-    for (Metric m : metrics) {
+    for (std::size_t k = 0; k < metrics.size(); ++k) {
+      const Metric m = metrics[k];
       const MetricResult result = evaluate_metric(m, data.set.task, predictions[p], targets);
       const std::string reason = std::isnan(result.value) ? result.reasons.front() : "";
-      table += text(" %10s", shown(result.value).c_str());
+      columns[k].push_back(result.value);
       csv += text("%s,%zu,%s,%s,%s\n", names[p], part.size(), std::string(to_string(m)).c_str(),
                   cell_of(result.value).c_str(), reason.c_str());
       notes += skipped_note(names[p], m, result);
       if (m == chosen) reached[p] = result.value;
     }
-    if (regression) table += "   " + shown(mean_predictor(data, chosen, part).value);
-    table += "\n";
+    if (regression) columns.back().push_back(mean_predictor(data, chosen, part).value);
   }
+  const std::string table = "\n" + with_columns(text("%-6s %9s", "part", "n"), rows, headings, columns);
   if (!options.recipe.empty()) notes += paper_note(options, chosen, reached);
   write_file_atomically(RunDirectory{folder}.results(), csv);
   write_stdout(table + notes + "Run directory: " + folder + "\n");
@@ -131,16 +150,15 @@ std::array<double, 3> report_results(const std::string& folder, const LoadedData
 
 void report_folds(const std::string& folder, const std::string& metric, const std::vector<std::array<double, 3>>& folds) {
   const char* names[] = {"train", "valid", "test"};
-  std::string table = text("\n%-9s", metric.c_str()), csv = "part,fold,metric,value\n", notes;
-  for (const char* name : names) table += text(" %10s", name);
-  table += "\n";
+  std::string csv = "part,fold,metric,value\n", notes;
+  std::vector<std::string> rows;
+  std::vector<std::vector<double>> columns(3);
   const auto line = [&](const std::string& label, const std::array<double, 3>& values) {
-    table += text("%-9s", label.c_str());
+    rows.push_back(text("%-9s", label.c_str()));
     for (std::size_t p = 0; p < 3; ++p) {
-      table += text(" %10s", shown(values[p]).c_str());
+      columns[p].push_back(values[p]);
       csv += text("%s,%s,%s,%s\n", names[p], label.c_str(), metric.c_str(), cell_of(values[p]).c_str());
     }
-    table += "\n";
   };
   std::array<double, 3> mean{}, deviation{};
   for (std::size_t p = 0; p < 3; ++p) {
@@ -160,6 +178,7 @@ void report_folds(const std::string& folder, const std::string& metric, const st
   line("mean", mean);
   line("deviation", deviation);
   write_file_atomically(RunDirectory{folder}.results(), csv);
+  const std::string table = "\n" + with_columns(text("%-9s", metric.c_str()), rows, {names, names + 3}, columns);
   write_stdout(table + notes + "Run directory: " + folder + " (molgraph-score -m takes it as an ensemble)\n");
 }
 

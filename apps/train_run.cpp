@@ -15,6 +15,7 @@
 #include "apps/log.hpp"
 #include "apps/model_factory.hpp"
 #include "apps/model_file.hpp"
+#include "apps/model_size.hpp"
 #include "apps/nccl.hpp"
 #include "apps/program.hpp"
 #include "apps/run_directory.hpp"
@@ -94,8 +95,8 @@ PartPredictions predict_parts(const RunFunction& run, const PackOptions& pack, c
 
 void print_estimate(double step_seconds, const TrainerOptions& t) {
   const double whole = step_seconds * static_cast<double>(t.total_steps);
-  log_info(text("One update of %lld molecules takes %.2f s here: %s steps (%lld epochs) take about %s%s",
-                static_cast<long long>(t.batch_size), step_seconds, with_thousands(t.total_steps).c_str(),
+  log_info(text("One update of %lld molecules takes %s s here: %s steps (%lld epochs) take about %s%s",
+                static_cast<long long>(t.batch_size), sensible_number(step_seconds).c_str(), with_thousands(t.total_steps).c_str(),
                 static_cast<long long>(t.epochs), duration_text(whole).c_str(),
                 t.patience > 0 ? " at most (training stops early)" : ""));
   if (whole > kLongRun) log_warning("That is long on this machine; --steps N makes a shorter schedule");
@@ -144,8 +145,7 @@ void describe(const ModelConfig& config, const GraphModel& model, std::uint64_t 
 }
 
 void write_config(const RunDirectory& directory, const TrainOptions& options) {
-  write_file_atomically(directory.config(),
-                        "# All options of this run, resolved; molgraph-train --config takes this file.\n" + to_toml(options));
+  write_file_atomically(directory.config(), std::string(kConfigHeading) + "\n" + to_toml(options));
 }
 
 /// What a model says of all parts, and of those whose labels are hidden (a row without a molecule is NaN).
@@ -291,6 +291,7 @@ void train_folds(const TrainRun& run, const TrainOptions& options, const ModelCo
   if (options.ensemble_size > 1) throw UsageError("--ensemble-size beside several splits: each of them trains one model");
   TrainOptions own = options;
   own.steps = 0;   // folds differ in length by a molecule or a group: all get the same number of epochs
+  if (own.warmup_epochs > 0) own.warmup_steps = -1;
   std::vector<std::array<double, 3>> reached;
   const auto begin = std::chrono::steady_clock::now();
   const auto folds = static_cast<std::int64_t>(data.folds.size());
@@ -330,21 +331,21 @@ void run_training(const TrainRun& run) {
   // Threads write gradients in a fixed order, so that equal runs give equal files.
   at::globalContext().setDeterministicAlgorithms(true, true);
   torch::set_num_threads(thread_count(run.threads));
-  check_compute(run);   // refused before there is a folder
+  check_compute(run);
   TrainOptions options = run.options;
   const std::optional<StartingPoint> start = starting_point(options);
   const RunDirectory directory{run.folder};
   const bool first = run.processes->first();
   std::optional<LogFile> log;
-  if (first) {
-    fs::create_directories(run.folder);
-    log.emplace(directory.log());
-  }
+  if (first) log.emplace(directory.log());
 
   if (start && options.features.empty()) options.features = to_string(start->config.featurizer.features);
   LoadedData data = load_together(run, options, start);
   report_data(data);
-  const ModelConfig config = resolve_model(options, data.set, start ? &start->config : nullptr);
+  const ModelConfig* const from = start ? &start->config : nullptr;
+  const ModelConfig config = resolve_model(options, data.set, from, run.named);
+  check_training_flags(options, run.named, data, from);
+  check_model_fits(model_plan(config), {options.freeze.empty(), options.ema > 0, options.backend == "cpu" && run.gpu == kNoGpu});
   const std::int64_t batch_size = resolve_training(options, data, run.folder).batch_size;
   if (batch_size < run.processes->count()) {
     throw UsageError(text("--batch-size %lld cannot be divided among %d processes", static_cast<long long>(batch_size), run.processes->count()));

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "apps/option_conflicts.hpp"
 #include "apps/processes.hpp"
 #include "apps/train_options.hpp"
 
@@ -11,7 +12,8 @@ namespace molgraph {
 
 struct TrainRun {
   TrainOptions options;
-  std::string folder;        ///< the run directory
+  NamedFlags named;          ///< what stands on the command line
+  std::string folder;        ///< the run directory, claimed by the first process
   int threads = 0;           ///< 0 = all usable cores
   int gpu = -1;              ///< number of the GPU that computes; -1 = the CPU
   bool resume = false;

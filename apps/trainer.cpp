@@ -174,7 +174,7 @@ class Loop {
           if (agreed.checkpoint && state_.batch < batches) checkpoint();
         }
         progress.update(std::min(state_.batch * options_.batch_size, static_cast<std::int64_t>(split_.train.size())),
-                        "loss " + text("%.4f", mean_loss()));
+                        "loss " + sensible_number(mean_loss()));
       };
       if (model_.device) {
         while (state_.step < options_.total_steps && state_.batch < batches) {
@@ -267,9 +267,10 @@ class Loop {
     state_.metrics_csv += std::to_string(state_.epoch) + "," + std::to_string(state_.step) + "," +
                           float_text(lr) + "," + float_text(loss) + (validation_.by_loss() ? ",," : ",") + valid_text + "\n";
     write_metrics();
-    log_info(text("epoch %3lld  step %6lld  lr %.2e  train loss %.4f", static_cast<long long>(state_.epoch),
-                  static_cast<long long>(state_.step), lr, loss) +
-             (valid_text.empty() ? "" : "  valid " + validation_.name() + " " + valid_text) + note);
+    log_info(text("epoch %3lld  step %6lld  lr %.2e  train loss %9s", static_cast<long long>(state_.epoch),
+                  static_cast<long long>(state_.step), lr, sensible_number(loss).c_str()) +
+             (valid_text.empty() ? "" : text("  valid %s %9s", validation_.name().c_str(),
+                                             sensible_number(std::stod(valid_text)).c_str())) + note);
     state_.batch = 0;
     state_.loss_sum = 0;
     state_.loss_count = 0;

@@ -28,10 +28,14 @@ std::string model_file_of(const std::string& run) {
   throw FileError(run + ": no run directory: neither model.safetensors nor checkpoints/best.safetensors is in it");
 }
 
+bool needs_new_head(const Task& start, const Task& task) {
+  return start.names != task.names || start.kind != task.kind || start.num_outputs() != task.num_outputs() ||
+         other_labels(start, task);
+}
+
 WarmStart warm_start(const std::string& path, const ModelConfig& start, const ModelConfig& config, GraphModel& model) {
   WarmStart result;
-  result.new_head = start.task.names != config.task.names || start.task.kind != config.task.kind ||
-                    start.task.num_outputs() != config.task.num_outputs() || other_labels(start.task, config.task);
+  result.new_head = needs_new_head(start.task, config.task);
   SafetensorsFile file = read_model_file(path);
   if (result.new_head) std::erase_if(file.tensors, [](const auto& item) { return belongs_to_head(item.first); });
   std::string problems;

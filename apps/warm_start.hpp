@@ -11,9 +11,12 @@ namespace molgraph {
 /// The model file of a run directory (or the file itself). Throws FileError.
 std::string model_file_of(const std::string& run);
 
+/// Other targets than those of the run one starts from: head and target scaling are new.
+bool needs_new_head(const Task& start, const Task& task);
+
 /// What of the model did not come from the other run.
 struct WarmStart {
-  bool new_head = false;            ///< the targets' names differ: head and target scaling are new
+  bool new_head = false;            ///< needs_new_head()
   std::vector<std::string> fresh;   ///< other tensors that keep their initial values: the gates
 };
 

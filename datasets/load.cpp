@@ -6,6 +6,7 @@
 #include "datasets/catalogue.hpp"
 #include "datasets/dataset_warnings.hpp"
 #include "datasets/encoding.hpp"
+#include "datasets/load_checks.hpp"
 #include "datasets/load_store.hpp"
 #include "datasets/row_source.hpp"
 #include "datasets/text.hpp"
@@ -105,7 +106,8 @@ SourcePlan make_plan(const LoadOptions& options) {
     throw UsageError("give one data set or table, or two or three tables: train, [valid,] test");
   std::optional<SourcePlan> plan;
   if (options.paths.size() == 1 && options.paths[0] != "-") plan = plan_named(options.paths[0], options);
-  if (!plan) plan = plan_tables(options);
+  const bool named = plan.has_value();
+  if (!named) plan = plan_tables(options);
   if (!options.target_columns.empty()) {
     plan->computed_label = false;
     plan->target_columns = options.target_columns;
@@ -118,6 +120,7 @@ SourcePlan make_plan(const LoadOptions& options) {
     plan->task = options.task;
   }
   apply_split_options(*plan, options);
+  check_plan_options(options, *plan, named);
   return std::move(*plan);
 }
 
@@ -343,6 +346,7 @@ StoreReport load_to_store(const LoadOptions& options, const std::string& path, c
   ClassLabels labels;
   if (source.task().kind != TaskKind::regression && (draws_valid || (computes && is_random(split_by))))
     labels.targets = static_cast<std::size_t>(source.task().num_targets());
+  if (!source.has_parts() && !computes) check_split_sizes(options, "none: choose one with --split-type");
   source.stream(
       with_scaffolds,
       [&](FeaturisedRow&& row) {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "datasets/labels.hpp"
+#include "datasets/load_checks.hpp"
 #include "datasets/splits.hpp"
 #include "datasets/store.hpp"
 #include "datasets/text.hpp"
@@ -177,6 +178,7 @@ void reject_unsupported(MoleculeSet& set, const LoadOptions& options) {
 
 LoadedData load_from_store(const LoadOptions& options) {
   const std::string& path = options.paths[0];
+  check_store_options(options);
   LoadedData data;
   data.set = Store(path).load();
   MoleculeSet& set = data.set;
@@ -197,6 +199,8 @@ LoadedData load_from_store(const LoadOptions& options) {
     throw UsageError(path + ": a store keeps no other columns than its targets; split the table by group or time");
   const bool several = options.folds > 0 || !options.splits_file.empty();
   const std::string stored = several ? "" : choose_stored_split(set, options, path);
+  if (!stored.empty()) check_split_sizes(options, "the store's, '" + stored + "'");
+  if (!options.splits_file.empty()) check_split_sizes(options, "that of --splits-file");
   if (options.limit > 0 && options.limit < set.size()) set = subset(set, first_molecules(set, stored, options.limit));
   if (!stored.empty()) {
     data.split_name = stored;

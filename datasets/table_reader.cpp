@@ -64,6 +64,8 @@ struct TableReader::State {
     if (format == TableFormat::automatic && path != "-") format = format_by_suffix(path);
     if (format == TableFormat::automatic) format = format_by_content(lines.peek());
     if (lines.peek().empty()) throw DataError(lines.name() + ": is empty");
+    if (format == TableFormat::sdf && (options.header || options.no_header))
+      throw UsageError(lines.name() + ": --header and --no-header would do nothing: an SDF has no line of names");
     if (format == TableFormat::sdf) start_sdf();
     else if (format == TableFormat::smi) start_smi(options);
     else start_csv(options);

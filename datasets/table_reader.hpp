@@ -57,7 +57,7 @@ inline constexpr std::size_t kMostRowBytes = std::size_t{16} << 20;    ///< of a
 class TableReader {
  public:
   /// `path` "-" = stdin. Throws FileError (missing, unreadable, damaged gzip, no text), DataError (no such column, empty
-  /// file, no column of molecules) and UsageError (both `header` and `no_header`).
+  /// file, no column of molecules) and UsageError (both `header` and `no_header`, or one of them for an SDF).
   TableReader(const std::string& path, const TableOptions& options);
   ~TableReader();
   TableReader(TableReader&&) noexcept;

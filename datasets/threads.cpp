@@ -9,10 +9,11 @@
 #include <exception>
 #include <fstream>
 #include <mutex>
-#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
+
+#include "datasets/machine.hpp"
 
 namespace molgraph {
 namespace {
@@ -41,33 +42,15 @@ double quota_v1(const std::string& folder) {
   return quota / period;
 }
 
-bool names_cpu(const std::string& controllers) {
-  std::istringstream list(controllers);
-  for (std::string name; std::getline(list, name, ',');)
-    if (name == "cpu") return true;
-  return false;
-}
-
 /// The tightest CPU quota of this process's cgroup and its ancestors, in cores; 0 = none.
 double cgroup_quota() {
   double tightest = 0;
   const auto consider = [&](double cores) {
     if (cores > 0 && (tightest == 0 || cores < tightest)) tightest = cores;
   };
-  std::ifstream groups("/proc/self/cgroup");
-  std::string line;
-  while (std::getline(groups, line)) {
-    const auto first = line.find(':'), second = line.find(':', first + 1);
-    if (first == std::string::npos || second == std::string::npos) continue;
-    const std::string controllers = line.substr(first + 1, second - first - 1);  // "cpu,cpuacct"; v2: none named
-    const bool v2 = controllers.empty();
-    if (!v2 && !names_cpu(controllers)) continue;
-    std::string group = line.substr(second + 1);
-    while (true) {  // up to the root: a limit of any ancestor holds
-      consider(v2 ? quota_v2("/sys/fs/cgroup" + group + "/cpu.max") : quota_v1("/sys/fs/cgroup/cpu" + group));
-      if (group.empty() || group == "/") break;
-      group.erase(group.rfind('/'));
-    }
+  for (const std::string& folder : control_groups("cpu")) {
+    consider(quota_v2(folder + "/cpu.max"));
+    consider(quota_v1(folder));
   }
   return tightest;
 }

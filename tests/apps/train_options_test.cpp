@@ -65,6 +65,35 @@ TEST(TrainOptions, RunsOfTheFirstVersionAreRead) {
   EXPECT_FALSE(read.header);
 }
 
+// config.toml is read again by --resume: what the command line refuses is refused there too.
+TEST(TrainOptions, StoredValuesOutOfRangeAreRefused) {
+  const std::string path = scratch_file("range.toml");
+  for (const auto& [good, bad] : std::vector<std::pair<std::string, std::string>>{
+           {"lr = 0.0005", "lr = nan"}, {"layers = 0", "layers = 65536"}, {"max-atoms = 1024", "max-atoms = 70000000000"},
+           {"urpe = 'auto'", "urpe = 'maybe'"}, {"ema = 0.0", "ema = 1.0"}, {"split-sizes = [ 0.8", "split-sizes = [ -0.8"}}) {
+    std::string text = to_toml(TrainOptions{});
+    ASSERT_NE(text.find(good), std::string::npos) << good << "\n" << text;
+    text.replace(text.find(good), good.size(), bad);
+    write_file_atomically(path, text);
+    EXPECT_THROW(train_options_from_toml(path), FileError) << bad;
+  }
+}
+
+TEST(TrainOptions, EveryNumberHasARange) {
+  TrainOptions options;
+  for (const auto& option : list_options(options)) {
+    const bool number = std::visit(
+        [](const auto* field) {
+          using T = std::decay_t<decltype(*field)>;
+          return (std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) || std::is_same_v<T, std::vector<double>>;
+        },
+        option.field);
+    EXPECT_EQ(number, !std::holds_alternative<std::monostate>(option.range)) << option.key();
+  }
+  EXPECT_NO_THROW(check_values(options)) << "defaults lie in their ranges";
+  for (const auto& item : recipes()) EXPECT_NO_THROW(check_values(item.options)) << item.name;
+}
+
 TEST(TrainOptions, EveryFieldIsListedOnce) {
   TrainOptions options;
   std::set<std::string> keys;
@@ -153,6 +182,42 @@ TEST(RunOptions, ContradictionsAreUsageErrors) {
   refuse([](TrainOptions& o) { o.encoding = "laplacian", o.pe_dim = -1; });
   refuse([](TrainOptions& o) { o.urpe = "off", o.gate_path = true; });
   refuse([](TrainOptions& o) { o.flag = "2,0.2"; });
+}
+
+TEST(RunOptions, WarmUpIsGivenOnce) {
+  const LoadedData data = loaded();
+  const auto resolve = [&](std::int64_t steps, std::int64_t epochs) {
+    TrainOptions options;
+    options.data = {"my.csv"};
+    options.epochs = 10;
+    options.warmup_steps = steps;
+    options.warmup_epochs = epochs;
+    resolve_model(options, data.set, nullptr);
+    resolve_training(options, data, "folder");
+    const std::int64_t once = options.warmup_steps;
+    resolve_training(options, data, "folder");
+    EXPECT_EQ(options.warmup_steps, once);
+    return once;
+  };
+  EXPECT_EQ(resolve(-1, 3), 3);
+  EXPECT_EQ(resolve(4, 0), 4);
+  EXPECT_EQ(resolve(3, 3), 3) << "as config.toml has it";
+  EXPECT_THROW(resolve(4, 3), UsageError);
+}
+
+TEST(RunOptions, MoreStepsThanRandomNumbersAreRefused) {
+  LoadedData data = loaded();
+  data.split.train.assign(1000, 0);
+  TrainOptions options;
+  options.data = {"my.csv"};
+  options.batch_size = 1;
+  options.epochs = 1000000;
+  resolve_model(options, data.set, nullptr);
+  EXPECT_NO_THROW(resolve_training(options, data, "folder"));
+  data.split.train.assign(4001, 0);
+  options.steps = 0;
+  options.warmup_steps = -1;
+  EXPECT_THROW(resolve_training(options, data, "folder"), UsageError);
 }
 
 TEST(RunOptions, AnEncodingNamesItsTermsAndItsModel) {

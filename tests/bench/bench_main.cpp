@@ -10,6 +10,7 @@
 #include <span>
 #include <stdexcept>
 
+#include "apps/option_values.hpp"
 #include "datasets/files.hpp"
 #include "datasets/load.hpp"
 #include "datasets/safetensors.hpp"
@@ -188,21 +189,21 @@ void add_options(CLI::App& app, Options& o) {
   for (const Case& c : cases()) parts.push_back(c.name);
   for (const cpu::Kernels* kernels : cpu::all_kernels()) names.emplace_back(kernels->name);
   app.add_option("--data", o.data, "data set name, table or store")->capture_default_str();
-  app.add_option("--only", o.only, "this part alone")->check(CLI::IsMember(parts));
-  app.add_option("--rounds", o.rounds, "repetitions")->capture_default_str()->check(CLI::PositiveNumber);
-  app.add_option("--threads", o.threads, "CPU threads; 0 = all")->check(CLI::NonNegativeNumber);
-  app.add_option("--batch-size", o.batch_size, "molecules; the wide models take a quarter")->capture_default_str()->check(CLI::PositiveNumber);
-  app.add_option("--dropout", o.dropout, "in training")->capture_default_str()->check(CLI::Range(0.0, 0.9));
+  choose(app.add_option("--only", o.only, "this part alone"), parts);
+  limit(app.add_option("--rounds", o.rounds, "repetitions"), WholeRange{1, 10'000})->capture_default_str();
+  limit(app.add_option("--threads", o.threads, "CPU threads; 0 = all"), WholeRange{0, 1024});
+  limit(app.add_option("--batch-size", o.batch_size, "molecules; the wide models take a quarter"), WholeRange{1, 100'000})->capture_default_str();
+  limit(app.add_option("--dropout", o.dropout, "in training"), RealRange{0, 0.9})->capture_default_str();
   app.add_flag("!--no-reference", o.reference, "leave the reference out");
   app.add_flag("!--no-train", o.training, "inference only");
   app.add_flag("!--no-programs", o.whole, "the models alone, not what stands before them and whole programs");
   app.add_option("--programs", o.programs, "folder of molgraph-score and molgraph-train")->capture_default_str();
   app.add_flag("--best", o.best, "the fastest round instead of the median: for tuning on a noisy machine");
-  app.add_option("--instruction-set", o.instruction_set, "of the kernels, instead of the best one")->check(CLI::IsMember(names));
+  choose(app.add_option("--instruction-set", o.instruction_set, "of the kernels, instead of the best one"), names);
   app.add_option("--write-batches", o.batches_file, "write batches for peer.py and stop");
   app.add_option("--store", o.store, "measure how fast this store is read, and nothing else");
-  app.add_option("--gpu", o.gpu, "measure the models on this GPU (0 ...), and nothing else")->check(CLI::NonNegativeNumber);
-  app.add_option("--precision", o.precision, "with --gpu: this one alone")->check(CLI::IsMember({"fp32", "tf32", "bf16"}))->needs("--gpu");
+  limit(app.add_option("--gpu", o.gpu, "measure the models on this GPU, and nothing else"), WholeRange{0, 999});
+  choose(app.add_option("--precision", o.precision, "with --gpu: this one alone"), {"fp32", "tf32", "bf16"})->needs("--gpu");
   app.add_option("--json", o.json_file, "write the figures to this file, after each case those so far");
 }
 
@@ -214,7 +215,12 @@ int main(int argc, char** argv) {
   options.programs = std::filesystem::read_symlink("/proc/self/exe").parent_path().string();   // argv[0] may be found through PATH
   CLI::App app{"Measures the engine beside the reference"};
   molgraph::bench::add_options(app, options);
-  CLI11_PARSE(app, argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    const int code = app.exit(error);
+    return code == 0 ? 0 : 2;
+  }
   try {
     molgraph::bench::run(options);
     return 0;

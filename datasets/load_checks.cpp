@@ -1,0 +1,42 @@
+#include "datasets/load_checks.hpp"
+
+#include "featurize/error.hpp"
+
+namespace molgraph {
+namespace {
+
+void refuse(bool given, const std::string& flag, const std::string& why) {
+  if (given) throw UsageError(flag + " would do nothing: " + why);
+}
+
+void refuse_table_options(const TableOptions& table, bool columns_too, const std::string& why) {
+  refuse(table.format != TableFormat::automatic, "--format", why);
+  refuse(table.header, "--header", why);
+  refuse(table.no_header, "--no-header", why);
+  refuse(columns_too && !table.smiles_column.empty(), "--smiles-column", why);
+  refuse(columns_too && !table.id_column.empty(), "--id-column", why);
+}
+
+}  // namespace
+
+void check_store_options(const LoadOptions& o) {
+  refuse_table_options(o.table, true, o.paths[0] + " is a store, not a table");
+  refuse(!o.subset.empty(), "--subset", "it is for data sets known by name");
+  refuse(!o.data_dir.empty(), "--data-dir", "it is for data sets known by name");
+  refuse(o.limits.max_atoms != FeaturizerLimits{}.max_atoms, "--max-atoms",
+         o.paths[0] + " is a store, featurised already; make the store with it");
+}
+
+void check_plan_options(const LoadOptions& o, const SourcePlan& plan, bool named) {
+  if (named) refuse_table_options(o.table, plan.computed_label, "the files of '" + plan.name + "' are known");
+  else refuse(!o.data_dir.empty(), "--data-dir", "it is for data sets known by name");
+  if (!o.splits_file.empty()) return check_split_sizes(o, "that of --splits-file");
+  const bool drawn = plan.split_name == "files" && plan.tables.size() == 2;   // valid, from train
+  check_split_sizes(o, plan.split_name.empty() || drawn ? "" : plan.split_name == "files" ? "that of the tables" : "the " + plan.split_name + " one");
+}
+
+void check_split_sizes(const LoadOptions& o, const std::string& fixed) {
+  refuse(!fixed.empty() && o.split_sizes != LoadOptions{}.split_sizes, "--split-sizes", "the split is " + fixed);
+}
+
+}  // namespace molgraph

@@ -1,0 +1,161 @@
+// Flags that would do nothing are refused; and the size of a model before there is one.
+#include "apps/option_conflicts.hpp"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "apps/model_file.hpp"
+#include "apps/model_size.hpp"
+#include "apps/recipes.hpp"
+#include "apps/run_options.hpp"
+#include "datasets/machine.hpp"
+#include "featurize/error.hpp"
+
+namespace molgraph {
+namespace {
+
+MoleculeSet one_molecule() {
+  MoleculeSet set;
+  set.task = {TaskKind::regression, {"y"}, {""}, 0, {}};
+  MolecularGraph carbon;
+  carbon.atoms.assign(9, 0);
+  set.add(carbon, 0, "1", "C", {1.0f});
+  return set;
+}
+
+using Change = std::function<void(TrainOptions&)>;
+
+ModelConfig resolve(const Change& change, const NamedFlags& named = {}, const ModelConfig* start = nullptr) {
+  TrainOptions options;
+  options.data = {"my.csv"};
+  if (start != nullptr) options.from = "R";
+  change(options);
+  return resolve_model(options, one_molecule(), start, named);
+}
+
+std::string problem(const Change& change, const NamedFlags& named = {}, const ModelConfig* start = nullptr) {
+  try {
+    resolve(change, named, start);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(OptionConflicts, FlagsThatThisModelDoesNotHave) {
+  const auto refused = [](const std::string& flag, const Change& change, const NamedFlags& named = {}) {
+    const std::string text = problem(change, named);
+    EXPECT_NE(text.find("--" + flag), std::string::npos) << flag << ": '" << text << "'";
+  };
+  // Its default, said on the command line, would do nothing just as well.
+  refused("path", [](TrainOptions& o) { o.model = "grpe"; }, {"path"});
+  refused("key-term", [](TrainOptions& o) { o.encoding = "t5"; }, {"key-term"});
+  refused("grpe-terms", [](TrainOptions& o) { o.encoding = "shaw"; }, {"grpe-terms"});
+  EXPECT_EQ(problem([](TrainOptions& o) { o.model = "grpe"; }), "");
+  refused("share-encodings", [](TrainOptions& o) { o.encoding = "laplacian", o.share_encodings = "off"; }, {"share-encodings"});
+  refused("max-distance", [](TrainOptions& o) { o.encoding = "none", o.max_distance = 3; }, {"max-distance"});
+  EXPECT_EQ(problem([](TrainOptions& o) { o.encoding = "none", o.urpe = "on", o.max_distance = 3; }, {"max-distance"}), "") << "the gate has one";
+  refused("published-classes", [](TrainOptions& o) { o.encoding = "random-walk", o.published_classes = true; });
+  refused("key-term", [](TrainOptions& o) { o.model = "grpe", o.grpe_terms = {"topology", "query"}, o.key_term = "row"; });
+  refused("size", [](TrainOptions& o) { o.size = "small", o.layers = 2, o.width = 16, o.ffn = 16, o.heads = 2; },
+          {"size", "layers", "width", "ffn", "heads"});
+  EXPECT_EQ(problem([](TrainOptions& o) { o.size = "small", o.layers = 2; }, {"size", "layers"}), "");
+  // A recipe's own values, where another model is asked for.
+  const std::string text = problem([](TrainOptions& o) { o = recipe("graphormer-zinc").options, o.recipe = "graphormer-zinc", o.model = "grpe", o.size = "small"; });
+  EXPECT_NE(text.find("--recipe graphormer-zinc sets"), std::string::npos) << text;
+}
+
+TEST(OptionConflicts, WhatFromBringsAlongIsNotIgnored) {
+  const ModelConfig grpe = resolve([](TrainOptions& o) { o.model = "grpe"; });
+  const ModelConfig grpe_row = resolve([](TrainOptions& o) { o.model = "grpe", o.key_term = "row"; });
+  const ModelConfig graphormer = resolve([](TrainOptions& o) { o.model = "graphormer"; });
+  const auto contradicts = [](const ModelConfig& start, const std::string& flag, const Change& change, const NamedFlags& named = {}) {
+    const std::string text = problem(change, named, &start);
+    EXPECT_NE(text.find(flag), std::string::npos) << flag << ": '" << text << "'";
+  };
+  contradicts(grpe, "--path ", [](TrainOptions& o) { o.path = "single"; });
+  contradicts(grpe, "--path ", [](TrainOptions&) {}, {"path"});
+  contradicts(grpe, "--path-hops", [](TrainOptions& o) { o.path_hops = 3; });
+  contradicts(grpe, "--spatial-pos-max", [](TrainOptions& o) { o.spatial_pos_max = 8; });
+  contradicts(grpe, "--untie-virtual", [](TrainOptions& o) { o.untie_virtual = true; });
+  contradicts(grpe_row, "--key-term", [](TrainOptions&) {}, {"key-term"});
+  EXPECT_EQ(problem([](TrainOptions&) {}, {}, &grpe_row), "");
+  EXPECT_EQ(problem([](TrainOptions& o) { o.key_term = "row"; }, {"key-term"}, &grpe_row), "") << "true of that run";
+  contradicts(graphormer, "--published-classes", [](TrainOptions& o) { o.published_classes = true; });
+  contradicts(graphormer, "--key-term", [](TrainOptions& o) { o.key_term = "row"; });
+  contradicts(graphormer, "--grpe-terms", [](TrainOptions&) {}, {"grpe-terms"});
+  contradicts(graphormer, "--path ", [](TrainOptions& o) { o.path = "single"; });
+  contradicts(graphormer, "--path-hops", [](TrainOptions& o) { o.path_hops = 3; });
+  EXPECT_EQ(problem([](TrainOptions& o) { o.path_hops = 5; }, {"path-hops"}, &graphormer), "");
+}
+
+TEST(OptionConflicts, OfTheTraining) {
+  LoadedData data;
+  data.set = one_molecule();
+  data.split.train = {0};
+  ModelConfig start = resolve([](TrainOptions& o) { o.model = "grpe"; });
+  const auto refused = [&](const std::string& flag, const Change& change, const NamedFlags& named = {}, const ModelConfig* from = nullptr) {
+    TrainOptions options;
+    change(options);
+    try {
+      check_training_flags(options, named, data, from);
+      ADD_FAILURE() << flag;
+    } catch (const UsageError& error) {
+      EXPECT_NE(std::string(error.what()).find(flag), std::string::npos) << error.what();
+    }
+  };
+  refused("--patience", [](TrainOptions& o) { o.patience = 5; });
+  refused("--urpe", [](TrainOptions& o) { o.urpe = "on", o.freeze = "encoder"; }, {}, &start);
+  refused("--scale-targets", [](TrainOptions&) {}, {"scale-targets"}, &start);
+  start.task.names = {"z"};
+  EXPECT_NO_THROW(check_training_flags({}, {"scale-targets"}, data, &start)) << "the head is new";
+  data.set.task.kind = TaskKind::binary;
+  refused("--scale-targets", [](TrainOptions&) {}, {"scale-targets"});
+  data.split.valid = {0};
+  EXPECT_NO_THROW(check_training_flags({}, {}, data, nullptr));
+}
+
+TEST(ModelSize, IsWhatTheEngineHas) {
+  std::vector<ModelConfig> configs;
+  for (const Encoding& encoding : encodings()) {
+    for (const bool more : {false, true}) {
+      configs.push_back(resolve([&](TrainOptions& o) {
+        o.encoding = encoding.name, o.layers = 3, o.width = 24, o.ffn = 40, o.heads = 4;
+        if (more) o.urpe = "on", o.gate_path = o.gate_per_layer = o.post_ln = true, o.share_encodings = encoding.share ? "off" : "on";
+      }));
+    }
+  }
+  ModelConfig published = resolve([](TrainOptions& o) { o.model = "graphormer"; });
+  published.graphormer.head_transform = published.graphormer.encoder.input_norm = published.graphormer.encoder.untie_virtual = true;
+  configs.push_back(published);
+  ModelConfig tail = resolve([](TrainOptions& o) { o.model = "grpe"; });
+  tail.grpe.last_mlp = 2;
+  configs.push_back(tail);
+  for (const ModelConfig& config : configs) {
+    const ModelPlan plan = model_plan(config);
+    std::int64_t count = 0;
+    for (const cpu::TensorSpec& spec : cpu::Model(plan).tensors()) {
+      std::int64_t size = 1;
+      for (const std::int64_t extent : spec.shape) size *= extent;
+      count += size;
+    }
+    EXPECT_EQ(parameter_count(plan), count) << to_json(config);
+  }
+}
+
+TEST(ModelSize, WhatCannotFitIsRefusedWithItsNumber) {
+  const ModelConfig huge = resolve([](TrainOptions& o) { o.layers = 1000, o.width = 65536, o.ffn = 262144, o.heads = 4096; });
+  try {
+    check_model_fits(model_plan(huge), {});
+    ADD_FAILURE();
+  } catch (const UsageError& error) {
+    EXPECT_NE(std::string(error.what()).find("a model of 51,"), std::string::npos) << error.what();   // 1000 * 12 * 65536^2
+  }
+  const ModelConfig small = resolve([](TrainOptions&) {});
+  EXPECT_NO_THROW(check_model_fits(model_plan(small), {.average = true}));
+  EXPECT_GT(machine_memory(), 1e8);
+}
+
+}  // namespace
+}  // namespace molgraph

@@ -1,0 +1,127 @@
+// One writer per run directory; a start that fails leaves nothing, and touches nothing that it did not write.
+#include "apps/run_claim.hpp"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "apps/run_directory.hpp"
+#include "tests/apps/shell.hpp"
+
+namespace molgraph::test {
+namespace {
+
+class RunClaimTest : public testing::Test {
+ protected:
+  void write_start(const std::string& run) const {
+    scratch.write(run + "/log.txt", "began\n");
+    scratch.write(run + "/config.toml", std::string(kConfigHeading) + "\nlr = 1.0\n");
+    scratch.write(run + "/splits.csv", "row\n");
+    scratch.write(run + "/model_0/checkpoints/last.safetensors.part.17.0", "half");
+    scratch.write(run + "/model_0/metrics.csv", "epoch\n");
+  }
+  std::string problem(const std::string& run, bool resume = false) const {
+    try {
+      const RunClaim claim(scratch.path(run), resume);
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+    return "";
+  }
+  Scratch scratch;
+};
+
+TEST_F(RunClaimTest, AFailedStartLeavesNothing) {
+  {
+    const RunClaim claim(scratch.path("a/b/run"), false);
+    write_start("a/b/run");
+  }
+  EXPECT_FALSE(scratch.exists("a"));
+}
+
+TEST_F(RunClaimTest, WhatAFailedStartDidNotWriteStays) {
+  scratch.write("mine/notes.txt", "mine");
+  scratch.write("mine/log.txt", "mine too");
+  {
+    const RunClaim claim(scratch.path("mine"), false);
+    write_start("mine");
+    scratch.write("mine/model_0/from_elsewhere", "x");
+  }
+  EXPECT_TRUE(scratch.exists("mine/notes.txt"));
+  EXPECT_TRUE(scratch.exists("mine/log.txt"));
+  EXPECT_TRUE(scratch.exists("mine/model_0/from_elsewhere"));
+  EXPECT_FALSE(scratch.exists("mine/config.toml"));
+  EXPECT_FALSE(scratch.exists("mine/model_0/metrics.csv"));
+  EXPECT_FALSE(scratch.exists("mine/training.lock"));
+}
+
+TEST_F(RunClaimTest, WeightsAreARun) {
+  for (const char* weights : {"model.safetensors", "checkpoints/last.safetensors", "model_3/model.safetensors"}) {
+    const std::string run = "run" + std::to_string(std::string(weights).size());
+    {
+      const RunClaim claim(scratch.path(run), false);
+      write_start(run);
+      scratch.write(run + "/" + weights, "w");
+    }
+    EXPECT_TRUE(scratch.exists(run + "/config.toml")) << weights;
+    EXPECT_TRUE(scratch.exists(run + "/" + weights));
+    EXPECT_FALSE(scratch.exists(run + "/training.lock"));
+    EXPECT_NE(problem(run).find("holds a run already"), std::string::npos);
+    EXPECT_TRUE(scratch.exists(run + "/" + weights));
+    EXPECT_EQ(problem(run, true), "");
+  }
+}
+
+TEST_F(RunClaimTest, AStartThatWasKilledMakesRoom) {
+  write_start("killed");
+  {
+    const RunClaim claim(scratch.path("killed"), false);
+    EXPECT_FALSE(scratch.exists("killed/config.toml"));
+    EXPECT_FALSE(scratch.exists("killed/model_0"));
+  }
+  EXPECT_TRUE(scratch.exists("killed")) << "the folder was there before";
+  write_start("kept");
+  EXPECT_EQ(problem("kept", true), "");
+  EXPECT_TRUE(scratch.exists("kept/config.toml")) << "--resume goes on with it";
+  scratch.write("other/config.toml", "lr = 1.0\n");
+  EXPECT_NE(problem("other").find("belongs to no run"), std::string::npos);
+  EXPECT_EQ(scratch.read("other/config.toml"), "lr = 1.0\n");
+}
+
+TEST_F(RunClaimTest, ASecondWriterIsRefusedUntilTheFirstIsGone) {
+  int ready[2];
+  ASSERT_EQ(::pipe(ready), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const RunClaim claim(scratch.path("run"), false);
+    (void)!::write(ready[1], "x", 1);
+    ::pause();
+  }
+  char byte = 0;
+  ASSERT_EQ(::read(ready[0], &byte, 1), 1);
+  for (const bool resume : {false, true})
+    EXPECT_NE(problem("run", resume).find("is being written by process " + std::to_string(child)), std::string::npos) << problem("run", resume);
+  EXPECT_TRUE(scratch.exists("run/training.lock"));
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+  EXPECT_TRUE(scratch.exists("run/training.lock")) << "of the killed one";
+  EXPECT_EQ(problem("run"), "");
+  EXPECT_FALSE(scratch.exists("run/training.lock"));
+}
+
+TEST_F(RunClaimTest, FoldersThatCannotBe) {
+  scratch.write("file", "x");
+  EXPECT_THROW(RunClaim(scratch.path("file/run"), false), FileError);
+  EXPECT_THROW(RunClaim(scratch.path("file"), false), FileError);
+  try {
+    const RunClaim claim(scratch.path(std::string(5000, 'x')), false);
+    ADD_FAILURE();
+  } catch (const FileError& error) {
+    EXPECT_LT(std::string(error.what()).size(), 500u);
+    EXPECT_NE(std::string(error.what()).find("too long"), std::string::npos) << error.what();
+  }
+}
+
+}  // namespace
+}  // namespace molgraph::test

@@ -1,0 +1,153 @@
+// How trainings begin: what fails leaves nothing, one process per run directory, and flags that would do nothing are refused.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "tests/apps/shell.hpp"
+
+namespace molgraph::test {
+namespace {
+
+const std::string kTiny = " --layers 1 --width 8 --ffn 8 --heads 2 --threads 1 --epochs 1 ";
+
+class TrainStart : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string table = "smiles,y\n";
+    for (int i = 1; i <= 40; ++i) table += std::string(static_cast<std::size_t>(i % 20 + 1), 'C') + (i % 2 ? "O" : "N") + "," + std::to_string(0.37 * i) + "\n";
+    scratch.write("t.csv", table);
+  }
+  ShellResult train(const std::string& arguments) { return scratch.run(MOLGRAPH_BIN, "molgraph-train " + arguments); }
+  void refused(const std::string& arguments, const std::string& word, int code = 2) {
+    const ShellResult result = train(arguments + kTiny + "-o refused");
+    EXPECT_EQ(result.code, code) << arguments << "\n" << result.err;
+    EXPECT_NE(result.err.find(word), std::string::npos) << arguments << "\n" << result.err;
+    EXPECT_FALSE(scratch.exists("refused")) << arguments;
+  }
+  Scratch scratch;
+};
+
+TEST_F(TrainStart, AStartThatFailsLeavesNothingBehind) {
+  scratch.write("broken.csv", "smiles,y\nC1CC,1\nnonsense,2\n");
+  const struct {
+    const char* arguments;
+    int code;
+  } starts[] = {{"t.csv --lr 100 --grad-clip 0 --dropout 0 --target-columns z", 3},   // no such column
+                {"broken.csv", 3},
+                {"absent.csv", 4},
+                {"t.csv --from absent", 4},
+                {"t.csv --loss bce", 2},
+                {"t.csv --metric roc-auc", 2},
+                {"t.csv --backend reference --precision bf16", 2},
+                {"t.csv --ensemble-size 2 --folds 3", 2}};
+  for (const auto& [arguments, code] : starts) {
+    EXPECT_EQ(train(arguments + kTiny + "-o R").code, code) << arguments;
+    EXPECT_FALSE(scratch.exists("R")) << arguments;
+    EXPECT_EQ(train(arguments + kTiny).code, code) << arguments;
+    EXPECT_FALSE(scratch.exists("runs")) << arguments;
+  }
+  // The loss is not finite before the first checkpoint.
+  scratch.write("far.csv", "smiles,y\nC,1e30\nCC,-1e30\nCCC,1e30\nCCCC,-1e30\nCCCCC,1e30\nCCO,2e30\n");
+  const ShellResult overflow = train("far.csv --loss mse --no-scale-targets --split-sizes 0.8 0 0.2" + kTiny + "-o R");
+  EXPECT_EQ(overflow.code, 1) << overflow.err;
+  EXPECT_FALSE(scratch.exists("R"));
+  EXPECT_EQ(train("t.csv -o R" + kTiny).code, 0) << "the corrected command";
+  EXPECT_TRUE(scratch.exists("R/model.safetensors"));
+  EXPECT_FALSE(scratch.exists("R/training.lock"));
+}
+
+TEST_F(TrainStart, NorDoesAnyOtherProgramsStart) {
+  ASSERT_EQ(train("t.csv -o R" + kTiny).code, 0);
+  scratch.write("broken.csv", "smiles,y\nC1CC,1\nnonsense,2\n");
+  scratch.write("w.pt", "no archive");
+  std::string command = "touch before after; ls -R >before\n";
+  for (const char* call : {"molgraph-score -m absent -i t.csv -o s.csv", "molgraph-score -m R -i absent.csv -o s.csv",
+                           "molgraph-score -m R -i t.csv -o s.csv --shard 9/3", "molgraph-score -m R -i broken.csv -o s.csv --strict",
+                           "molgraph-embed -m R -i t.csv -o e.npz --layer 7", "molgraph-embed -m R -i broken.csv -o e.h5 --strict",
+                           "molgraph-embed -m R -i absent.csv -o e.npy", "molgraph-featurize broken.csv -o b.h5 --rejected r.csv",
+                           "molgraph-featurize t.csv -o b.h5 --rejected r.csv --split-type time", "molgraph-import w.pt --origin grpe -o new/run",
+                           "molgraph-import R --export x.pt", "molgraph-import w.pt --origin grpe -o R"}) {
+    command += std::string(call) + " 2>/dev/null && echo '" + call + " did not fail'\n";
+    command += "ls -R >after; diff before after >/dev/null || { echo '" + std::string(call) + " left:'; diff before after; }\n";
+  }
+  EXPECT_EQ(scratch.run(MOLGRAPH_BIN, command).out, "");
+}
+
+TEST_F(TrainStart, OneProcessPerRunDirectory) {
+  const ShellResult result = scratch.run(MOLGRAPH_BIN,
+                                         "molgraph-train t.csv -o R --epochs 1000000 --patience 0 --layers 1 --width 8 --ffn 8 --heads 2 --threads 1 2>first & pid=$!\n"
+                                         "for i in $(seq 2000); do grep -q 'epoch   2' first && break; sleep 0.01; done\n"
+                                         "echo $pid >pid\n"
+                                         "molgraph-train t.csv -o R --epochs 1 2>second; echo $?\n"
+                                         "molgraph-train -o R --resume 2>third; echo $?\n"
+                                         "molgraph-import w.pt --origin grpe -o R 2>fourth; echo $?\n"
+                                         "molgraph-score -m R -i t.csv -o s.csv 2>/dev/null; molgraph-info R/checkpoints/best.safetensors >card; echo $?\n"
+                                         "kill -9 $pid; wait $pid 2>/dev/null\n"
+                                         "test -e R/training.lock; echo $?\n"
+                                         "molgraph-train -o R --resume 2>fifth & pid=$!\n"
+                                         "for i in $(seq 2000); do grep -q 'Going on' fifth && break; sleep 0.01; done; kill -TERM $pid; wait $pid; echo $?\n"
+                                         "test -e R/training.lock; echo $?\n");
+  EXPECT_EQ(result.out, "2\n2\n2\n0\n0\n143\n1\n") << result.err;
+  std::string pid = scratch.read("pid");
+  pid.pop_back();
+  for (const char* file : {"second", "third", "fourth"}) {
+    EXPECT_NE(scratch.read(file).find("R is being written by process " + pid + " on "), std::string::npos) << scratch.read(file);
+    EXPECT_NE(scratch.read(file).find("--epochs 1000000"), std::string::npos) << scratch.read(file);
+  }
+}
+
+TEST_F(TrainStart, AModelTooLargeForMemoryIsRefusedAtOnce) {
+  const ShellResult result = scratch.run(MOLGRAPH_BIN, "ulimit -t 20; molgraph-train t.csv -o R --layers 1000 --width 65536 --ffn 262144 --heads 4096 --path-hops 65000 "
+                                                       "--encoding graphormer --max-distance 65000 --no-share-encodings");
+  EXPECT_EQ(result.code, 2) << result.err;
+  EXPECT_NE(result.err.find("does not fit into memory"), std::string::npos) << result.err;
+  EXPECT_FALSE(scratch.exists("R"));
+}
+
+TEST_F(TrainStart, TheLimitsOfRangesWork) {
+  EXPECT_EQ(train("t.csv -o R --batch-size 1000000 --limit 1000000000000 --max-atoms 65533 --seed 9223372036854775807 --patience 1000000 --dropout 0.999" + kTiny).code, 0);
+  EXPECT_EQ(scratch.run(MOLGRAPH_BIN, "molgraph-score -m R -i t.csv -o s.csv --batch-size 1000000 --max-atoms 1 --threads 1").code, 0);
+}
+
+TEST_F(TrainStart, FlagsThatWouldDoNothingAreRefused) {
+  ASSERT_EQ(train("t.csv -o G --model grpe" + kTiny).code, 0);
+  refused("t.csv --freeze encoder", "--from");
+  refused("t.csv --from G --freeze encoder --urpe", "--urpe");
+  refused("t.csv --from G --no-scale-targets", "--scale-targets");
+  refused("t.csv --from G --path single", "--path");
+  refused("t.csv --from G --spatial-pos-max 4", "--spatial-pos-max");
+  refused("t.csv --model grpe --path mean", "--path");
+  refused("t.csv --warmup-steps 3 --warmup-epochs 1", "--warmup-epochs");
+  refused("t.csv --split-sizes 0.8 0 0.2 --patience 3", "--patience");
+  refused("t.csv --data-dir .", "--data-dir");
+  refused("t.csv --subset full", "--subset");
+  refused("t.csv t.csv t.csv --split-sizes 0.5 0.25 0.25", "--split-sizes");
+  refused("t.csv --recipe grpe-zinc --path single", "--path");
+  EXPECT_EQ(train("t.csv -o W --recipe graphormer-zinc --warmup-epochs 1 --batch-size 8" + kTiny).code, 0);
+  EXPECT_NE(scratch.read("W/config.toml").find("warmup-steps = 4"), std::string::npos) << "not the recipe's 40,000 in proportion";
+  EXPECT_EQ(train("--config G/config.toml -o again --epochs 2").code, 0) << "what a file says gives way to the command line";
+  EXPECT_NE(scratch.read("again/config.toml").find("epochs = 2"), std::string::npos);
+}
+
+TEST_F(TrainStart, TablesOfResultsAreAligned) {
+  const ShellResult result = train("t.csv -o R" + kTiny);
+  ASSERT_EQ(result.code, 0) << result.err;
+  std::vector<std::size_t> widths;
+  for (const std::string& line : lines_of(result.out)) {
+    if (line.starts_with("part") || line.starts_with("train") || line.starts_with("valid") || line.starts_with("test")) widths.push_back(line.size());
+    EXPECT_EQ(line.find("00000"), std::string::npos) << line;
+  }
+  ASSERT_EQ(widths.size(), 4u) << result.out;
+  EXPECT_EQ(std::set<std::size_t>(widths.begin(), widths.end()).size(), 1u) << result.out;
+  for (const std::string& line : lines_of(result.err)) {
+    const std::size_t valid = line.find("valid mae ");
+    if (line.find("epoch   1") == std::string::npos || valid == std::string::npos) continue;
+    std::string number = line.substr(valid + 10);
+    number = number.substr(number.find_first_not_of(' '));
+    number = number.substr(0, number.find(' '));
+    EXPECT_LE(number.size(), 6u) << line;
+  }
+}
+
+}  // namespace
+}  // namespace molgraph::test
