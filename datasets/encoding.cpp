@@ -82,4 +82,15 @@ std::string utf8_head(const std::string& text, std::size_t most) {
   return text.substr(0, most);
 }
 
+std::string shown_head(const std::string& text, std::size_t most) {
+  std::string shown = utf8_head(text, most);
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(shown[i]);
+    if (byte < 0x20 || byte == 0x7F) shown[i] = ' ';
+    // U+0080 to U+009F, two bytes each
+    if (byte == 0xC2 && i + 1 < shown.size() && static_cast<unsigned char>(shown[i + 1]) < 0xA0) shown.replace(i, 2, " ");
+  }
+  return shown;
+}
+
 }  // namespace molgraph

@@ -14,5 +14,7 @@ std::size_t valid_utf8_prefix(std::string_view text);
 std::string as_utf8(std::string text);
 /// At most `most` bytes of valid UTF-8, without half a character at the end.
 std::string utf8_head(const std::string& text, std::size_t most);
+/// The same for a message: control characters become blanks, so that no text from outside moves the terminal's cursor.
+std::string shown_head(const std::string& text, std::size_t most);
 
 }  // namespace molgraph

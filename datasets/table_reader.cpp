@@ -29,10 +29,7 @@ int find_any_case(const std::vector<std::string>& columns, std::initializer_list
 
 /// Names in a message: what is called a table may be anything.
 std::string shown(std::vector<std::string> names) {
-  for (std::string& name : names) {
-    name = utf8_head(name, kShownName);
-    std::ranges::replace_if(name, [](unsigned char c) { return c < 0x20 || c == 0x7F; }, ' ');
-  }
+  for (std::string& name : names) name = shown_head(name, kShownName);
   return list_of(names);
 }
 

@@ -37,5 +37,10 @@ TEST(Encoding, HeadsEndBetweenCharacters) {
   for (std::size_t most = 0; most < std::size(expected); ++most) EXPECT_EQ(utf8_head(text, most), expected[most]) << most;
 }
 
+TEST(Encoding, MessagesHoldNoControlCharacters) {
+  EXPECT_EQ(shown_head(std::string("a\0b\n\x1B[2J\xC2\x9B\x7F\xC3\xA4", 13), 100), "a b  [2J  \xC3\xA4");
+  EXPECT_EQ(shown_head("abcdef", 3), "abc");
+}
+
 }  // namespace
 }  // namespace molgraph
