@@ -55,7 +55,7 @@ TEST_F(TableCli, Latin1GoesThroughEveryProgram) {
   const std::string text = scratch.read("scored.csv");
   EXPECT_EQ(valid_utf8_prefix(text), text.size());
   EXPECT_EQ(lines_of(text)[0], "smiles," + kActivity + ",Stra\xC3\x9F" "e," + kActivity + "_pred,status,reason");
-  EXPECT_EQ(lines_of(text)[1].substr(0, 17), "C,1.5,\xC5\xA0umava,") << "as Excel writes it";
+  EXPECT_TRUE(lines_of(text)[1].starts_with("C,1.5,\xC5\xA0umava,")) << "as Excel writes it: " << lines_of(text)[1];
   const auto embedded = run("molgraph-embed -m model -i latin.csv -o vectors.csv");
   ASSERT_EQ(embedded.code, 0) << embedded.err;
   const auto stored = run("molgraph-featurize latin.csv -o latin.h5");
@@ -73,7 +73,7 @@ TEST_F(TableCli, TheFirstRowOfAHeaderlessTableIsKept) {
   ASSERT_EQ(scored.code, 0) << scored.err;
   EXPECT_NE(scored.err.find("first line is taken as data"), std::string::npos) << scored.err;
   EXPECT_EQ(lines_of(scratch.read("out.csv"))[1].substr(0, 9), "C1CC,7.5,");
-  for (const std::string program : {"molgraph-train bare.csv -o kept" + kTiny, std::string("molgraph-featurize bare.csv -o bare.h5"),
+  for (const std::string& program : {"molgraph-train bare.csv -o kept" + kTiny, std::string("molgraph-featurize bare.csv -o bare.h5"),
                                     std::string("molgraph-embed -m run -i bare.csv -o bare_vectors.csv")}) {
     const auto result = run(program);
     EXPECT_EQ(result.code, 0) << result.err;
@@ -122,7 +122,7 @@ TEST_F(TableCli, WorkbooksAndOtherArchivesAreNamed) {
     for (const std::string file : {"a.xlsx", "a.csv.xz"}) {
       const auto result = run(program + file);
       EXPECT_EQ(result.code, 4) << program << result.err;
-      EXPECT_EQ(lines_of(result.err).size(), 1u) << result.err;
+      EXPECT_EQ(count(result.err, "error:"), 1u) << result.err;
       EXPECT_NE(result.err.find(file == "a.xlsx" ? "save the sheet as CSV" : "unxz"), std::string::npos) << result.err;
     }
   }
@@ -132,14 +132,14 @@ TEST_F(TableCli, DaysThatDoNotExistAndDecimalCommasAreNamed) {
   std::string text = "smiles,y,day\n";
   for (int i = 1; i <= 12; ++i) text += std::string(static_cast<std::size_t>(i), 'C') + "," + std::to_string(i) + ",2024-" + (i < 10 ? "0" : "") + std::to_string(i) + "-28\n";
   scratch.write("days.csv", text + "CCO,3,2024-99-99\n");
-  for (const std::string program : {"molgraph-train days.csv -o t" + kTiny, std::string("molgraph-featurize days.csv -o t.h5 ")}) {
+  for (const std::string& program : {"molgraph-train days.csv -o t" + kTiny, std::string("molgraph-featurize days.csv -o t.h5 ")}) {
     const auto result = run(program + " --split-type time --time-column day --target-columns y");
     EXPECT_EQ(result.code, 3) << result.err;
     EXPECT_NE(result.err.find("row 13: there is no such date"), std::string::npos) << result.err;
     EXPECT_NE(result.err.find("2024-99-99"), std::string::npos) << result.err;
   }
   scratch.write("comma.csv", "SMILES;Wert\nCCO;1,5\nCCN;2,5\nCC;3\n");
-  for (const std::string program : {"molgraph-train comma.csv -o c" + kTiny, std::string("molgraph-featurize comma.csv -o c.h5")}) {
+  for (const std::string& program : {"molgraph-train comma.csv -o c" + kTiny, std::string("molgraph-featurize comma.csv -o c.h5")}) {
     const auto result = run(program);
     EXPECT_EQ(result.code, 3) << result.err;
     EXPECT_NE(result.err.find("row 1: column 'Wert'"), std::string::npos) << result.err;
@@ -173,7 +173,7 @@ TEST_F(TableCli, AMillionColumnsEndAtOnce) {
 TEST_F(TableCli, ASignalEndsAReadThatWaits) {
   // A pipe that stays open and gives nothing more; without a look at signals the programs would wait for ever.
   for (const std::string program : {"molgraph-featurize - -o o.h5", "molgraph-train - -o o", "molgraph-score -m run -i - -o -"}) {
-    const auto result = run("mkfifo pipe; (echo smiles,y; sleep 60) > pipe & writer=$!\n" + program +
+    const auto result = run("mkfifo pipe; (echo smiles,y; exec sleep 60) > pipe & writer=$!\n" + program +
                             " < pipe & reader=$!\nsleep 3; kill -TERM $reader; wait $reader; code=$?; kill $writer; rm pipe; exit $code");
     EXPECT_EQ(result.code, 143) << program << result.err;
   }
