@@ -35,7 +35,8 @@ struct Pieces {
     if (!sign('.')) return 0.0;
     double value = 0, unit = 0.1;
     if (left.empty() || !is_digit(left.front())) return std::nullopt;
-    for (; !left.empty() && is_digit(left.front()); left.remove_prefix(1), unit /= 10) value += unit * (left.front() - '0');
+    for (; !left.empty() && is_digit(left.front()); left.remove_prefix(1), unit /= 10)
+      value += unit * (left.front() - '0');
     return value;
   }
 };
@@ -51,7 +52,8 @@ std::optional<double> time_of_day(Pieces& text) {
     if (whole < 0 || whole > 60 || !fraction) return std::nullopt;
     second = whole + *fraction;
   }
-  if (hour < 0 || minute < 0 || minute > 59 || hour > 24 || (hour == 24 && (minute > 0 || second > 0))) return std::nullopt;
+  const bool end_of_day = hour == 24 && minute == 0 && second == 0;
+  if (hour < 0 || minute < 0 || minute > 59 || (hour > 23 && !end_of_day)) return std::nullopt;
   return 3600.0 * hour + 60.0 * minute + second;
 }
 

@@ -14,8 +14,10 @@ std::size_t sequence_length(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned first = byte(0);
   if (first < 0x80) return 1;
-  const std::size_t length = first >= 0xC2 && first <= 0xDF ? 2 : first >= 0xE0 && first <= 0xEF ? 3
-                             : first >= 0xF0 && first <= 0xF4 ? 4 : 0;
+  const std::size_t length = first >= 0xC2 && first <= 0xDF   ? 2
+                             : first >= 0xE0 && first <= 0xEF ? 3
+                             : first >= 0xF0 && first <= 0xF4 ? 4
+                                                              : 0;
   if (length == 0 || text.size() < length) return 0;
   for (std::size_t i = 1; i < length; ++i)
     if (!is_continuation(text[i])) return 0;
@@ -26,9 +28,10 @@ std::size_t sequence_length(std::string_view text) {
 }
 
 /// Windows-1252 at 0x80 to 0x9f, as code points; everything else is Latin-1.
-constexpr std::array<std::uint16_t, 32> kWindows{
-    0x20AC, 0x81,   0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, 0x8D, 0x017D, 0x8F,
-    0x90,   0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014, 0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0x9D, 0x017E, 0x0178};
+constexpr std::array<std::uint16_t, 32> kWindows{0x20AC, 0x81,   0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021,
+                                                 0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, 0x8D,   0x017D, 0x8F,
+                                                 0x90,   0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014,
+                                                 0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0x9D,   0x017E, 0x0178};
 
 /// A code point from 0x80 to 0xffff.
 void append_utf8(unsigned code, std::string& text) {
@@ -50,7 +53,7 @@ std::size_t valid_utf8_prefix(std::string_view text) {
   while (at < text.size()) {
     std::uint64_t eight = kHighBits;
     if (text.size() - at >= sizeof eight) std::memcpy(&eight, text.data() + at, sizeof eight);
-    if ((eight & kHighBits) == 0) {   // most text is ASCII: eight bytes at a time
+    if ((eight & kHighBits) == 0) {  // most text is ASCII: eight bytes at a time
       at += sizeof eight;
       continue;
     }
@@ -80,6 +83,18 @@ std::string utf8_head(const std::string& text, std::size_t most) {
   if (text.size() <= most) return text;
   while (most > 0 && is_continuation(text[most])) --most;
   return text.substr(0, most);
+}
+
+std::string shown_head(const std::string& text, std::size_t most) {
+  std::string shown = utf8_head(text, most);
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(shown[i]);
+    if (byte < 0x20 || byte == 0x7F) shown[i] = ' ';
+    // U+0080 to U+009F, two bytes each
+    if (byte == 0xC2 && i + 1 < shown.size() && static_cast<unsigned char>(shown[i + 1]) < 0xA0)
+      shown.replace(i, 2, " ");
+  }
+  return shown;
 }
 
 }  // namespace molgraph

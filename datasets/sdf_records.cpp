@@ -27,7 +27,8 @@ bool read_sdf_record(LineReader& lines, std::int64_t row, SdfRecord& record) {
     record.bytes += line.size() + 1;
     if (record.bytes > kMostRowBytes)
       throw DataError(lines.name(), row + 1,
-                      "a record longer than " + std::to_string(kMostRowBytes >> 20u) + " MiB, which is the limit", record.title);
+                      "a record longer than " + std::to_string(kMostRowBytes >> 20u) + " MiB, which is the limit",
+                      record.title);
     if (line.starts_with("$$$$")) return true;
     anything = anything || !trim(line).empty();
     if (number == 1) record.title = trim(line);

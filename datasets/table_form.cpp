@@ -11,7 +11,7 @@ namespace molgraph {
 namespace {
 
 constexpr std::size_t kSampleRows = 50;
-constexpr std::size_t kMostSmiles = 2000;   // characters of a cell that is tried as SMILES
+constexpr std::size_t kMostSmiles = 2000;  // characters of a cell that is tried as SMILES
 
 /// Takes a cell from the front of the text and says what ended it: the delimiter, a line end or the text's end ('\0').
 /// `whole` is false where a quotation mark stays open.
@@ -72,8 +72,10 @@ std::vector<ColumnKind> kinds_of(const SampleRows& rows, std::size_t first, std:
       const std::string& cell = rows[r][c];
       if (is_missing(cell)) continue;
       ++kinds[c].filled;
-      if (is_number_like(cell)) ++kinds[c].numbers;
-      else kinds[c].molecules += is_molecule(cell);
+      if (is_number_like(cell))
+        ++kinds[c].numbers;
+      else
+        kinds[c].molecules += is_molecule(cell);
     }
   }
   return kinds;
@@ -85,16 +87,17 @@ bool is_wanted(std::string_view cell, const std::string& wanted) {
 
 /// How well a delimiter does; better ones compare greater.
 struct Fit {
-  bool named = false;     ///< a cell of the first line names the SMILES column
-  bool molecules = false; ///< there is a column of molecules
-  double alike = 0;       ///< share of the rows with as many cells as the first line
+  bool named = false;      ///< a cell of the first line names the SMILES column
+  bool molecules = false;  ///< there is a column of molecules
+  double alike = 0;        ///< share of the rows with as many cells as the first line
   auto operator<=>(const Fit&) const = default;
 };
 
 Fit fit_of(const SampleRows& rows, const std::string& wanted) {
   Fit fit;
   if (rows.empty() || rows[0].size() < 2) return fit;
-  fit.named = std::ranges::any_of(rows[0], [&](const auto& cell) { return names_molecules(cell) || is_wanted(cell, wanted); });
+  fit.named =
+      std::ranges::any_of(rows[0], [&](const auto& cell) { return names_molecules(cell) || is_wanted(cell, wanted); });
   const std::size_t first = rows.size() > 1 ? 1 : 0;
   fit.molecules = std::ranges::any_of(kinds_of(rows, first, rows[0].size()), &ColumnKind::is_molecules);
   const auto alike = std::ranges::count_if(rows, [&](const auto& row) { return row.size() == rows[0].size(); });
@@ -128,7 +131,8 @@ char find_delimiter(std::string_view head, char usual, std::string_view candidat
   const SampleRows rows = sample_rows(head, usual, line_end);
   if (rows.empty()) return usual;
   const auto in_first_line = [&](char c) {
-    return c != usual && std::ranges::any_of(rows[0], [&](const auto& cell) { return cell.find(c) != std::string::npos; });
+    const auto holds = [c](const std::string& cell) { return cell.find(c) != std::string::npos; };
+    return c != usual && std::ranges::any_of(rows[0], holds);
   };
   if (std::ranges::none_of(candidates, in_first_line)) return usual;
   char best = usual;
@@ -153,7 +157,7 @@ HeaderVerdict find_header(const SampleRows& rows, const std::string& wanted) {
   for (std::size_t c = 0; c < cells.size(); ++c) {
     if (kinds[c].is_numbers()) numbers = numbers || is_number_like(cells[c]);
     if (!kinds[c].is_molecules()) continue;
-    molecules = molecules || looks_like_smiles(trim(cells[c]));   // a miswritten one counts too
+    molecules = molecules || looks_like_smiles(trim(cells[c]));  // a miswritten one counts too
   }
   const bool data = molecules || (numbers && !named && !counts_up(cells));
   return {!data, named && !data};
@@ -165,7 +169,8 @@ MoleculeColumn find_molecule_column(const std::vector<std::string>& columns, con
     for (std::size_t c = 0; c < columns.size(); ++c)
       if (lower(trim(columns[c])) == name) return {static_cast<int>(c)};
   const auto named = std::ranges::find_if(columns, names_molecules);
-  if (rows.empty()) return {named == columns.end() ? 0 : static_cast<int>(named - columns.begin()), named != columns.end()};
+  if (rows.empty() && named == columns.end()) return {0};
+  if (rows.empty()) return {static_cast<int>(named - columns.begin()), true};
 
   // Without names the first row says how many columns there are; what a longer row has beyond them is none.
   const std::size_t width = columns.empty() ? rows[0].size() : columns.size();

@@ -35,9 +35,9 @@ HeaderVerdict find_header(const SampleRows& rows, const std::string& wanted);
 
 /// Which column holds the molecules.
 struct MoleculeColumn {
-  int column = -1;                ///< -1 = none is named so, and of none the cells parse
-  bool by_cells = false;          ///< it was not named smiles or canonical_smiles
-  std::vector<int> others{};      ///< further columns whose cells parse
+  int column = -1;            ///< -1 = none is named so, and of none the cells parse
+  bool by_cells = false;      ///< it was not named smiles or canonical_smiles
+  std::vector<int> others{};  ///< further columns whose cells parse
 };
 /// `columns`: the names, empty where there are none; `rows`: of data alone. By the name smiles or canonical_smiles; else
 /// by another common name (structure, mol, ...smiles...) if its cells parse; else the first column if its cells parse,

@@ -226,7 +226,7 @@ void LineReader::make_utf8(std::string& line) {
     const std::string cell = line.substr(from == std::string::npos ? 0 : from + 1);
     const std::size_t end = cell.find_first_of("\t,;\"\r", 1);
     hooks_.say(name() + ": is not UTF-8; read as Windows-1252 (Latin-1), as in '" +
-                   utf8_head(as_utf8(cell.substr(0, end)), kShownLine) + "'; if that is wrong, save it as UTF-8",
+                   shown_head(as_utf8(cell.substr(0, end)), kShownLine) + "'; if that is wrong, save it as UTF-8",
                true);
   }
   said_encoding_ = true;

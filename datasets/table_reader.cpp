@@ -29,10 +29,7 @@ int find_any_case(const std::vector<std::string>& columns, std::initializer_list
 
 /// Names in a message: what is called a table may be anything.
 std::string shown(std::vector<std::string> names) {
-  for (std::string& name : names) {
-    name = utf8_head(name, kShownName);
-    std::ranges::replace_if(name, [](unsigned char c) { return c < 0x20 || c == 0x7F; }, ' ');
-  }
+  for (std::string& name : names) name = shown_head(name, kShownName);
   return list_of(names);
 }
 
@@ -101,7 +98,8 @@ bool TableReader::State::read_line() {
   too_long = "a line of " + std::to_string(line.size() + beyond.bytes) + " bytes, the limit is " +
              std::to_string(kMostRowBytes >> 20u) + " MiB";
   const bool header = columns.empty();
-  if (header || (format != TableFormat::smi && (beyond.quotes + static_cast<std::uint64_t>(std::ranges::count(line, '"'))) % 2 > 0))
+  const auto quotes = beyond.quotes + static_cast<std::uint64_t>(std::ranges::count(line, '"'));
+  if (header || (format != TableFormat::smi && quotes % 2 > 0))   // its last cell would go on in the next line
     throw DataError(lines.name(), header ? 0 : row + 1, header ? "its first line is " + too_long : too_long,
                     line.substr(0, kShownName));
   line.clear();
@@ -134,7 +132,8 @@ bool TableReader::State::read_csv(bool& blank) {
           if (bytes > kMostRowBytes)
             throw DataError(lines.name(), row + 1,
                             "a row longer than " + std::to_string(kMostRowBytes >> 20u) +
-                                " MiB, which is the limit; perhaps the quotation mark that opens this cell is never closed",
+                                " MiB, which is the limit; perhaps the quotation mark that opens this cell is never "
+                                "closed",
                             cell);
           at = 0;
         } else if (quote + 1 < line.size() && line[quote + 1] == '"') {
@@ -184,7 +183,8 @@ void TableReader::State::start_csv(const TableOptions& options) {
   choose_delimiter(options, lines.peek());
   SampleRows sample;
   if (options.molecules) sample = sample_rows(lines.peek(), delimiter, lines.line_end());
-  if (sample.size() == 1) sample = sample_rows(lines.peek(LineReader::kMostPeek), delimiter, lines.line_end());   // a wide one
+  if (sample.size() == 1)   // a wide one
+    sample = sample_rows(lines.peek(LineReader::kMostPeek), delimiter, lines.line_end());
   HeaderVerdict verdict{!options.no_header, true};
   if (options.molecules && !options.header && !options.no_header) verdict = find_header(sample, options.smiles_column);
 
@@ -202,7 +202,8 @@ void TableReader::State::start_csv(const TableOptions& options) {
     return;
   }
   held = true;
-  if (!verdict.sure) say("its first line is taken as data, as the lines behind it are alike; --header if it holds names");
+  if (!verdict.sure)
+    say("its first line is taken as data, as the lines behind it are alike; --header if it holds names");
   // A table of which the user says that it has no names begins with the SMILES, unless its cells say something else.
   smiles_column = 0;
   if (options.smiles_column.empty()) find_molecules({}, sample);
@@ -229,7 +230,8 @@ void TableReader::State::find_molecules(const std::vector<std::string>& names, c
   std::vector<std::string> candidates;
   for (const int c : found.others) candidates.push_back(name(c));
   throw DataError(lines.name() + ": which column holds the SMILES? " +
-                  (candidates.empty() ? "None is named so, and of none the cells parse" : "None is named so, and the cells of several parse: " + list_of(candidates)) +
+                  (candidates.empty() ? "None is named so, and of none the cells parse"
+                                      : "None is named so, and the cells of several parse: " + list_of(candidates)) +
                   "; name it with -s; the columns are " + shown(names));
 }
 

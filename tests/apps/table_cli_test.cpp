@@ -29,7 +29,8 @@ class TableCli : public testing::Test {
   /// Alkanes with a number each, first `head`.
   static std::string rows(const std::string& head, const std::string& tail = "") {
     std::string text = head;
-    for (int i = 1; i <= 20; ++i) text += std::string(static_cast<std::size_t>(i), 'C') + "," + std::to_string(i) + ".5" + tail + "\n";
+    for (int i = 1; i <= 20; ++i)
+      text += std::string(static_cast<std::size_t>(i), 'C') + "," + std::to_string(i) + ".5" + tail + "\n";
     return text;
   }
   void expect_utf8_below(const std::string& folder) {
@@ -44,7 +45,9 @@ class TableCli : public testing::Test {
 };
 
 TEST_F(TableCli, Latin1GoesThroughEveryProgram) {
-  scratch.write("latin.csv", rows("smiles,Aktivit\xE4t,Stra\xDF" "e\n", ",\x8Aumava"));
+  scratch.write("latin.csv", rows("smiles,Aktivit\xE4t,Stra\xDF"
+                                  "e\n",
+                                  ",\x8Aumava"));
   const auto trained = run("molgraph-train latin.csv -o model" + kTiny + "--target-columns '" + kActivity + "'");
   ASSERT_EQ(trained.code, 0) << trained.err;
   EXPECT_EQ(count(trained.err, "is not UTF-8"), 1u) << trained.err;
@@ -54,8 +57,11 @@ TEST_F(TableCli, Latin1GoesThroughEveryProgram) {
   EXPECT_EQ(count(scored.err, "is not UTF-8"), 1u) << scored.err;
   const std::string text = scratch.read("scored.csv");
   EXPECT_EQ(valid_utf8_prefix(text), text.size());
-  EXPECT_EQ(lines_of(text)[0], "smiles," + kActivity + ",Stra\xC3\x9F" "e," + kActivity + "_pred,status,reason");
-  EXPECT_EQ(lines_of(text)[1].substr(0, 17), "C,1.5,\xC5\xA0umava,") << "as Excel writes it";
+  EXPECT_EQ(lines_of(text)[0], "smiles," + kActivity +
+                                   ",Stra\xC3\x9F"
+                                   "e," +
+                                   kActivity + "_pred,status,reason");
+  EXPECT_TRUE(lines_of(text)[1].starts_with("C,1.5,\xC5\xA0umava,")) << "as Excel writes it: " << lines_of(text)[1];
   const auto embedded = run("molgraph-embed -m model -i latin.csv -o vectors.csv");
   ASSERT_EQ(embedded.code, 0) << embedded.err;
   const auto stored = run("molgraph-featurize latin.csv -o latin.h5");
@@ -73,8 +79,9 @@ TEST_F(TableCli, TheFirstRowOfAHeaderlessTableIsKept) {
   ASSERT_EQ(scored.code, 0) << scored.err;
   EXPECT_NE(scored.err.find("first line is taken as data"), std::string::npos) << scored.err;
   EXPECT_EQ(lines_of(scratch.read("out.csv"))[1].substr(0, 9), "C1CC,7.5,");
-  for (const std::string program : {"molgraph-train bare.csv -o kept" + kTiny, std::string("molgraph-featurize bare.csv -o bare.h5"),
-                                    std::string("molgraph-embed -m run -i bare.csv -o bare_vectors.csv")}) {
+  for (const std::string& program :
+       {"molgraph-train bare.csv -o kept" + kTiny, std::string("molgraph-featurize bare.csv -o bare.h5"),
+        std::string("molgraph-embed -m run -i bare.csv -o bare_vectors.csv")}) {
     const auto result = run(program);
     EXPECT_EQ(result.code, 0) << result.err;
     EXPECT_NE(result.err.find("first line is taken as data"), std::string::npos) << result.err;
@@ -106,8 +113,9 @@ TEST_F(TableCli, HeaderAndNoHeaderForceIt) {
 
 TEST_F(TableCli, NoSmilesColumnSuggestsTheFlag) {
   scratch.write("odd.csv", "label,y\nfirst,2\nsecond,3\n");
-  for (const std::string program : {"molgraph-score -m run -i odd.csv -o o.csv", "molgraph-embed -m run -i odd.csv -o o.npz",
-                                    "molgraph-featurize odd.csv -o o.h5", "molgraph-train odd.csv -o o"}) {
+  for (const std::string program :
+       {"molgraph-score -m run -i odd.csv -o o.csv", "molgraph-embed -m run -i odd.csv -o o.npz",
+        "molgraph-featurize odd.csv -o o.h5", "molgraph-train odd.csv -o o"}) {
     const auto result = run(program);
     EXPECT_EQ(result.code, 3) << program << result.err;
     EXPECT_NE(result.err.find("name it with -s"), std::string::npos) << result.err;
@@ -116,13 +124,16 @@ TEST_F(TableCli, NoSmilesColumnSuggestsTheFlag) {
 
 TEST_F(TableCli, WorkbooksAndOtherArchivesAreNamed) {
   scratch.write("a.xlsx", std::string("PK\x03\x04") + std::string(100, '\x02'));
-  scratch.write("a.csv.xz", std::string("\xFD" "7zXZ\0", 6) + std::string(100, '\x02'));
+  scratch.write("a.csv.xz", std::string("\xFD"
+                                        "7zXZ\0",
+                                        6) +
+                                std::string(100, '\x02'));
   for (const std::string program : {"molgraph-score -m run -o o.csv -i ", "molgraph-embed -m run -o o.npz -i ",
                                     "molgraph-featurize -o o.h5 ", "molgraph-train -o o "}) {
     for (const std::string file : {"a.xlsx", "a.csv.xz"}) {
       const auto result = run(program + file);
       EXPECT_EQ(result.code, 4) << program << result.err;
-      EXPECT_EQ(lines_of(result.err).size(), 1u) << result.err;
+      EXPECT_EQ(count(result.err, "error:"), 1u) << result.err;
       EXPECT_NE(result.err.find(file == "a.xlsx" ? "save the sheet as CSV" : "unxz"), std::string::npos) << result.err;
     }
   }
@@ -130,16 +141,20 @@ TEST_F(TableCli, WorkbooksAndOtherArchivesAreNamed) {
 
 TEST_F(TableCli, DaysThatDoNotExistAndDecimalCommasAreNamed) {
   std::string text = "smiles,y,day\n";
-  for (int i = 1; i <= 12; ++i) text += std::string(static_cast<std::size_t>(i), 'C') + "," + std::to_string(i) + ",2024-" + (i < 10 ? "0" : "") + std::to_string(i) + "-28\n";
+  for (int i = 1; i <= 12; ++i)
+    text += std::string(static_cast<std::size_t>(i), 'C') + "," + std::to_string(i) + ",2024-" + (i < 10 ? "0" : "") +
+            std::to_string(i) + "-28\n";
   scratch.write("days.csv", text + "CCO,3,2024-99-99\n");
-  for (const std::string program : {"molgraph-train days.csv -o t" + kTiny, std::string("molgraph-featurize days.csv -o t.h5 ")}) {
+  for (const std::string& program :
+       {"molgraph-train days.csv -o t" + kTiny, std::string("molgraph-featurize days.csv -o t.h5 ")}) {
     const auto result = run(program + " --split-type time --time-column day --target-columns y");
     EXPECT_EQ(result.code, 3) << result.err;
     EXPECT_NE(result.err.find("row 13: there is no such date"), std::string::npos) << result.err;
     EXPECT_NE(result.err.find("2024-99-99"), std::string::npos) << result.err;
   }
   scratch.write("comma.csv", "SMILES;Wert\nCCO;1,5\nCCN;2,5\nCC;3\n");
-  for (const std::string program : {"molgraph-train comma.csv -o c" + kTiny, std::string("molgraph-featurize comma.csv -o c.h5")}) {
+  for (const std::string& program :
+       {"molgraph-train comma.csv -o c" + kTiny, std::string("molgraph-featurize comma.csv -o c.h5")}) {
     const auto result = run(program);
     EXPECT_EQ(result.code, 3) << result.err;
     EXPECT_NE(result.err.find("row 1: column 'Wert'"), std::string::npos) << result.err;
@@ -172,9 +187,11 @@ TEST_F(TableCli, AMillionColumnsEndAtOnce) {
 
 TEST_F(TableCli, ASignalEndsAReadThatWaits) {
   // A pipe that stays open and gives nothing more; without a look at signals the programs would wait for ever.
-  for (const std::string program : {"molgraph-featurize - -o o.h5", "molgraph-train - -o o", "molgraph-score -m run -i - -o -"}) {
-    const auto result = run("mkfifo pipe; (echo smiles,y; sleep 60) > pipe & writer=$!\n" + program +
-                            " < pipe & reader=$!\nsleep 3; kill -TERM $reader; wait $reader; code=$?; kill $writer; rm pipe; exit $code");
+  for (const std::string program :
+       {"molgraph-featurize - -o o.h5", "molgraph-train - -o o", "molgraph-score -m run -i - -o -"}) {
+    const auto result = run(
+        "mkfifo pipe; (echo smiles,y; exec sleep 60) > pipe & writer=$!\n" + program +
+        " < pipe & reader=$!\nsleep 3; kill -TERM $reader; wait $reader; code=$?; kill $writer; rm pipe; exit $code");
     EXPECT_EQ(result.code, 143) << program << result.err;
   }
 }

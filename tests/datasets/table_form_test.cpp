@@ -14,19 +14,19 @@ namespace molgraph {
 namespace {
 
 using ::testing::ElementsAre;
+using testing::gzip;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using ::testing::Not;
-using ::testing::SizeIs;
-using testing::gzip;
 using testing::message_of;
+using ::testing::Not;
 using testing::ScratchFolder;
+using ::testing::SizeIs;
 using Cells = std::vector<std::string>;
 
 struct Table {
   Cells columns;
   std::vector<Cells> rows;
-  std::string smiles;   ///< name of the SMILES column
+  std::string smiles;  ///< name of the SMILES column
   TableFormat format = TableFormat::automatic;
   std::string notes, warnings;
 };
@@ -35,7 +35,9 @@ class TableFormTest : public ::testing::Test {
  protected:
   Table read(const std::string& name, const std::string& content, TableOptions options = {}) {
     Table table;
-    options.hooks.say = [&](const std::string& text, bool warning) { (warning ? table.warnings : table.notes) += text + "\n"; };
+    options.hooks.say = [&](const std::string& text, bool warning) {
+      (warning ? table.warnings : table.notes) += text + "\n";
+    };
     TableReader reader(folder.write(name, content), options);
     table.columns = reader.columns();
     table.smiles = table.columns[static_cast<std::size_t>(reader.smiles_column())];
@@ -53,7 +55,8 @@ TableOptions with_header(bool yes) {
 }
 
 TEST_F(TableFormTest, AFirstRowWithABadSmilesIsStillARow) {
-  for (const char* text : {"C1CC,5\nCCO,1\nCCN,2\n", "not a molecule,5\nCCO,1\nCCN,2\n", "C(,\nCCO,1\nCCN,2\n", "C1CC\nCCO\nCCN\n"}) {
+  for (const char* text :
+       {"C1CC,5\nCCO,1\nCCN,2\n", "not a molecule,5\nCCO,1\nCCN,2\n", "C(,\nCCO,1\nCCN,2\n", "C1CC\nCCO\nCCN\n"}) {
     const Table table = read("a.csv", text);
     EXPECT_EQ(table.columns[0], "smiles") << text;
     EXPECT_THAT(table.rows, SizeIs(3)) << text;
@@ -62,8 +65,9 @@ TEST_F(TableFormTest, AFirstRowWithABadSmilesIsStillARow) {
 }
 
 TEST_F(TableFormTest, NamesStayNames) {
-  for (const char* text : {"compound,y\nCCO,1\nCCN,2\n", "what,y\nCCO,1\nCCN,2\n", "what,note\nCCO,x\nCCN,y\n", "what\nCCO\nCCN\n",
-                           "what,0,1,2\nCCO,5,6,7\nCCN,8,9,7\n", "what,y\nC1CC,1\nCCO,2\nCCN,3\n"}) {
+  for (const char* text :
+       {"compound,y\nCCO,1\nCCN,2\n", "what,y\nCCO,1\nCCN,2\n", "what,note\nCCO,x\nCCN,y\n", "what\nCCO\nCCN\n",
+        "what,0,1,2\nCCO,5,6,7\nCCN,8,9,7\n", "what,y\nC1CC,1\nCCO,2\nCCN,3\n"}) {
     const Table table = read("a.csv", text);
     EXPECT_THAT(table.rows, Not(IsEmpty()));
     EXPECT_EQ(table.smiles, table.columns[0]);
@@ -129,20 +133,26 @@ TEST_F(TableFormTest, SemicolonsAndTabsInACsvAreSeen) {
   EXPECT_THAT(read("a.csv", "smiles,one;two\nCCO,a;b\n").columns, ElementsAre("smiles", "one;two"));
   TableOptions tabs;
   tabs.format = TableFormat::tsv;
-  EXPECT_THAT(read("a.csv", "smiles,y\tz\nCCO\t1\n", tabs).columns, ElementsAre("smiles,y", "z")) << "--format tsv means tabs";
+  EXPECT_THAT(read("a.csv", "smiles,y\tz\nCCO\t1\n", tabs).columns, ElementsAre("smiles,y", "z"))
+      << "--format tsv means tabs";
 }
 
 TEST_F(TableFormTest, Latin1IsReadWithOneWarning) {
   const Table table = read("a.csv", "smiles,Aktivit\xE4t,\xB5M\nCCO,1,na\xEFve\x85\nC\xA0,2,\xFC\n");
   EXPECT_THAT(table.columns, ElementsAre("smiles", "Aktivit\xC3\xA4t", "\xC2\xB5M"));
-  EXPECT_THAT(table.rows, ElementsAre(Cells{"CCO", "1", "na\xC3\xAFve\xE2\x80\xA6"}, Cells{"C\xC2\xA0", "2", "\xC3\xBC"}));
+  EXPECT_THAT(table.rows,
+              ElementsAre(Cells{"CCO", "1", "na\xC3\xAFve\xE2\x80\xA6"}, Cells{"C\xC2\xA0", "2", "\xC3\xBC"}));
   EXPECT_EQ(std::ranges::count(table.warnings, '\n'), 1) << table.warnings;
   EXPECT_THAT(table.warnings, AllOf(HasSubstr("not UTF-8"), HasSubstr("'Aktivit\xC3\xA4t'")));
   EXPECT_THAT(read("b.csv", "smiles,Aktivit\xC3\xA4t\nCCO,1\n").warnings, IsEmpty());
   EXPECT_THAT(read("a.smi", "CCO \xC4ther\n").rows, ElementsAre(Cells{"CCO", "\xC3\x84ther"}));
   const std::string block = "\xC4ther\n\n\n  0  0  0  0  0  0            999 V2000\nM  END\n";
-  const Table sdf = read("a.sdf", block + "> <Gr\xF6\xDF" "e>\n\xBD\n\n$$$$\n");
-  EXPECT_THAT(sdf.columns, ElementsAre("smiles", "name", "Gr\xC3\xB6\xC3\x9F" "e"));
+  const Table sdf = read("a.sdf", block +
+                                      "> <Gr\xF6\xDF"
+                                      "e>\n\xBD\n\n$$$$\n");
+  EXPECT_THAT(sdf.columns, ElementsAre("smiles", "name",
+                                       "Gr\xC3\xB6\xC3\x9F"
+                                       "e"));
   EXPECT_THAT(sdf.rows, ElementsAre(Cells{"", "\xC3\x84ther", "\xC2\xBD"}));
 }
 
@@ -156,7 +166,10 @@ TEST_F(TableFormTest, WhatIsNoTextIsNamedWithAWayOut) {
   EXPECT_THAT(message("a.parquet", "PAR1\x15"), HasSubstr("read_parquet"));
   EXPECT_THAT(message("a.csv.bz2", "BZh91AY&SY"), HasSubstr("bunzip2"));
   EXPECT_THAT(message("a.csv.bz2", "BZh11AY&SY"), HasSubstr("bunzip2"));
-  EXPECT_THAT(message("a.csv.xz", std::string("\xFD" "7zXZ\0", 6)), HasSubstr("unxz"));
+  EXPECT_THAT(message("a.csv.xz", std::string("\xFD"
+                                              "7zXZ\0",
+                                              6)),
+              HasSubstr("unxz"));
   EXPECT_THAT(message("a.csv.zst", "\x28\xB5\x2F\xFD"), HasSubstr("unzstd"));
   EXPECT_THAT(message("a.h5", "\x89HDF\r\n\x1A\n"), HasSubstr("HDF5"));
   EXPECT_THAT(read("b.csv", "BZh\n").columns, ElementsAre("BZh"));
@@ -170,13 +183,15 @@ TEST_F(TableFormTest, LongLinesAndManyColumnsAreRefused) {
               AllOf(HasSubstr("row 2"), HasSubstr("16 MiB")));
   std::string lines = "smiles,y\nC,\"";
   for (int i = 0; i < 20; ++i) lines += std::string(1u << 20, 'x') + "\n";
-  EXPECT_THAT(message_of<DataError>([&] { read("b.csv", lines); }), AllOf(HasSubstr("row 1"), HasSubstr("never closed")));
+  EXPECT_THAT(message_of<DataError>([&] { read("b.csv", lines); }),
+              AllOf(HasSubstr("row 1"), HasSubstr("never closed")));
   EXPECT_THAT(read("c.csv", "smiles,y\nC," + long_cell.substr(2) + "\n").rows, SizeIs(1));
 
   const std::string commas(kMostColumns, ',');
   EXPECT_THAT(message_of<DataError>([&] { read("d.csv", "smiles" + commas + "\nC\n"); }),
               AllOf(HasSubstr("100001 columns"), HasSubstr("100000")));
-  EXPECT_THAT(read("e.csv", "smiles" + commas.substr(1) + "\nC" + commas.substr(1) + ",,\n").columns, SizeIs(kMostColumns));
+  EXPECT_THAT(read("e.csv", "smiles" + commas.substr(1) + "\nC" + commas.substr(1) + ",,\n").columns,
+              SizeIs(kMostColumns));
 }
 
 TEST_F(TableFormTest, WideTablesTakeLinearTime) {
@@ -192,7 +207,8 @@ TEST_F(TableFormTest, WideTablesTakeLinearTime) {
   for (std::size_t c = 0; c < csv.columns.size(); ++c) ASSERT_EQ(names.find(csv.columns[c]), static_cast<int>(c));
   EXPECT_THAT(read("a.sdf", sdf + "$$$$\n" + sdf + "$$$$\n").rows, SizeIs(2));
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
-  EXPECT_THAT(message_of<DataError>([&] { read("b.sdf", sdf + "> <p>\n1\n\n> <q>\n1\n\n$$$$\n"); }), HasSubstr("100000 properties"));
+  EXPECT_THAT(message_of<DataError>([&] { read("b.sdf", sdf + "> <p>\n1\n\n> <q>\n1\n\n$$$$\n"); }),
+              HasSubstr("100000 properties"));
 }
 
 TEST_F(TableFormTest, ALineThatIsTooLongIsABadRowAndShiftsNone) {
@@ -233,7 +249,7 @@ TEST_F(TableFormTest, ReadingCanBeEnded) {
   EXPECT_THROW(read("a.csv", rows, options), Enough);
   looks = 0;
   EXPECT_THROW(read("a.csv", "smiles," + rows, options), Enough);
-  const std::string pipe = folder.file("pipe.csv");   // without anybody at the other side
+  const std::string pipe = folder.file("pipe.csv");  // without anybody at the other side
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
   looks = 0;
   EXPECT_THROW(TableReader(pipe, options), Enough);
