@@ -7,10 +7,12 @@
 #include <charconv>
 #include <filesystem>
 
+#include "apps/log.hpp"
 #include "apps/option_values.hpp"
 #include "apps/side_files.hpp"
 #include "datasets/files.hpp"
 #include "featurize/error.hpp"
+#include "graphormer/attention/cuda/memory.hpp"
 
 namespace molgraph {
 namespace {
@@ -80,6 +82,7 @@ std::map<std::string, std::string> with_inputs(std::map<std::string, std::string
 }  // namespace
 
 PredictorOptions BatchOptions::predictor() const {
+  cuda::tell_notes(log_warning);
   // The windows are shared out among the threads, so each of them is computed by one.
   return {1, {.max_atoms = common.max_atoms}, precision_from_string(precision), gpu_of_device(common.device)};
 }

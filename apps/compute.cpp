@@ -1,5 +1,6 @@
 #include "apps/compute.hpp"
 
+#include "apps/log.hpp"
 #include "apps/model_factory.hpp"
 #include "apps/model_file.hpp"
 #include "apps/program.hpp"
@@ -35,6 +36,7 @@ void check_compute(const TrainRun& run) {
 Compute make_compute(const TrainRun& run, GraphModel& model) {
   if (run.options.backend == "reference") return {};
   const ScorePrecision precision = precision_from_string(run.options.precision);
+  cuda::tell_notes(log_warning);
   if (run.gpu != kNoGpu) return {nullptr, std::make_shared<cuda::Backend>(model, gpu_precision(precision), run.gpu)};
   return {std::make_shared<CpuBackend>(model, thread_count(run.threads), cpu_precision(precision)), nullptr};
 }

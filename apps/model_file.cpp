@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstring>
 
-#include "apps/log.hpp"
 #include "datasets/text.hpp"
 #include "featurize/error.hpp"
 #include "graphormer/attention/cpu/gemm_bf16.hpp"
@@ -140,7 +139,6 @@ void ScoringModel::to_predictions(float* scaled, double* values) const {
 void check_precision(ScorePrecision precision, int gpu) {
   if (gpu >= 0) {
     if (const std::string reason = cuda::why_unusable(gpu); !reason.empty()) throw UsageError("--device cuda: " + reason);
-    cuda::tell_notes(log_warning);
     return;
   }
   if (precision == ScorePrecision::tf32) throw UsageError("--precision tf32 is for GPUs: use fp32 or bf16, or --device cuda");

@@ -133,9 +133,6 @@ int run_program(int argc, char** argv, const std::function<int(const std::vector
   } catch (const std::filesystem::filesystem_error& error) {  // a folder that cannot be made, a name that is too long ...
     spdlog::error("{}", readable(reason_of(error)));
     return kExitFile;
-  } catch (const std::filesystem::filesystem_error& error) {   // a name that is too long, a folder that may not be read
-    spdlog::error("{}: {}", shortened(error.path1().string()), error.code().message());
-    return kExitFile;
   } catch (const RunError& error) {
     spdlog::error("{}", first_line(error.what()));
     return kExitFailed;
