@@ -41,6 +41,7 @@ std::string predicts(const Json& card) {
   std::string text = (targets.size() > 1 ? std::to_string(targets.size()) + " targets: " : "") + list_of(targets, kMostTargets);
   text += " (" + card["task"].get<std::string>();
   if (card.contains("classes")) text += ": " + list_of(card["classes"].get<std::vector<std::string>>(), kMostTargets);
+  if (card.contains("positive")) text += ": the probability of " + card["positive"].get<std::string>();
   return text + ")";
 }
 

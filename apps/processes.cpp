@@ -135,6 +135,8 @@ struct Processes::Group {
                                                  : c10d::ProcessGroupGloo::createDeviceForInterface(interface, false));
     const auto store = meet(place);
     gloo = c10::make_intrusive<c10d::ProcessGroupGloo>(store, place.rank, place.count, options);
+    float nothing = 0;
+    sum(&nothing, 1, at::kFloat);   // returns when all are connected: nobody ends while others still connect to it
   }
 
   /// Returns when all are there.

@@ -21,7 +21,7 @@ set(MOLGRAPH_PRIVATE_HEADERS
   graphormer/attention/cpu/gemm-inl.hpp graphormer/attention/cpu/rows-inl.hpp        # Highway
   graphormer/attention/cpu/attention-inl.hpp graphormer/attention/cpu/attention_gradient-inl.hpp
   graphormer/attention/cuda/molecules.hpp graphormer/attention/cuda/emulator.hpp     # CUDA, or what stands for it in tests
-  apps/info_card.hpp)                                     # JSON
+  apps/info_card.hpp apps/info_headline.hpp)              # JSON
 foreach(_room IN ITEMS featurize datasets graphormer grpe apps)
   set(_private)
   foreach(_header IN LISTS MOLGRAPH_PRIVATE_HEADERS)

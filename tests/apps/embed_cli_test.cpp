@@ -111,7 +111,7 @@ TEST_F(EmbedTest, WhatFloat16CannotHoldIsNoEmbedding) {
   ASSERT_EQ(embed("-m big -i in.csv -o half.npy --layer 0 --pooling sum --dtype float16").code, 3) << "no usable row";
   save_tiny_run(scratch.path("mixed"), config, 1);
   ASSERT_EQ(embed("-m mixed -i in.csv -o half.npy --layer 0 --pooling sum --dtype float16").code, 0);
-  EXPECT_EQ(lines_of(scratch.read("half.rows.csv"))[1], "first,CCO,ok,");
+  EXPECT_EQ(lines_of(scratch.read("half.npy.rows.csv"))[1], "first,CCO,ok,");
 }
 
 TEST_F(EmbedTest, JsonLines) {

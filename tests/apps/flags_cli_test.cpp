@@ -164,7 +164,7 @@ TEST_F(FlagsTest, APathOfFiveThousandSignsIsAFileError) {
   scratch.write("t.csv", "smiles,y\nC,1\nCC,2\n");
   scratch.write("long.sh", "L=$(printf 'x%.0s' $(seq 5000))\n");
   for (const char* call : {"molgraph-train t.csv -o $L", "molgraph-train $L -o R", "molgraph-train t.csv -o R --from $L", "molgraph-score -m $L -i t.csv -o o.csv",
-                           "molgraph-embed -m $L -i t.csv -o o.csv", "molgraph-featurize t.csv -o $L", "molgraph-featurize $L -o o.h5",
+                           "molgraph-embed -m $L -i t.csv -o o.csv", "molgraph-featurize t.csv -o $L.h5", "molgraph-featurize $L -o o.h5",
                            "molgraph-import $L --origin grpe -o R", "molgraph-import t.csv --origin grpe -o $L", "molgraph-info $L"}) {
     const ShellResult result = scratch.run(MOLGRAPH_BIN, std::string(". ./long.sh; ") + call);
     EXPECT_EQ(result.code, 4) << call << "\n" << result.err;

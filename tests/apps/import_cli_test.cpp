@@ -191,7 +191,7 @@ TEST_F(ImportTest, MoleculesWithoutARowAreRejectedWithTheReason) {
   ASSERT_EQ(result.code, 0) << result.err;
   EXPECT_NE(scratch.read("F/rejected.csv").find("unsupported,the bond of atoms"), std::string::npos) << scratch.read("F/rejected.csv");
   EXPECT_NE(result.err.find("12 molecules (1 rejected)"), std::string::npos) << result.err;
-  ASSERT_EQ(run("molgraph-featurize table.csv -o table.h5").code, 0);
+  ASSERT_EQ(run("molgraph-featurize table.csv --features ogb -o table.h5").code, 0);
   result = run("molgraph-train table.h5 --from R --epochs 1 --lr 1e-12 --dropout 0 --attention-dropout 0 --threads 1 -o S");
   ASSERT_EQ(result.code, 0) << result.err;
   EXPECT_NE(result.err.find("12 molecules (1 rejected)"), std::string::npos) << result.err;

@@ -38,7 +38,7 @@ TEST_F(LabelsCli, WordsFromTheTableToTheCard) {
   ASSERT_EQ(trained.code, 0) << trained.err;
   EXPECT_THAT(trained.err, AllOf(HasSubstr("binary labels in 'label': active is 1, inactive is 0"),
                                  HasSubstr("stratified"), HasSubstr("Targets (binary)")));
-  EXPECT_THAT(run("molgraph-info R").out, HasSubstr("active"));
+  EXPECT_THAT(run("molgraph-info R").out, HasSubstr("label (binary: the probability of active)"));
   EXPECT_THAT(run("molgraph-info R --json").out, HasSubstr("\"positive\""));
   EXPECT_THAT(scratch.read("R/splits.csv"), HasSubstr("\n3,4,CCN,"))
       << "the id NA is blank: the row's number stands for it";
