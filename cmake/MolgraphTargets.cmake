@@ -47,8 +47,12 @@ endfunction()
 # molgraph_test(NAME SOURCES ... LIBRARIES ... [LABELS ...]): one GoogleTest program, its cases known to ctest one by one
 function(molgraph_test name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LIBRARIES;LABELS" ${ARGN})
+  set(labels)
+  if(ARG_LABELS)
+    set(labels LABELS ${ARG_LABELS})
+  endif()
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE ${ARG_LIBRARIES} GTest::gtest_main molgraph_warnings)
-  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600 LABELS "${ARG_LABELS}"
-                       ENVIRONMENT OMP_WAIT_POLICY=passive)
+  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600
+                       ENVIRONMENT OMP_WAIT_POLICY=passive ${labels})
 endfunction()
