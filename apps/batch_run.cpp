@@ -188,7 +188,7 @@ TextOutput::TextOutput(const BatchOptions& options, InputRange& range, std::stri
     spdlog::info("going on behind {} rows", with_thousands(record_.rows));
   }
   if (!before) record_.input = range.tables.position();
-  file_ = std::make_unique<OutputFile>(path_, record_.bytes);
+  file_ = std::make_unique<OutputFile>(options.output, record_.bytes);
   given_ = record_.input;
   given_counts_ = record_.counts;
   if (record_.bytes > 0) return;

@@ -173,7 +173,7 @@ int run_batch(const BatchOptions& options, const std::string& what, InputRange r
   const double share_before = range.tables.share_before(range.tables.position());
   RowWindows windows(std::move(range.tables), chosen);
   StatusCounts counts = before;
-  Progress progress(what, "molecules", range.end < 0 ? 0 : range.end - range.first);
+  Progress progress(what, "molecules", range.end < 0 ? 0 : range.end - range.first - before.rows());
   progress.set_share(share_before);
   OrderedPipeline<RowWindow, DoneWindow<Result>> pipeline;
   pipeline.threads = thread_count(options.common.threads);

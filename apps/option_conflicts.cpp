@@ -150,7 +150,7 @@ void check_training_flags(const TrainOptions& o, const NamedFlags& named, const 
            "a new gate of ones that --freeze encoder keeps from training");
   }
   refuse(o.patience > 0 && data.split.valid.empty(), "--patience", "there is no validation part");
-  const bool scaling = named.contains("scale-targets") || named.contains("no-scale-targets");
+  const bool scaling = named.contains("scale-targets");
   refuse(scaling && data.set.task.kind != TaskKind::regression, "--scale-targets", "it is for regression");
   refuse(scaling && start != nullptr && !needs_new_head(start->task, data.set.task), "--scale-targets",
          "the head comes from --from with its scaling, as the targets are the same");

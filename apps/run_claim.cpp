@@ -90,12 +90,13 @@ int lock(const std::string& folder) {
   while (true) {
     const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (file < 0) throw FileError(shortened(path) + ": cannot write: " + std::strerror(errno));
-    if (::flock(file, LOCK_EX | LOCK_NB) != 0) {
-      const int problem = errno;
+    const bool locked = ::flock(file, LOCK_EX | LOCK_NB) == 0;
+    if (!locked && errno != EWOULDBLOCK) {   // some shared file systems have no locks
+      log_warning(path + ": cannot be locked here (" + std::strerror(errno) + "): nothing keeps a second process out");
+    } else if (!locked) {
       std::string holder;
       std::getline(std::ifstream(path), holder);
       ::close(file);
-      if (problem != EWOULDBLOCK) throw FileError(path + ": cannot be locked: " + std::strerror(problem));
       throw RunInUse(folder + " is being written by " + (holder.empty() ? "another process" : holder));
     }
     struct stat opened {}, named {};
@@ -118,7 +119,7 @@ bool is_killed_start(const std::string& folder) {
   const RunDirectory directory{folder};
   std::string first;
   std::getline(std::ifstream(directory.config()), first);
-  return first == kConfigHeading && fs::exists(directory.log());
+  return first == kConfigHeading && fs::exists(directory.log()) && !fs::exists(directory.results());
 }
 
 }  // namespace
@@ -135,6 +136,10 @@ RunClaim::RunClaim(const std::string& folder, bool resume) : folder_(folder), ma
     lock_ = lock(folder);
     if (resume) {
       goes_on_ = fs::exists(RunDirectory{folder}.config());
+      if (!goes_on_ && holds_a_run(folder)) {
+        throw UsageError(folder + " holds weights but no config.toml, so there is no training to go on with; choose another " +
+                         "--output-dir, perhaps with --from " + folder);
+      }
     } else if (holds_a_run(folder)) {
       throw UsageError(folder + " holds a run already; choose another --output-dir, or go on with molgraph-train --resume");
     } else if (is_killed_start(folder)) {

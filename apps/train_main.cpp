@@ -95,6 +95,9 @@ std::pair<TrainOptions, Call> parse(const std::vector<std::string>& arguments, c
   const auto only = [&](const char* one, const char* other) { return line.named(one) ? !line.named(other) : line.given(one) && !line.given(other); };
   if (only("--epochs", "--steps")) options.steps = 0;
   if (only("--steps", "--epochs")) options.epochs = 0;
+  const auto replaces = [&](const char* one, const char* other) { return line.named(one) && line.given(other) && !line.named(other); };
+  const bool other_length = replaces("--epochs", "--steps") || replaces("--steps", "--epochs");
+  if (other_length && !line.named("--warmup-steps")) options.warmup_steps = -1;   // a file's warm-up belongs to its length
   const bool warmup_epochs = only("--warmup-epochs", "--warmup-steps");
   if (warmup_epochs) options.warmup_steps = -1;
   if (only("--warmup-steps", "--warmup-epochs")) options.warmup_epochs = 0;
@@ -106,7 +109,6 @@ std::pair<TrainOptions, Call> parse(const std::vector<std::string>& arguments, c
 
 /// The run to continue: its stored options, with which the command line must agree.
 TrainOptions options_to_resume(const std::vector<std::string>& arguments, const Call& call) {
-  if (call.output.empty()) throw UsageError("--resume needs --output-dir: the run to go on with");
   const TrainOptions stored = train_options_from_toml(call.output + "/config.toml");
   TrainOptions given = parse(arguments, stored, true).first;
   TrainOptions copy = stored;
@@ -148,6 +150,7 @@ std::unique_ptr<RunClaim> claim_folder(const TrainRun& run, const Call& call) {
 /// What is trained, from the command line and, with --resume, from the run itself. Throws UsageError.
 TrainRun training_asked_for(const std::vector<std::string>& arguments, const TrainOptions& options, const Call& call) {
   TrainRun run;
+  if (call.resume && call.output.empty()) throw UsageError("--resume needs --output-dir: the run to go on with");
   if (call.resume && std::filesystem::exists(call.output + "/config.toml")) {
     run.options = options_to_resume(arguments, call);
   } else {

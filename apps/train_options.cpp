@@ -223,7 +223,7 @@ TrainOptions train_options_from_text(const std::string& text, const std::string&
   for (const auto& option : list_options(options)) {
     const toml::node* node = table.get(option.key());
     if (!node && option.key() == "header") continue;   // runs of the first version lack it
-    if (!node) throw FileError(name + ": '" + option.key() + "' is missing");
+    if (!node) throw FileError(name + ": '" + option.key() + "' is missing: written by another version of molgraph, whose runs cannot be gone on with");
     if (!std::visit([&](auto* field) { return extract(*node, *field); }, option.field)) {
       throw FileError(name + ": '" + option.key() + "' has a value of the wrong kind");
     }

@@ -238,9 +238,18 @@ AllPredictions train_member(const TrainRun& run, TrainOptions options, const Mod
   return predictions;
 }
 
+/// A finished run that is resumed keeps its record.
+void record_run(const TrainRun& run, const std::string& folder, const RunRecord& record) {
+  if (run.resume) {
+    const std::optional<RunRecord> before = read_run_record(folder);
+    if (before && !before->finished.empty()) return;
+  }
+  write_run_record(folder, record);
+}
+
 /// How many models a folder will hold, known to it before the first is trained.
-void announce_members(const std::string& folder, std::int64_t members) {
-  if (members > 1) write_run_record(folder, {.members = members, .program = version_text()});
+void announce_members(const TrainRun& run, const std::string& folder, std::int64_t members) {
+  if (members > 1) record_run(run, folder, {.members = members, .program = version_text()});
 }
 
 /// What is known at the end of training.
@@ -264,7 +273,7 @@ std::array<double, 3> train_split(const TrainRun& run, const TrainOptions& optio
   const auto begin = std::chrono::steady_clock::now();
   if (first) {
     fs::create_directories(folder);
-    announce_members(folder, options.ensemble_size);
+    announce_members(run, folder, options.ensemble_size);
     write_splits(directory.splits(), data.set, data.split);
   }
   const std::int64_t members = options.ensemble_size;
@@ -281,7 +290,7 @@ std::array<double, 3> train_split(const TrainRun& run, const TrainOptions& optio
   if (!data.split.test.empty()) write_predictions(directory.test_predictions(), data.set, data.split.test, mean.parts[2], mean.output_scale);
   write_submissions(folder, data, mean);
   const std::array<double, 3> reached = report_results(folder, data, options, mean.parts);
-  write_run_record(folder, record_of(data, options, members, begin));
+  record_run(run, folder, record_of(data, options, members, begin));
   return reached;
 }
 
@@ -296,7 +305,7 @@ void train_folds(const TrainRun& run, const TrainOptions& options, const ModelCo
   const auto begin = std::chrono::steady_clock::now();
   const auto folds = static_cast<std::int64_t>(data.folds.size());
   std::array<double, 3> baseline{};
-  if (run.processes->first()) announce_members(run.folder, folds);
+  if (run.processes->first()) announce_members(run, run.folder, folds);
   for (std::size_t k = 0; k < data.folds.size(); ++k) {
     log_info(text("Fold %zu of %zu", k + 1, data.folds.size()));
     data.split = data.folds[k];
@@ -310,7 +319,7 @@ void train_folds(const TrainRun& run, const TrainOptions& options, const ModelCo
   RunRecord record = record_of(data, options, folds, begin);
   record.parts = {};   // they are the folds' own
   record.baseline = baseline;
-  write_run_record(run.folder, record);
+  record_run(run, run.folder, record);
 }
 
 /// All processes load at once, but a named data set may have to be downloaded: by one process of a machine.

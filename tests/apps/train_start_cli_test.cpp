@@ -129,6 +129,32 @@ TEST_F(TrainStart, FlagsThatWouldDoNothingAreRefused) {
   EXPECT_NE(scratch.read("again/config.toml").find("epochs = 2"), std::string::npos);
 }
 
+TEST_F(TrainStart, AnotherLengthThanTheFilesHasAWarmUpOfItsOwn) {
+  const std::string small = " --layers 1 --width 8 --ffn 8 --heads 2 --threads 1 --batch-size 8 ";
+  ASSERT_EQ(train("t.csv -o long --epochs 20" + small).code, 0);
+  EXPECT_NE(scratch.read("long/config.toml").find("warmup-steps = 8\n"), std::string::npos) << "a tenth of 20 x 4 steps";
+  ASSERT_EQ(train("--config long/config.toml -o short --epochs 5").code, 0);
+  EXPECT_NE(scratch.read("short/config.toml").find("warmup-steps = 2\n"), std::string::npos);
+}
+
+TEST_F(TrainStart, ResumingNeedsARunAndTakesNothingFromOne) {
+  EXPECT_EQ(train("t.csv --resume" + kTiny).code, 2);
+  EXPECT_FALSE(scratch.exists("runs"));
+  ASSERT_EQ(train("t.csv -o R" + kTiny).code, 0);
+  const std::string record = scratch.read("R/run.json"), weights = scratch.read("R/model.safetensors");
+  ASSERT_EQ(train("--resume -o R").code, 0);
+  EXPECT_EQ(scratch.read("R/run.json"), record) << "nothing was trained";
+  // Weights alone, as molgraph-import leaves them.
+  ASSERT_EQ(scratch.run("", "mkdir W && cp R/model.safetensors W").code, 0);
+  const ShellResult resumed = train("t.csv --resume -o W" + kTiny);
+  EXPECT_EQ(resumed.code, 2) << resumed.err;
+  EXPECT_EQ(scratch.read("W/model.safetensors"), weights);
+  // A finished run whose weights were put elsewhere.
+  ASSERT_EQ(scratch.run("", "rm -r R/model.safetensors R/checkpoints").code, 0);
+  EXPECT_EQ(train("t.csv -o R" + kTiny).code, 2);
+  EXPECT_EQ(scratch.read("R/run.json"), record);
+}
+
 TEST_F(TrainStart, TablesOfResultsAreAligned) {
   const ShellResult result = train("t.csv -o R" + kTiny);
   ASSERT_EQ(result.code, 0) << result.err;
