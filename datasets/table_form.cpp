@@ -182,6 +182,10 @@ MoleculeColumn find_molecule_column(const std::vector<std::string>& columns, con
   for (const int c : good)
     if (found.column < 0 && !columns.empty() && names_molecules(columns[static_cast<std::size_t>(c)])) found.column = c;
   if (found.column < 0 && !good.empty() && (good.size() == 1 || good[0] == 0)) found.column = good[0];
+  // Nothing parses, but one name says what it holds: then the rows are invalid, not the table.
+  const auto says_smiles = [](const std::string& column) { return lower(column).find("smiles") != std::string::npos; };
+  if (good.empty() && std::ranges::count_if(columns, says_smiles) == 1)
+    found.column = static_cast<int>(std::ranges::find_if(columns, says_smiles) - columns.begin());
   for (const int c : good)
     if (c != found.column) found.others.push_back(c);
   return found;

@@ -230,7 +230,7 @@ void TableReader::State::find_molecules(const std::vector<std::string>& names, c
   std::vector<std::string> candidates;
   for (const int c : found.others) candidates.push_back(name(c));
   throw DataError(lines.name() + ": which column holds the SMILES? " +
-                  (candidates.empty() ? "None is named so, and of none the cells parse"
+                  (candidates.empty() ? "None has a usual name and cells that parse"
                                       : "None is named so, and the cells of several parse: " + list_of(candidates)) +
                   "; name it with -s; the columns are " + shown(names));
 }

@@ -25,9 +25,10 @@ constexpr std::size_t kExamples = 5;   ///< columns named in one message
                   place.text);
 }
 
-[[noreturn]] void throw_decimal_comma(const ColumnStats& column) {
+[[noreturn]] void throw_decimal_comma(const ColumnStats& column, bool named) {
   throw DataError(column.first_text.file, column.first_text.row + 1,
-                  "column '" + column.name + "' holds no number here; decimal commas are not understood: write points (1.5)",
+                  "column '" + column.name + "' holds no number here; decimal commas are not understood: write points (1.5)" +
+                      (named ? "" : "; if it is no target, name those that are with --target-columns"),
                   column.first_text.text);
 }
 
@@ -52,10 +53,10 @@ Task multiclass_task(const std::vector<ColumnStats>& stats, const std::vector<st
   return task;
 }
 
-void check_values(const ColumnStats& column, std::optional<TaskKind> kind) {
+void check_values(const ColumnStats& column, std::optional<TaskKind> kind, bool named) {
   if (column.filled == 0) throw DataError("column '" + column.name + "' holds no value at all");
   if (kind == TaskKind::multiclass || (kind == TaskKind::binary && column.is_binary())) return;
-  if (column.decimal_commas > 0) throw_decimal_comma(column);
+  if (column.decimal_commas > 0) throw_decimal_comma(column, named);
   if (!column.is_mostly_numbers()) {
     const bool two = column.labels.size() == 2 && column.numbers == 0;
     const std::string advice =
@@ -260,7 +261,7 @@ TargetChoice choose_targets(const std::vector<ColumnStats>& stats, const TargetW
     choose_positive(stats, wishes, choice);
   } else {
     if (two_words) kind = TaskKind::multiclass;
-    for (const std::size_t c : choice.columns) check_values(stats[c], kind);
+    for (const std::size_t c : choice.columns) check_values(stats[c], kind, wishes.named);
     if (kind == TaskKind::multiclass) choice.task = multiclass_task(stats, choice.columns);
     choice.task.kind = kind.value_or(TaskKind::regression);
     if (kind == TaskKind::binary) note_binary_labels(stats, wishes.kind.has_value(), choice);

@@ -13,6 +13,8 @@ TEST(Dates, AreSecondsSince1970) {
   EXPECT_EQ(seconds_of_date("2024-03-01T08:30:15.25Z"), 1709251200.0 + 8.5 * 3600 + 15.25);
   EXPECT_EQ(seconds_of_date("2024-03-01T08:30+02:00"), 1709251200.0 + 6.5 * 3600);
   EXPECT_EQ(seconds_of_date("2024-03-01T08:30-0530"), 1709251200.0 + 14 * 3600);
+  EXPECT_EQ(seconds_of_date("2024-03-01 08:30:00 UTC"), 1709251200.0 + 8.5 * 3600) << "as databases export it";
+  EXPECT_EQ(seconds_of_date("2024-03-01 08:30 +02:00"), 1709251200.0 + 6.5 * 3600);
   EXPECT_EQ(seconds_of_date("2024-02-29T24:00"), 1709251200.0);
   EXPECT_EQ(seconds_of_date("1969-12-31"), -86400.0);
 }

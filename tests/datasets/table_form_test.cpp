@@ -106,6 +106,7 @@ TEST_F(TableFormTest, CommonNamesAndCellsTellTheSmilesColumn) {
   EXPECT_THAT(table.notes, AllOf(HasSubstr("'what'"), HasSubstr("-s")));
   EXPECT_EQ(read("a.csv", "text,other\nC,C\n").smiles, "text") << "the first of several";
   EXPECT_EQ(read("a.csv", "structure,y\n").smiles, "structure");
+  EXPECT_EQ(read("a.csv", "id,iso_smiles\n1,bad\n2,alsobad\n").smiles, "iso_smiles") << "its rows are invalid, not the table";
 }
 
 TEST_F(TableFormTest, NoSmilesColumnIsAnErrorThatNamesTheFlag) {
