@@ -60,7 +60,10 @@ std::optional<double> time_of_day(Pieces& text) {
 /// "Z", " UTC", "+02:00", " -0530" or nothing: seconds east of Greenwich.
 std::optional<double> zone(Pieces& text) {
   while (text.left.starts_with(' ')) text.left.remove_prefix(1);
-  if (text.left == "UTC" || text.left == "GMT") return 0.0;
+  if (text.left == "UTC" || text.left == "GMT") {
+    text.left = {};
+    return 0.0;
+  }
   if (text.left.empty() || text.sign('Z')) return 0.0;
   const bool west = text.left.front() == '-';
   if (!text.sign('+') && !text.sign('-')) return std::nullopt;
