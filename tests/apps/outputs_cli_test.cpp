@@ -297,7 +297,7 @@ std::vector<std::string> shown_lines(const std::string& transcript) {
 }
 
 TEST_F(OutputsTest, RowsAndProgressShareNoLineOfATerminal) {
-  if (run("command -v script").code != 0) GTEST_SKIP() << "no program called script";
+  if (run("script -qec true /dev/null").code != 0) GTEST_SKIP() << "no program called script, or no terminal to be had";
   scratch.write("go.sh", "(echo smiles; echo CCO; sleep 3; for i in 1 2 3 4 5; do echo CCO; sleep 0.3; done) | molgraph-score -m run -i - -o -\n");
   const auto result = run("TERM=xterm script -qec 'bash go.sh' /dev/null");
   ASSERT_NE(result.out.find("Scoring: "), std::string::npos) << "there was no progress to be seen: " << result.out;
@@ -310,7 +310,7 @@ TEST_F(OutputsTest, RowsAndProgressShareNoLineOfATerminal) {
 }
 
 TEST_F(OutputsTest, ThePercentageOfAPlainTableIsByBytes) {
-  if (run("command -v script").code != 0) GTEST_SKIP() << "no program called script";
+  if (run("script -qec true /dev/null").code != 0) GTEST_SKIP() << "no program called script, or no terminal to be had";
   write_rows("rows.csv", 100'000);
   const auto result = run("TERM=xterm script -qec 'molgraph-score -m run -i rows.csv -o out.csv --threads 1' /dev/null");
   EXPECT_NE(result.out.find(" %, "), std::string::npos) << result.out;

@@ -30,7 +30,7 @@ class TrainTogether : public testing::Test {
   /// Starts `count` processes with the same arguments; outputs in out0, err0, out1 ...; exit codes in code0, code1 ... `meanwhile` may
   /// use the process numbers $pid0, $pid1 ...
   ShellResult together(int count, const std::string& arguments, const std::string& meanwhile = "") {
-    std::string command = "export MOLGRAPH_MEETING_SECONDS=60 MASTER_ADDR=127.0.0.1 MASTER_PORT=" + std::to_string(free_port()) + " WORLD_SIZE=" + std::to_string(count) +
+    std::string command = "export MOLGRAPH_MEETING_SECONDS=60 GLOO_SOCKET_IFNAME=lo MASTER_ADDR=127.0.0.1 MASTER_PORT=" + std::to_string(free_port()) + " WORLD_SIZE=" + std::to_string(count) +
                           " LOCAL_WORLD_SIZE=" + std::to_string(count) + "\n";
     for (int rank = 0; rank < count; ++rank) {
       const std::string r = std::to_string(rank);
