@@ -15,6 +15,7 @@
 #include "apps/log.hpp"
 #include "apps/program.hpp"
 #include "apps/run_directory.hpp"
+#include "apps/run_record.hpp"
 
 namespace molgraph {
 namespace {
@@ -24,10 +25,6 @@ namespace fs = std::filesystem;
 /// What a training writes before its first checkpoint, and that checkpoint's own files.
 constexpr std::array kStartFiles{"config.toml", "log.txt",     "run.json",         "splits.csv",
                                  "rejected.csv", "metrics.csv", "last.safetensors", "best.safetensors"};
-
-bool is_member(const std::string& name) {
-  return name.starts_with("model_") && name.size() > 6 && name.find_first_not_of("0123456789", 6) == std::string::npos;
-}
 
 std::set<std::string> names_in(const fs::path& folder) {
   std::set<std::string> names;

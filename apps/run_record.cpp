@@ -21,10 +21,6 @@ Json number_or_null(double value) { return std::isfinite(value) ? Json(value) : 
 /// model_K of a folder.
 fs::path member(const fs::path& folder, std::int64_t k) { return folder / ("model_" + std::to_string(k)); }
 
-bool is_member(const std::string& name) {
-  return name.starts_with("model_") && name.size() > 6 && name.size() < 16 && name.find_first_not_of("0123456789", 6) == std::string::npos;
-}
-
 /// One more than the largest K of the models that are there.
 std::int64_t count_members(const fs::path& folder) {
   std::int64_t count = 0;
@@ -63,6 +59,10 @@ void find_weights(const fs::path& path, std::vector<std::string>& files) {
 }
 
 }  // namespace
+
+bool is_member(const std::string& name) {
+  return name.starts_with("model_") && name.size() > 6 && name.size() < 16 && name.find_first_not_of("0123456789", 6) == std::string::npos;
+}
 
 void write_run_record(const std::string& folder, const RunRecord& r) {
   Json all = {{"version", 1}, {"members", r.members}, {"program", r.program}};

@@ -26,6 +26,9 @@ struct RunRecord {
   std::array<double, 3> baseline{};       ///< the metric of always saying the training part's mean or frequency; NaN = none
 };
 
+/// Is it the name of an ensemble's or fold's folder: "model_0", with at most nine digits?
+bool is_member(const std::string& name);
+
 /// Atomic. Throws FileError.
 void write_run_record(const std::string& folder, const RunRecord& record);
 /// Nothing if the folder has none, as those of earlier versions. Throws FileError if it is damaged.
