@@ -15,14 +15,14 @@ foreach(_target IN LISTS _targets)
 endforeach()
 # Headers that show a library to their own room only. Everything else is public and installed.
 set(MOLGRAPH_PRIVATE_HEADERS
-  featurize/molecule.hpp featurize/rdkit_features.hpp featurize/rdkit_values.hpp featurize/stereo.hpp   # RDKit
-  datasets/store_columns.hpp datasets/store_layout.hpp    # HDF5
-  datasets/catalogue_entries.hpp                          # a table, not an interface
-  graphormer/attention/cpu/gemm-inl.hpp graphormer/attention/cpu/rows-inl.hpp        # Highway
-  graphormer/attention/cpu/attention-inl.hpp graphormer/attention/cpu/attention_gradient-inl.hpp
-  graphormer/attention/cuda/molecules.hpp graphormer/attention/cuda/emulator.hpp     # CUDA, or what stands for it in tests
-  apps/info_card.hpp apps/info_headline.hpp)              # JSON
-foreach(_room IN ITEMS featurize datasets graphormer grpe apps)
+  featurize/smiles/molecule.hpp featurize/smiles/rdkit_features.hpp featurize/smiles/rdkit_values.hpp featurize/smiles/stereo.hpp   # RDKit
+  datasets/store/store_columns.hpp datasets/store/store_layout.hpp    # HDF5
+  datasets/catalogue/catalogue_entries.hpp                          # a table, not an interface
+  attention/cpu/kernels/gemm-inl.hpp attention/cpu/kernels/rows-inl.hpp        # Highway
+  attention/cpu/kernels/attention-inl.hpp attention/cpu/kernels/attention_gradient-inl.hpp
+  attention/cuda/molecules.hpp     # CUDA
+  apps/programs/info/info_card.hpp apps/programs/info/info_headline.hpp)              # JSON
+foreach(_room IN ITEMS featurize datasets attention graphormer grpe apps)
   set(_private)
   foreach(_header IN LISTS MOLGRAPH_PRIVATE_HEADERS)
     if(_header MATCHES "^${_room}/(.*)$")

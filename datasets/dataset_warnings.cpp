@@ -5,10 +5,10 @@
 #include <set>
 #include <unordered_map>
 
-#include "datasets/splits.hpp"
-#include "datasets/text.hpp"
-#include "datasets/threads.hpp"
-#include "featurize/chemistry.hpp"
+#include "datasets/splits/splits.hpp"
+#include "datasets/system/text.hpp"
+#include "datasets/system/threads.hpp"
+#include "featurize/smiles/chemistry.hpp"
 
 namespace molgraph {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "datasets/molecule_set.hpp"
+#include "datasets/store/molecule_set.hpp"
 
 namespace molgraph {
 

@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "datasets/catalogue.hpp"
+#include "datasets/catalogue/catalogue.hpp"
 #include "datasets/dataset_warnings.hpp"
-#include "datasets/encoding.hpp"
+#include "datasets/tables/encoding.hpp"
 #include "datasets/load_checks.hpp"
-#include "datasets/load_store.hpp"
-#include "datasets/row_source.hpp"
-#include "datasets/text.hpp"
-#include "featurize/error.hpp"
+#include "datasets/store/load_store.hpp"
+#include "datasets/tables/row_source.hpp"
+#include "datasets/system/text.hpp"
+#include "featurize/graph/error.hpp"
 
 namespace molgraph {
 namespace {

@@ -9,12 +9,12 @@
 #include <string>
 #include <vector>
 
-#include "datasets/download.hpp"
-#include "datasets/molecule_set.hpp"
-#include "datasets/splits.hpp"
-#include "datasets/store.hpp"
-#include "datasets/table_reader.hpp"
-#include "featurize/smiles.hpp"
+#include "datasets/catalogue/download.hpp"
+#include "datasets/store/molecule_set.hpp"
+#include "datasets/splits/splits.hpp"
+#include "datasets/store/store.hpp"
+#include "datasets/tables/table_reader.hpp"
+#include "featurize/smiles/smiles.hpp"
 
 namespace molgraph {
 

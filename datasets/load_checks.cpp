@@ -1,6 +1,6 @@
 #include "datasets/load_checks.hpp"
 
-#include "featurize/error.hpp"
+#include "featurize/graph/error.hpp"
 
 namespace molgraph {
 namespace {

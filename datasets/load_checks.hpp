@@ -1,7 +1,7 @@
 // Options of loading that would be read and then do nothing: each is a UsageError.
 #pragma once
 
-#include "datasets/catalogue.hpp"
+#include "datasets/catalogue/catalogue.hpp"
 #include "datasets/load.hpp"
 
 namespace molgraph {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "graphormer/attention/plan_check.hpp"
+#include "attention/spec/plan_check.hpp"
 
 namespace molgraph {
 namespace {

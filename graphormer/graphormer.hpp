@@ -1,12 +1,12 @@
 // Graphormer (Ying et al. 2021, arXiv:2106.05234), with URPE's gate (Luo et al. 2022) as an option of its encoder.
 #pragma once
 
-#include "graphormer/attention/encoder.hpp"
-#include "graphormer/attention/graph_model.hpp"
-#include "graphormer/attention/node_embedding.hpp"
-#include "graphormer/attention/path_bias.hpp"
-#include "graphormer/attention/relation_classes.hpp"
-#include "graphormer/attention/task_head.hpp"
+#include "attention/reference/encoder.hpp"
+#include "attention/reference/graph_model.hpp"
+#include "attention/reference/node_embedding.hpp"
+#include "attention/reference/path_bias.hpp"
+#include "attention/reference/relation_classes.hpp"
+#include "attention/reference/task_head.hpp"
 #include "graphormer/options.hpp"
 
 namespace molgraph {

@@ -3,9 +3,9 @@
 
 #include <string>
 
-#include "featurize/graph_batch.hpp"
-#include "graphormer/attention/model_plan.hpp"
-#include "graphormer/attention/options.hpp"
+#include "featurize/graph/graph_batch.hpp"
+#include "attention/spec/model_plan.hpp"
+#include "attention/spec/options.hpp"
 
 namespace molgraph {
 

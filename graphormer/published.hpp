@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "graphormer/attention/published_tensors.hpp"
+#include "attention/reference/published_tensors.hpp"
 #include "graphormer/options.hpp"
 
 namespace molgraph {

@@ -1,7 +1,7 @@
 #include "grpe/grpe.hpp"
 
-#include "graphormer/attention/dropout.hpp"
-#include "graphormer/attention/plan_check.hpp"
+#include "attention/reference/dropout.hpp"
+#include "attention/spec/plan_check.hpp"
 
 namespace molgraph {
 

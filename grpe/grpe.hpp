@@ -1,11 +1,11 @@
 // GRPE (Park et al. 2022, arXiv:2201.12787), with URPE's gate (Luo et al. 2022) as an option of its encoder.
 #pragma once
 
-#include "graphormer/attention/encoder.hpp"
-#include "graphormer/attention/graph_model.hpp"
-#include "graphormer/attention/node_embedding.hpp"
-#include "graphormer/attention/relation_classes.hpp"
-#include "graphormer/attention/task_head.hpp"
+#include "attention/reference/encoder.hpp"
+#include "attention/reference/graph_model.hpp"
+#include "attention/reference/node_embedding.hpp"
+#include "attention/reference/relation_classes.hpp"
+#include "attention/reference/task_head.hpp"
 #include "grpe/options.hpp"
 
 namespace molgraph {

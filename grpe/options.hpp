@@ -3,9 +3,9 @@
 
 #include <string>
 
-#include "featurize/vocabulary.hpp"
-#include "graphormer/attention/model_plan.hpp"
-#include "graphormer/attention/options.hpp"
+#include "featurize/graph/vocabulary.hpp"
+#include "attention/spec/model_plan.hpp"
+#include "attention/spec/options.hpp"
 
 namespace molgraph {
 
@@ -17,13 +17,13 @@ struct GrpeOptions {
   int max_distance = 5;          ///< L
   double perturb_noise = 0.0;    ///< width a of the uniform noise in [-a, a] on atoms in training (0.2 in the ZINC recipe)
   int last_mlp = 0;              ///< k times (Linear C x C, GELU) between the final LayerNorm and the head
-  bool published_classes = false;///< the quirks of the published code (models.md section 6), needed by the grpe-* recipes
+  bool published_classes = false;///< the quirks of the published code (docs/formula.md section 6), needed by the grpe-* recipes
   MissingRows missing;           ///< of imported tables
   PublishedLayout published;     ///< where the weights came from
   int outputs = 1;               ///< columns of the head
 };
 
-/// Rows that the published code ties (models.md section 6): distances of L and more share row L; the pair (0, 0) has
+/// Rows that the published code ties (docs/formula.md section 6): distances of L and more share row L; the pair (0, 0) has
 /// the rows of distance 0 and of NO_EDGE; the pairs of token 0 share one row both ways; an atom with itself is NO_EDGE;
 /// `ogb` bond ids are type + 4*stereo + 16*conjugated (not injective).
 ClassMaps published_class_maps(Features features, int max_distance);

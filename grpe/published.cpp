@@ -2,7 +2,7 @@
 
 #include <numeric>
 
-#include "featurize/error.hpp"
+#include "featurize/graph/error.hpp"
 #include "grpe/grpe.hpp"
 
 namespace molgraph {

@@ -1,14 +1,14 @@
 // FLAG's perturbations by hand, and that the training loop takes its ascents inside one update.
-#include "apps/adversarial.hpp"
+#include "apps/training/adversarial.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <filesystem>
 
-#include "apps/trainer.hpp"
-#include "featurize/error.hpp"
-#include "graphormer/attention/node_embedding.hpp"
+#include "apps/training/trainer.hpp"
+#include "featurize/graph/error.hpp"
+#include "attention/reference/node_embedding.hpp"
 
 namespace molgraph {
 namespace {

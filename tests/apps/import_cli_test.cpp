@@ -5,7 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "datasets/torch_archive.hpp"
+#include "datasets/archives/torch_archive.hpp"
 #include "tests/apps/shell.hpp"
 
 namespace molgraph::test {

@@ -4,7 +4,7 @@
 #include <functional>
 #include <memory>
 
-#include "apps/processes.hpp"
+#include "apps/training/processes.hpp"
 
 namespace molgraph::test {
 

@@ -1,11 +1,11 @@
-#include "apps/metrics.hpp"
+#include "apps/training/metrics.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 
-#include "featurize/error.hpp"
+#include "featurize/graph/error.hpp"
 
 namespace molgraph {
 namespace {

@@ -1,8 +1,8 @@
-#include "apps/model_config.hpp"
+#include "apps/scoring/model_config.hpp"
 
 #include <gtest/gtest.h>
 
-#include "featurize/error.hpp"
+#include "featurize/graph/error.hpp"
 
 namespace molgraph {
 namespace {

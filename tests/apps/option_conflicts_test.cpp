@@ -1,16 +1,16 @@
 // Flags that would do nothing are refused; and the size of a model before there is one.
-#include "apps/option_conflicts.hpp"
+#include "apps/training/option_conflicts.hpp"
 
 #include <gtest/gtest.h>
 
 #include <functional>
 
-#include "apps/model_file.hpp"
-#include "apps/model_size.hpp"
-#include "apps/recipes.hpp"
-#include "apps/run_options.hpp"
-#include "datasets/machine.hpp"
-#include "featurize/error.hpp"
+#include "apps/scoring/model_file.hpp"
+#include "apps/training/model_size.hpp"
+#include "apps/training/recipes.hpp"
+#include "apps/training/run_options.hpp"
+#include "datasets/system/machine.hpp"
+#include "featurize/graph/error.hpp"
 
 namespace molgraph {
 namespace {

@@ -1,13 +1,13 @@
 // Ranges and words of options: what they refuse, what they say, and what --help shows of them.
-#include "apps/option_values.hpp"
+#include "apps/programs/shell/option_values.hpp"
 
 #include <gtest/gtest.h>
 
 #include <CLI/CLI.hpp>
 #include <cmath>
 
-#include "apps/program.hpp"
-#include "featurize/error.hpp"
+#include "apps/programs/shell/program.hpp"
+#include "featurize/graph/error.hpp"
 
 namespace molgraph {
 namespace {

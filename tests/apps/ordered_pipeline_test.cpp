@@ -1,5 +1,5 @@
 // Results come in the items' order whatever the threads do, and errors after what came before them.
-#include "apps/ordered_pipeline.hpp"
+#include "apps/programs/shell/ordered_pipeline.hpp"
 
 #include <gtest/gtest.h>
 

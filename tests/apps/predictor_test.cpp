@@ -1,5 +1,5 @@
 // The public scoring class against the model it wraps.
-#include "apps/predictor.hpp"
+#include "apps/scoring/predictor.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,10 +7,10 @@
 #include <filesystem>
 #include <limits>
 
-#include "apps/model_factory.hpp"
-#include "apps/model_file.hpp"
-#include "apps/run_record.hpp"
-#include "featurize/error.hpp"
+#include "apps/training/model_factory.hpp"
+#include "apps/scoring/model_file.hpp"
+#include "apps/scoring/run_record.hpp"
+#include "featurize/graph/error.hpp"
 #include "tests/apps/shell.hpp"
 #include "tests/apps/tiny_model.hpp"
 

@@ -1,4 +1,4 @@
-#include "apps/processes.hpp"
+#include "apps/training/processes.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "featurize/error.hpp"
+#include "featurize/graph/error.hpp"
 #include "tests/apps/meeting.hpp"
 
 namespace molgraph::test {

@@ -1,12 +1,12 @@
 // The command line that all programs share, without a program around it.
-#include "apps/program.hpp"
+#include "apps/programs/shell/program.hpp"
 
 #include <gtest/gtest.h>
 
 #include <CLI/CLI.hpp>
 #include <cmath>
 
-#include "featurize/error.hpp"
+#include "featurize/graph/error.hpp"
 
 namespace molgraph {
 namespace {

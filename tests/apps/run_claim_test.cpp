@@ -1,12 +1,12 @@
 // One writer per run directory; a start that fails leaves nothing, and touches nothing that it did not write.
-#include "apps/run_claim.hpp"
+#include "apps/training/run_claim.hpp"
 
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "apps/run_directory.hpp"
+#include "apps/training/run_directory.hpp"
 #include "tests/apps/shell.hpp"
 
 namespace molgraph::test {

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <stdexcept>
 
-#include "apps/model_factory.hpp"
+#include "apps/training/model_factory.hpp"
 
 namespace molgraph::test {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "apps/model_config.hpp"
+#include "apps/scoring/model_config.hpp"
 
 namespace molgraph::test {
 

@@ -1,14 +1,14 @@
-#include "apps/train_options.hpp"
+#include "apps/training/train_options.hpp"
 
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <set>
 
-#include "apps/recipes.hpp"
-#include "apps/run_options.hpp"
-#include "datasets/files.hpp"
-#include "featurize/error.hpp"
+#include "apps/training/recipes.hpp"
+#include "apps/training/run_options.hpp"
+#include "datasets/system/files.hpp"
+#include "featurize/graph/error.hpp"
 
 namespace molgraph {
 namespace {
@@ -297,7 +297,7 @@ TEST(Recipes, NameNoOptionThatTheirModelRefuses) {
   }
 }
 
-// models.md section 7, one figure of each recipe that the others do not share.
+// docs/formula.md section 7, one figure of each recipe that the others do not share.
 TEST(Recipes, AreThePapersSettings) {
   EXPECT_EQ(recipe("urpe-zinc").options.urpe, "on");
   EXPECT_EQ(recipe("urpe-zinc").options.steps, 600000);

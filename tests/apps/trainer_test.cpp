@@ -1,4 +1,4 @@
-#include "apps/trainer.hpp"
+#include "apps/training/trainer.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,9 +6,9 @@
 #include <filesystem>
 #include <limits>
 
-#include "apps/checkpoint.hpp"
-#include "apps/optimizer.hpp"
-#include "featurize/error.hpp"
+#include "apps/training/checkpoint.hpp"
+#include "apps/training/optimizer.hpp"
+#include "featurize/graph/error.hpp"
 
 namespace molgraph {
 namespace {

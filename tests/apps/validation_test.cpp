@@ -1,4 +1,4 @@
-#include "apps/validation.hpp"
+#include "apps/training/validation.hpp"
 
 #include <gtest/gtest.h>
 

@@ -10,12 +10,12 @@
 #include <span>
 #include <stdexcept>
 
-#include "apps/option_values.hpp"
-#include "datasets/files.hpp"
+#include "apps/programs/shell/option_values.hpp"
+#include "datasets/system/files.hpp"
 #include "datasets/load.hpp"
-#include "datasets/safetensors.hpp"
-#include "datasets/threads.hpp"
-#include "graphormer/attention/cpu/gemm_bf16.hpp"
+#include "datasets/archives/safetensors.hpp"
+#include "datasets/system/threads.hpp"
+#include "attention/cpu/kernels/gemm_bf16.hpp"
 #include "tests/bench/gpu.hpp"
 #include "tests/bench/machine.hpp"
 #include "tests/bench/models.hpp"

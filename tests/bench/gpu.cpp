@@ -7,8 +7,8 @@
 #include <random>
 #include <span>
 
-#include "graphormer/attention/cuda/library_product.hpp"
-#include "graphormer/attention/cuda_backend.hpp"
+#include "attention/cuda/library_product.hpp"
+#include "attention/reference/cuda_backend.hpp"
 
 namespace molgraph::bench {
 namespace {

@@ -1,5 +1,5 @@
 // Instead of gpu.cpp in a build without nvcc.
-#include "graphormer/attention/cuda/model.hpp"
+#include "attention/cuda/model.hpp"
 #include "tests/bench/gpu.hpp"
 
 namespace molgraph::bench {

@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "graphormer/attention/cpu/kernels.hpp"
+#include "attention/cpu/kernels/kernels.hpp"
 
 namespace molgraph::bench {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <chrono>
 
-#include "apps/loss.hpp"
+#include "apps/training/loss.hpp"
 #include "graphormer/graphormer.hpp"
 #include "grpe/grpe.hpp"
 

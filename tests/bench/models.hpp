@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "apps/batches.hpp"
-#include "apps/optimizer.hpp"
-#include "graphormer/attention/cpu_backend.hpp"
-#include "graphormer/attention/graph_model.hpp"
+#include "apps/training/batches.hpp"
+#include "apps/training/optimizer.hpp"
+#include "attention/reference/cpu_backend.hpp"
+#include "attention/reference/graph_model.hpp"
 
 namespace molgraph::bench {
 

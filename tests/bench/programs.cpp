@@ -19,10 +19,10 @@
 #include <stdexcept>
 #include <thread>
 
-#include "apps/model_factory.hpp"
-#include "apps/predictor.hpp"
-#include "featurize/smiles.hpp"
-#include "graphormer/attention/cpu/gemm_bf16.hpp"
+#include "apps/training/model_factory.hpp"
+#include "apps/scoring/predictor.hpp"
+#include "featurize/smiles/smiles.hpp"
+#include "attention/cpu/kernels/gemm_bf16.hpp"
 #include "tests/bench/models.hpp"
 
 extern char** environ;

@@ -7,10 +7,10 @@
 #include <numeric>
 #include <span>
 
-#include "datasets/splits.hpp"
-#include "datasets/store.hpp"
-#include "datasets/threads.hpp"
-#include "featurize/graph_batch.hpp"
+#include "datasets/splits/splits.hpp"
+#include "datasets/store/store.hpp"
+#include "datasets/system/threads.hpp"
+#include "featurize/graph/graph_batch.hpp"
 
 namespace molgraph::bench {
 namespace {

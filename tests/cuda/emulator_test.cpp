@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "graphormer/attention/cuda/device.cuh"
-#include "graphormer/attention/cuda/library_product.hpp"
-#include "graphormer/attention/random.hpp"
+#include "attention/cuda/kernels/device.cuh"
+#include "attention/cuda/library_product.hpp"
+#include "attention/spec/random.hpp"
 
 namespace molgraph::cuda_emulated {
 namespace {

@@ -8,15 +8,15 @@
 #include <fstream>
 #include <sstream>
 
-#include "apps/cuda_training.hpp"
-#include "apps/model_factory.hpp"
-#include "apps/optimizer.hpp"
-#include "apps/trainer.hpp"
-#include "graphormer/attention/cpu_backend.hpp"
+#include "apps/training/cuda_training.hpp"
+#include "apps/training/model_factory.hpp"
+#include "apps/training/optimizer.hpp"
+#include "apps/training/trainer.hpp"
+#include "attention/reference/cpu_backend.hpp"
 #include "tests/apps/meeting.hpp"
 #include "tests/models/engine_checks.hpp"
 #ifndef MOLGRAPH_CUDA_EMULATED
-#include "apps/nccl.hpp"
+#include "apps/training/nccl.hpp"
 #endif
 
 namespace molgraph::test {

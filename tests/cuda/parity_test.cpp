@@ -2,7 +2,7 @@
 // for the emulated one (molgraph::cuda_emulated), whose tests run everywhere.
 #include <gtest/gtest.h>
 
-#include "graphormer/attention/cuda_backend.hpp"
+#include "attention/reference/cuda_backend.hpp"
 #include "tests/models/border_cases.hpp"
 #include "tests/models/engine_checks.hpp"
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "graphormer/attention/cuda/device.cuh"
-#include "graphormer/attention/random.hpp"
+#include "attention/cuda/kernels/device.cuh"
+#include "attention/spec/random.hpp"
 
 namespace molgraph {
 namespace {

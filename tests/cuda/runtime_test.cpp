@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "graphormer/attention/cuda/library_product.hpp"
-#include "graphormer/attention/cuda/memory.hpp"
+#include "attention/cuda/library_product.hpp"
+#include "attention/cuda/memory.hpp"
 #include "tests/cuda/stand_in.hpp"
 
 namespace molgraph::test {

@@ -8,7 +8,7 @@
 #include <map>
 #include <thread>
 
-#include "graphormer/attention/cuda_backend.hpp"
+#include "attention/reference/cuda_backend.hpp"
 #include "tests/models/engine_checks.hpp"
 
 namespace molgraph::test {

@@ -1,5 +1,5 @@
 // Dates of a time column.
-#include "datasets/dates.hpp"
+#include "datasets/tables/dates.hpp"
 
 #include <gtest/gtest.h>
 

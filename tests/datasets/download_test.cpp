@@ -1,5 +1,5 @@
 // Downloads from a real server on the loopback that cuts connections, sends wrong bytes and refuses ranges.
-#include "datasets/download.hpp"
+#include "datasets/catalogue/download.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,10 +7,10 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "datasets/files.hpp"
+#include "datasets/system/files.hpp"
 #include "datasets/load.hpp"
-#include "datasets/zip_archive.hpp"
-#include "featurize/error.hpp"
+#include "datasets/archives/zip_archive.hpp"
+#include "featurize/graph/error.hpp"
 #include "tests/datasets/http_server.hpp"
 #include "tests/datasets/scratch_folder.hpp"
 

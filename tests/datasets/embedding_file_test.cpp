@@ -1,5 +1,5 @@
 // Embeddings in HDF5, read back with the library itself.
-#include "datasets/embedding_file.hpp"
+#include "datasets/store/embedding_file.hpp"
 
 #include <gtest/gtest.h>
 #include <hdf5.h>
@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "featurize/error.hpp"
+#include "featurize/graph/error.hpp"
 #include "tests/datasets/scratch_folder.hpp"
 
 namespace molgraph {

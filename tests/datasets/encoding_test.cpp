@@ -1,5 +1,5 @@
 // UTF-8 and Windows-1252.
-#include "datasets/encoding.hpp"
+#include "datasets/tables/encoding.hpp"
 
 #include <gtest/gtest.h>
 

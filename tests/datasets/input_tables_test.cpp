@@ -1,10 +1,10 @@
 // Several tables as one, and going on at any place of them.
-#include "datasets/input_tables.hpp"
+#include "datasets/tables/input_tables.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "featurize/error.hpp"
+#include "featurize/graph/error.hpp"
 #include "tests/datasets/scratch_folder.hpp"
 
 namespace molgraph {

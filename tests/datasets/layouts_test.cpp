@@ -4,11 +4,11 @@
 
 #include <filesystem>
 
-#include "datasets/catalogue.hpp"
+#include "datasets/catalogue/catalogue.hpp"
 #include "datasets/load.hpp"
-#include "datasets/store.hpp"
-#include "datasets/torch_archive.hpp"
-#include "featurize/error.hpp"
+#include "datasets/store/store.hpp"
+#include "datasets/archives/torch_archive.hpp"
+#include "featurize/graph/error.hpp"
 #include "tests/datasets/scratch_folder.hpp"
 
 namespace molgraph {

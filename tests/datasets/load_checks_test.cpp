@@ -6,8 +6,8 @@
 
 #include <functional>
 
-#include "datasets/machine.hpp"
-#include "featurize/error.hpp"
+#include "datasets/system/machine.hpp"
+#include "featurize/graph/error.hpp"
 #include "tests/datasets/scratch_folder.hpp"
 
 namespace molgraph {

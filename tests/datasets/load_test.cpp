@@ -5,12 +5,12 @@
 
 #include <cmath>
 
-#include "datasets/catalogue.hpp"
-#include "datasets/store.hpp"
-#include "datasets/targets.hpp"
-#include "datasets/threads.hpp"
-#include "featurize/chemistry.hpp"
-#include "featurize/error.hpp"
+#include "datasets/catalogue/catalogue.hpp"
+#include "datasets/store/store.hpp"
+#include "datasets/tables/targets.hpp"
+#include "datasets/system/threads.hpp"
+#include "featurize/smiles/chemistry.hpp"
+#include "featurize/graph/error.hpp"
 #include "tests/datasets/scratch_folder.hpp"
 
 namespace molgraph {

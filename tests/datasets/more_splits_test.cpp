@@ -8,7 +8,7 @@
 #include <set>
 
 #include "datasets/load.hpp"
-#include "featurize/error.hpp"
+#include "featurize/graph/error.hpp"
 #include "tests/datasets/scratch_folder.hpp"
 
 namespace molgraph {

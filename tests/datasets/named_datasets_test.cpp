@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "datasets/load.hpp"
-#include "datasets/table_reader.hpp"
+#include "datasets/tables/table_reader.hpp"
 #include "tests/datasets/scratch_folder.hpp"
 
 namespace molgraph {

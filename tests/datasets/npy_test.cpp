@@ -1,5 +1,5 @@
 // .npy and .npz: half floats against their definition, headers and archives read back by a small reader of the formats.
-#include "datasets/npy.hpp"
+#include "datasets/archives/npy.hpp"
 
 #include <gtest/gtest.h>
 #include <zlib.h>
@@ -9,7 +9,7 @@
 #include <cstring>
 #include <map>
 
-#include "datasets/files.hpp"
+#include "datasets/system/files.hpp"
 #include "tests/datasets/store_fixture.hpp"
 
 namespace molgraph {

@@ -1,5 +1,5 @@
 // safetensors: round trips, the bytes themselves, and every way in which a file can lie.
-#include "datasets/safetensors.hpp"
+#include "datasets/archives/safetensors.hpp"
 
 #include <gtest/gtest.h>
 #include <xxhash.h>
@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "datasets/files.hpp"
+#include "datasets/system/files.hpp"
 #include "tests/datasets/store_fixture.hpp"
 
 namespace molgraph {

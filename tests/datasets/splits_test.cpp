@@ -1,4 +1,4 @@
-#include "datasets/splits.hpp"
+#include "datasets/splits/splits.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,8 +9,8 @@
 #include <numeric>
 #include <set>
 
-#include "featurize/error.hpp"
-#include "featurize/philox.hpp"
+#include "featurize/graph/error.hpp"
+#include "featurize/graph/philox.hpp"
 #include "tests/datasets/scratch_folder.hpp"
 
 namespace molgraph {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "datasets/zip_archive.hpp"
+#include "datasets/archives/zip_archive.hpp"
 
 namespace molgraph::testing {
 

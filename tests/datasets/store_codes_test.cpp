@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 #include <hdf5.h>
 
-#include "datasets/store.hpp"
+#include "datasets/store/store.hpp"
 #include "tests/datasets/store_fixture.hpp"
 
 namespace molgraph {

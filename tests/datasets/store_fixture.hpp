@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "datasets/store.hpp"
-#include "featurize/error.hpp"
+#include "datasets/store/store.hpp"
+#include "featurize/graph/error.hpp"
 
 namespace molgraph::testing_store {
 

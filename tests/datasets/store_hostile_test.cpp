@@ -10,8 +10,8 @@
 #include <fstream>
 #include <ostream>
 
-#include "datasets/files.hpp"
-#include "datasets/store.hpp"
+#include "datasets/system/files.hpp"
+#include "datasets/store/store.hpp"
 #include "tests/datasets/store_fixture.hpp"
 
 namespace molgraph {

@@ -1,5 +1,5 @@
 // The store: what is written comes back, atomically, the same for any number of threads, and small.
-#include "datasets/store.hpp"
+#include "datasets/store/store.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -11,8 +11,8 @@
 #include <cstring>
 #include <fstream>
 
-#include "datasets/chunk_codec.hpp"
-#include "datasets/files.hpp"
+#include "datasets/store/chunk_codec.hpp"
+#include "datasets/system/files.hpp"
 #include "tests/datasets/store_fixture.hpp"
 
 namespace molgraph {

@@ -1,4 +1,4 @@
-#include "datasets/stratify.hpp"
+#include "datasets/splits/stratify.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,8 +8,8 @@
 #include <cmath>
 
 #include "datasets/load.hpp"
-#include "datasets/splits.hpp"
-#include "featurize/error.hpp"
+#include "datasets/splits/splits.hpp"
+#include "featurize/graph/error.hpp"
 #include "tests/datasets/scratch_folder.hpp"
 
 namespace molgraph {

@@ -6,8 +6,8 @@
 
 #include <chrono>
 
-#include "datasets/table_reader.hpp"
-#include "featurize/error.hpp"
+#include "datasets/tables/table_reader.hpp"
+#include "featurize/graph/error.hpp"
 #include "tests/datasets/scratch_folder.hpp"
 
 namespace molgraph {

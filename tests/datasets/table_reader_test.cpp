@@ -1,10 +1,10 @@
-#include "datasets/table_reader.hpp"
+#include "datasets/tables/table_reader.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "datasets/table_format.hpp"
-#include "featurize/error.hpp"
+#include "datasets/tables/table_format.hpp"
+#include "featurize/graph/error.hpp"
 #include "tests/datasets/scratch_folder.hpp"
 
 namespace molgraph {

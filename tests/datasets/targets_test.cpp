@@ -1,14 +1,14 @@
 // Which columns are targets, which words are labels, and what is said of both.
-#include "datasets/targets.hpp"
+#include "datasets/tables/targets.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "datasets/labels.hpp"
+#include "datasets/tables/labels.hpp"
 #include "datasets/load.hpp"
-#include "featurize/error.hpp"
+#include "featurize/graph/error.hpp"
 #include "tests/datasets/scratch_folder.hpp"
 
 namespace molgraph {

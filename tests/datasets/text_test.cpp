@@ -1,5 +1,5 @@
 // Numbers as they are written into every table: no digit too few, none that is noise.
-#include "datasets/text.hpp"
+#include "datasets/system/text.hpp"
 
 #include <gtest/gtest.h>
 

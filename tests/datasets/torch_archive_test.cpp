@@ -1,5 +1,5 @@
 // State dicts of torch.save: real archives, round trips, and every way in which a pickle or a zip can lie.
-#include "datasets/torch_archive.hpp"
+#include "datasets/archives/torch_archive.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,10 +7,10 @@
 #include <cstring>
 #include <limits>
 
-#include "datasets/files.hpp"
-#include "datasets/pickle_subset.hpp"
-#include "datasets/zip_archive.hpp"
-#include "featurize/error.hpp"
+#include "datasets/system/files.hpp"
+#include "datasets/archives/pickle_subset.hpp"
+#include "datasets/archives/zip_archive.hpp"
+#include "featurize/graph/error.hpp"
 #include "tests/datasets/scratch_folder.hpp"
 #include "tests/datasets/state_dict_pickles.hpp"
 

@@ -1,4 +1,4 @@
-#include "featurize/chemistry.hpp"
+#include "featurize/smiles/chemistry.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <map>
 
-#include "featurize/error.hpp"
+#include "featurize/graph/error.hpp"
 #include "tests/featurize/golden_table.hpp"
 
 namespace molgraph {

@@ -1,9 +1,9 @@
-#include "featurize/fragment_scores.hpp"
+#include "featurize/smiles/fragment_scores.hpp"
 
 #include <gtest/gtest.h>
 
-#include "featurize/chemistry.hpp"
-#include "featurize/error.hpp"
+#include "featurize/smiles/chemistry.hpp"
+#include "featurize/graph/error.hpp"
 
 namespace molgraph {
 namespace {

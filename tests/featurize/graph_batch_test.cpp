@@ -1,11 +1,11 @@
-#include "featurize/graph_batch.hpp"
+#include "featurize/graph/graph_batch.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <stdexcept>
 
-#include "featurize/pair_relations.hpp"
+#include "featurize/graph/pair_relations.hpp"
 #include "tests/featurize/small_graphs.hpp"
 
 namespace molgraph {

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
-#include "featurize/chemistry.hpp"
-#include "featurize/smiles.hpp"
+#include "featurize/smiles/chemistry.hpp"
+#include "featurize/smiles/smiles.hpp"
 
 namespace molgraph {
 namespace {

@@ -5,7 +5,7 @@
 #include <array>
 #include <chrono>
 
-#include "featurize/smiles.hpp"
+#include "featurize/smiles/smiles.hpp"
 #include "tests/featurize/small_graphs.hpp"
 #include "tests/golden/spellings.hpp"
 

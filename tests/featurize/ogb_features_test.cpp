@@ -2,7 +2,7 @@
 
 #include <sstream>
 
-#include "featurize/smiles.hpp"
+#include "featurize/smiles/smiles.hpp"
 #include "tests/featurize/golden_table.hpp"
 
 namespace molgraph {

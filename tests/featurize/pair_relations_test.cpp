@@ -1,4 +1,4 @@
-#include "featurize/pair_relations.hpp"
+#include "featurize/graph/pair_relations.hpp"
 
 #include <gtest/gtest.h>
 

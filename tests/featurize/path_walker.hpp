@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "featurize/graph_batch.hpp"
-#include "featurize/pair_relations.hpp"
+#include "featurize/graph/graph_batch.hpp"
+#include "featurize/graph/pair_relations.hpp"
 
 namespace molgraph::test {
 

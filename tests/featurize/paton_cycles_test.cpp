@@ -1,4 +1,4 @@
-#include "featurize/paton_cycles.hpp"
+#include "featurize/smiles/paton_cycles.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,8 +5,8 @@
 #include <mutex>
 #include <thread>
 
-#include "featurize/chemistry.hpp"
-#include "featurize/error.hpp"
+#include "featurize/smiles/chemistry.hpp"
+#include "featurize/graph/error.hpp"
 #include "tests/featurize/golden_table.hpp"
 
 namespace molgraph {

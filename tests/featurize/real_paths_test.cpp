@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "featurize/smiles.hpp"
+#include "featurize/smiles/smiles.hpp"
 #include "tests/featurize/golden_table.hpp"
 #include "tests/featurize/path_walker.hpp"
 

@@ -1,5 +1,5 @@
 // Rings against what trying every way round finds.
-#include "featurize/rings.hpp"
+#include "featurize/smiles/rings.hpp"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "featurize/molecular_graph.hpp"
+#include "featurize/graph/molecular_graph.hpp"
 
 namespace molgraph::test {
 

@@ -1,4 +1,4 @@
-#include "featurize/smiles.hpp"
+#include "featurize/smiles/smiles.hpp"
 
 #include <gtest/gtest.h>
 

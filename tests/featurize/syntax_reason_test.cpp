@@ -1,4 +1,4 @@
-#include "featurize/syntax_reason.hpp"
+#include "featurize/smiles/syntax_reason.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,8 +5,8 @@
 #include <thread>
 #include <vector>
 
-#include "featurize/chemistry.hpp"
-#include "featurize/smiles.hpp"
+#include "featurize/smiles/chemistry.hpp"
+#include "featurize/smiles/smiles.hpp"
 
 namespace molgraph {
 namespace {

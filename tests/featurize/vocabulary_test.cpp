@@ -1,12 +1,12 @@
-#include "featurize/vocabulary.hpp"
+#include "featurize/graph/vocabulary.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <set>
 
-#include "featurize/error.hpp"
-#include "featurize/featurizer_options.hpp"
+#include "featurize/graph/error.hpp"
+#include "featurize/graph/featurizer_options.hpp"
 
 namespace molgraph {
 namespace {

@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
-#include "featurize/chemistry.hpp"
-#include "featurize/error.hpp"
-#include "featurize/smiles.hpp"
+#include "featurize/smiles/chemistry.hpp"
+#include "featurize/graph/error.hpp"
+#include "featurize/smiles/smiles.hpp"
 
 namespace molgraph {
 namespace {

@@ -1,4 +1,4 @@
-#include "featurize/zinc_features.hpp"
+#include "featurize/smiles/zinc_features.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <set>
 #include <tuple>
 
-#include "featurize/smiles.hpp"
+#include "featurize/smiles/smiles.hpp"
 #include "tests/featurize/golden_table.hpp"
 
 namespace molgraph {

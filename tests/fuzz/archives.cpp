@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "datasets/files.hpp"
-#include "datasets/torch_archive.hpp"
-#include "datasets/zip_archive.hpp"
+#include "datasets/system/files.hpp"
+#include "datasets/archives/torch_archive.hpp"
+#include "datasets/archives/zip_archive.hpp"
 #include "tests/fuzz/kind.hpp"
 
 namespace molgraph::fuzz {

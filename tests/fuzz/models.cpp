@@ -5,11 +5,11 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "apps/model_file.hpp"
-#include "apps/predictor.hpp"
-#include "datasets/files.hpp"
-#include "datasets/safetensors.hpp"
-#include "graphormer/attention/cpu/model.hpp"
+#include "apps/scoring/model_file.hpp"
+#include "apps/scoring/predictor.hpp"
+#include "datasets/system/files.hpp"
+#include "datasets/archives/safetensors.hpp"
+#include "attention/cpu/model.hpp"
 #include "tests/fuzz/kind.hpp"
 
 namespace molgraph::fuzz {

@@ -3,10 +3,10 @@
 #include <cmath>
 #include <sstream>
 
-#include "datasets/files.hpp"
-#include "datasets/text.hpp"
-#include "featurize/pair_relations.hpp"
-#include "featurize/smiles.hpp"
+#include "datasets/system/files.hpp"
+#include "datasets/system/text.hpp"
+#include "featurize/graph/pair_relations.hpp"
+#include "featurize/smiles/smiles.hpp"
 #include "tests/fuzz/kind.hpp"
 
 namespace molgraph::fuzz {

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <cstring>
 
-#include "datasets/files.hpp"
+#include "datasets/system/files.hpp"
 #include "datasets/load.hpp"
-#include "datasets/store.hpp"
+#include "datasets/store/store.hpp"
 #include "tests/fuzz/kind.hpp"
 
 namespace molgraph::fuzz {

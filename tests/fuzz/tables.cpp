@@ -4,8 +4,8 @@
 #include <set>
 
 #include "datasets/load.hpp"
-#include "datasets/store.hpp"
-#include "datasets/table_reader.hpp"
+#include "datasets/store/store.hpp"
+#include "datasets/tables/table_reader.hpp"
 #include "tests/datasets/scratch_folder.hpp"
 #include "tests/fuzz/kind.hpp"
 

@@ -15,7 +15,7 @@
 #include <thread>
 #include <typeinfo>
 
-#include "featurize/error.hpp"
+#include "featurize/graph/error.hpp"
 
 namespace molgraph::fuzz {
 namespace {

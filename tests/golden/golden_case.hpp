@@ -11,13 +11,13 @@
 #include <string>
 #include <vector>
 
-#include "datasets/torch_archive.hpp"
-#include "featurize/molecular_graph.hpp"
-#include "graphormer/attention/cpu_backend.hpp"
-#include "graphormer/attention/cuda_backend.hpp"
-#include "graphormer/attention/graph_model.hpp"
-#include "graphormer/attention/node_embedding.hpp"
-#include "graphormer/attention/published_tensors.hpp"
+#include "datasets/archives/torch_archive.hpp"
+#include "featurize/graph/molecular_graph.hpp"
+#include "attention/reference/cpu_backend.hpp"
+#include "attention/reference/cuda_backend.hpp"
+#include "attention/reference/graph_model.hpp"
+#include "attention/reference/node_embedding.hpp"
+#include "attention/reference/published_tensors.hpp"
 #include "tests/featurize/golden_table.hpp"
 
 namespace molgraph::test {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "featurize/smiles.hpp"
+#include "featurize/smiles/smiles.hpp"
 
 namespace molgraph::test {
 

@@ -1,5 +1,5 @@
 // Numbers of parameters of the named sizes: those of this project's tables, as the README lists them.
-#include "featurize/error.hpp"
+#include "featurize/graph/error.hpp"
 #include "graphormer/graphormer.hpp"
 #include "tests/graphormer/model_checks.hpp"
 

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "graphormer/attention/graph_model.hpp"
+#include "attention/reference/graph_model.hpp"
 #include "tests/featurize/small_graphs.hpp"
 
 namespace molgraph::test {

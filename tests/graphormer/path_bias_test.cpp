@@ -1,12 +1,12 @@
 // The edge-path bias against sums over paths: by hand on small graphs, by listing all shortest paths on random ones.
-#include "graphormer/attention/path_bias.hpp"
+#include "attention/reference/path_bias.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <random>
 
-#include "featurize/graph_batch.hpp"
+#include "featurize/graph/graph_batch.hpp"
 
 namespace molgraph::test {
 namespace {

@@ -1,4 +1,4 @@
-// GRPE as a whole: what it may not depend on, the noise, and the rows its published code ties (models.md section 6).
+// GRPE as a whole: what it may not depend on, the noise, and the rows its published code ties (docs/formula.md section 6).
 #include "grpe/grpe.hpp"
 
 #include "tests/graphormer/model_checks.hpp"

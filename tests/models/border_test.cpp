@@ -5,8 +5,8 @@
 
 #include <cstring>
 
-#include "graphormer/attention/cpu_backend.hpp"
-#include "graphormer/attention/plan_check.hpp"
+#include "attention/reference/cpu_backend.hpp"
+#include "attention/spec/plan_check.hpp"
 
 namespace molgraph::test {
 namespace {

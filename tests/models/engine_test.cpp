@@ -3,9 +3,9 @@
 
 #include <cmath>
 
-#include "graphormer/attention/cpu/gemm_bf16.hpp"
-#include "graphormer/attention/cpu/pack.hpp"
-#include "graphormer/attention/cpu_backend.hpp"
+#include "attention/cpu/kernels/gemm_bf16.hpp"
+#include "attention/cpu/pack.hpp"
+#include "attention/reference/cpu_backend.hpp"
 #include "tests/models/engine_checks.hpp"
 
 namespace molgraph::test {

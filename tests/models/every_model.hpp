@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "graphormer/attention/encodings.hpp"
+#include "attention/spec/encodings.hpp"
 #include "graphormer/graphormer.hpp"
 #include "grpe/grpe.hpp"
 

@@ -1,5 +1,5 @@
 // Molecules that an imported model has no rows for, by hand.
-#include "graphormer/attention/missing_rows.hpp"
+#include "attention/spec/missing_rows.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 #include <set>
 #include <utility>
 
-#include "featurize/smiles.hpp"
+#include "featurize/smiles/smiles.hpp"
 #include "tests/featurize/golden_table.hpp"
 #include "tests/golden/spellings.hpp"
 #include "tests/graphormer/model_checks.hpp"

@@ -2,7 +2,7 @@
 // softmax gives identical outputs at every position, layer by layer; the gate breaks it.
 #include <gtest/gtest.h>
 
-#include "graphormer/attention/relation_classes.hpp"
+#include "attention/reference/relation_classes.hpp"
 #include "tests/graphormer/model_checks.hpp"
 #include "tests/models/every_model.hpp"
 

@@ -11,7 +11,7 @@ namespace molgraph::structure {
 namespace {
 
 const std::string kRoot = MOLGRAPH_SOURCE_DIR;
-const std::vector<std::string> kRooms{"featurize", "datasets", "graphormer", "grpe", "apps"};
+const std::vector<std::string> kRooms{"featurize", "datasets", "attention", "graphormer", "grpe", "apps"};
 constexpr int kMaxLines = 400;   // a file one can read in a sitting
 
 /// What a target may use. Folders are those whose headers its sources may include; an arrow never points up this table.
@@ -22,45 +22,56 @@ struct Rule {
   std::set<std::string> libraries;
 };
 
-const std::set<std::string> kAllFolders{"featurize", "graphormer/attention", "graphormer", "grpe", "datasets", "apps"};
+/// Rooms and the folders inside them that have rules of their own; a file belongs to the longest one that it lies in.
+const std::vector<std::string> kFolders{"featurize/graph",  "featurize/smiles", "attention/spec", "attention/cpu",  "attention/cuda",
+                                        "attention/reference", "graphormer",    "grpe",           "datasets",       "apps/scoring",
+                                        "apps/training",    "apps/programs"};
+const std::set<std::string> kGraphs{"featurize/graph"};
+const std::set<std::string> kPlain{"featurize/graph", "attention/spec"};
+const std::set<std::string> kModules{"featurize/graph", "attention/spec", "attention/cpu", "attention/cuda", "attention/reference"};
+const std::set<std::string> kScoring{"featurize/graph", "featurize/smiles", "attention/spec", "attention/cpu", "attention/cuda",
+                                     "graphormer", "grpe", "datasets", "apps/scoring"};
+const std::set<std::string> kAllFolders(kFolders.begin(), kFolders.end());
+
+std::set<std::string> with(std::set<std::string> folders, const std::set<std::string>& more) {
+  folders.insert(more.begin(), more.end());
+  return folders;
+}
+
 const std::vector<Rule> kTable{
-    {"featurize_graph", {"featurize"}, {}, {"Boost", "Boost.Graph", "xxHash"}},
-    {"featurize_smiles", {"featurize"}, {"featurize_graph"}, {"RDKit", "Boost", "zlib"}},
-    {"attention_engine", {"featurize", "graphormer/attention"}, {"featurize_graph"}, {"Highway", "Eigen"}},
-    {"attention_cuda", {"featurize", "graphormer/attention"}, {"attention_engine", "featurize_graph"}, {"CUDA"}},
-    {"attention", {"featurize", "graphormer/attention"}, {"attention_engine", "attention_cuda", "featurize_graph"}, {"LibTorch"}},
-    {"graphormer_plain",
-     {"featurize", "graphormer/attention", "graphormer"},
-     {"attention_engine", "featurize_graph"},
-     {}},
-    {"grpe_plain", {"featurize", "graphormer/attention", "grpe"}, {"attention_engine", "featurize_graph"}, {}},
-    {"graphormer",
-     {"featurize", "graphormer/attention", "graphormer"},
-     {"graphormer_plain", "attention", "featurize_graph"},
-     {"LibTorch"}},
-    {"grpe",
-     {"featurize", "graphormer/attention", "grpe"},
-     {"grpe_plain", "attention", "featurize_graph"},
-     {"LibTorch"}},
+    {"featurize_graph", kGraphs, {}, {"Boost", "Boost.Graph", "xxHash"}},
+    {"featurize_smiles", with(kGraphs, {"featurize/smiles"}), {"featurize_graph"}, {"RDKit", "Boost", "zlib"}},
+    {"attention_spec", kPlain, {"featurize_graph"}, {"Eigen"}},
+    {"attention_cpu", with(kPlain, {"attention/cpu"}), {"attention_spec"}, {"Highway"}},
+    {"attention_cuda", with(kPlain, {"attention/cpu", "attention/cuda"}), {"attention_spec", "attention_cpu"}, {"CUDA"}},
+    {"attention", kModules, {"attention_cpu", "attention_cuda"}, {"LibTorch"}},
+    {"graphormer_plain", with(kPlain, {"graphormer"}), {"attention_spec"}, {}},
+    {"grpe_plain", with(kPlain, {"grpe"}), {"attention_spec"}, {}},
+    {"graphormer", with(kModules, {"graphormer"}), {"graphormer_plain", "attention"}, {"LibTorch"}},
+    {"grpe", with(kModules, {"grpe"}), {"grpe_plain", "attention"}, {"LibTorch"}},
     {"datasets",
-     {"featurize", "datasets"},
+     {"featurize/graph", "featurize/smiles", "datasets"},
      {"featurize_graph", "featurize_smiles"},
      {"HDF5", "zlib", "libzip", "libcurl", "JSON", "xxHash", "OpenSSL"}},
     {"predictor",
-     kAllFolders,
-     {"featurize_graph", "featurize_smiles", "datasets", "attention_cuda", "graphormer_plain", "grpe_plain"},
-     {"JSON", "toml++", "spdlog"}},
-    {"program_shell", {"featurize", "datasets", "apps"}, {"datasets"}, {"toml++", "spdlog", "CLI11", "zlib"}},
+     kScoring,
+     {"featurize_graph", "featurize_smiles", "datasets", "attention_cpu", "attention_cuda", "graphormer_plain", "grpe_plain"},
+     {"JSON"}},
+    {"program_shell",
+     {"featurize/graph", "featurize/smiles", "datasets", "apps/programs"},
+     {"datasets"},
+     {"toml++", "spdlog", "CLI11", "zlib"}},
+    {"batch_run", with(kScoring, {"apps/programs"}), {"predictor", "program_shell"}, {"JSON", "spdlog", "CLI11"}},
     {"trainer",
      kAllFolders,
-     {"predictor", "program_shell", "graphormer", "grpe", "datasets"},
+     {"predictor", "program_shell", "graphormer", "grpe"},
      {"JSON", "toml++", "spdlog", "CLI11", "LibTorch"}},
 };
 /// Programs may use every room; RDKit, Boost, HDF5, LibTorch and the like stay in the rooms.
-const Rule kPrograms{"", kAllFolders, {"trainer", "predictor", "program_shell", "datasets"}, {"JSON", "spdlog", "CLI11"}};
+const Rule kPrograms{"", kAllFolders, {"trainer", "predictor", "batch_run", "program_shell", "datasets"}, {"JSON", "spdlog", "CLI11"}};
 
-/// Headers of these folders may show LibTorch; apps: the trainer's, never the predictor's.
-const std::set<std::string> kTorchHeaders{"graphormer/attention", "graphormer", "grpe", "apps"};
+/// Headers of these folders may show LibTorch.
+const std::set<std::string> kTorchHeaders{"attention/reference", "graphormer", "grpe", "apps/training"};
 
 const Rule* rule_of(const Target& target) {
   if (!target.file.empty()) return &kPrograms;
@@ -68,11 +79,16 @@ const Rule* rule_of(const Target& target) {
   return found == kTable.end() ? nullptr : &*found;
 }
 
+/// The longest of kFolders that the file lies in; else the folder itself, which no rule knows.
 std::string folder_of(const std::string& file) {
-  for (const std::string folder : {"graphormer/attention", "graphormer"}) {
-    if (file.starts_with(folder + "/")) return folder;
+  std::string longest = file.substr(0, file.rfind('/'));
+  bool known = false;
+  for (const std::string& folder : kFolders) {
+    if (!file.starts_with(folder + "/") || (known && folder.size() < longest.size())) continue;
+    longest = folder;
+    known = true;
   }
-  return file.substr(0, file.find('/'));
+  return longest;
 }
 
 std::set<std::string> private_headers() {
@@ -174,11 +190,11 @@ TEST(Rooms, PrivateHeadersStayInTheirFolder) {
 }
 
 TEST(Rooms, ThePredictorsHeaderNeedsNoLibrary) {
-  const auto reached = reachable(graph(), "apps/predictor.hpp");
-  ASSERT_TRUE(reached.contains("apps/predictor.hpp"));
+  const auto reached = reachable(graph(), "apps/scoring/predictor.hpp");
+  ASSERT_TRUE(reached.contains("apps/scoring/predictor.hpp"));
   for (const auto& file : reached) {
     for (const auto& include : graph().at(file)) {
-      EXPECT_TRUE(include.quoted || library_of(include.path).empty()) << "apps/predictor.hpp reaches " << file;
+      EXPECT_TRUE(include.quoted || library_of(include.path).empty()) << "apps/scoring/predictor.hpp reaches " << file;
     }
   }
 }

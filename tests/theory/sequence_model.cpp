@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "featurize/error.hpp"
+#include "featurize/graph/error.hpp"
 
 namespace molgraph::theory {
 namespace {

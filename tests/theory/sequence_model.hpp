@@ -6,7 +6,7 @@
 #include <functional>
 #include <string>
 
-#include "graphormer/attention/encoder.hpp"
+#include "attention/reference/encoder.hpp"
 #include "tests/theory/sequences.hpp"
 
 namespace molgraph::theory {

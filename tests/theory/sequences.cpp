@@ -1,7 +1,7 @@
 #include "tests/theory/sequences.hpp"
 
-#include "featurize/error.hpp"
-#include "featurize/philox.hpp"
+#include "featurize/graph/error.hpp"
+#include "featurize/graph/philox.hpp"
 
 namespace molgraph::theory {
 

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <string>
 
-#include "featurize/graph_batch.hpp"
-#include "graphormer/attention/layout.hpp"
+#include "featurize/graph/graph_batch.hpp"
+#include "attention/reference/layout.hpp"
 
 namespace molgraph::theory {
 

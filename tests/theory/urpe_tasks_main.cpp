@@ -4,10 +4,10 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
-#include "apps/program.hpp"
-#include "datasets/files.hpp"
-#include "datasets/threads.hpp"
-#include "featurize/error.hpp"
+#include "apps/programs/shell/program.hpp"
+#include "datasets/system/files.hpp"
+#include "datasets/system/threads.hpp"
+#include "featurize/graph/error.hpp"
 #include "tests/theory/sequence_model.hpp"
 
 namespace molgraph::theory {

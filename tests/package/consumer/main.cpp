@@ -1,6 +1,6 @@
 #include <iostream>
 
-#include "apps/predictor.hpp"
+#include "apps/scoring/predictor.hpp"
 
 int main(int, char** argv) {
   const std::vector<std::string> smiles{"CCO", "C1CC"};

@@ -1,0 +1,334 @@
+#include "apps/programs/batch/batch_run.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+
+#include "apps/programs/shell/log.hpp"
+#include "apps/programs/shell/option_values.hpp"
+#include "apps/scoring/side_files.hpp"
+#include "datasets/system/files.hpp"
+#include "featurize/graph/error.hpp"
+#include "attention/cuda/memory.hpp"
+
+namespace molgraph {
+namespace {
+
+constexpr std::int64_t kRowsPerMark = 65'536;   // a counted table's places that are remembered
+constexpr std::int64_t kRowsPerLook = 4096;     // at the signals, while rows are counted
+constexpr std::chrono::milliseconds kFirstSave{500};
+constexpr std::int64_t kMostShards = 1'000'000;
+constexpr int kSavingShare = 20;                // saving the place takes at most 1/20 of the time
+
+bool is_gzipped(const std::string& path) { return without_gz(path).size() != path.size(); }
+
+struct Shard {
+  std::int64_t index = 0, count = 1;
+};
+
+Shard parse_shard(const std::string& text) {
+  Shard shard;
+  const char* end = text.data() + text.size();
+  const auto first = std::from_chars(text.data(), end, shard.index);
+  bool good = first.ec == std::errc() && first.ptr != end && *first.ptr == '/';
+  if (good) {
+    const auto second = std::from_chars(first.ptr + 1, end, shard.count);
+    good = second.ec == std::errc() && second.ptr == end && shard.index >= 0 && shard.index < shard.count && shard.count <= kMostShards;
+  }
+  if (!good) throw UsageError("--shard " + text + ": use I/N with 0 <= I < N <= 1,000,000, such as 0/4");
+  return shard;
+}
+
+/// Number of rows, and the places of every kRowsPerMark-th of them.
+std::int64_t count_rows(InputTables& tables, std::vector<InputPosition>& marks) {
+  catch_stop_signals();
+  Progress progress("Counting", "rows", 0);
+  TableRow row;
+  std::int64_t rows = 0;
+  marks.push_back(tables.position());
+  while (tables.next(row)) {
+    if (++rows % kRowsPerMark == 0) marks.push_back(tables.position());
+    if (rows % kRowsPerLook == 0) {
+      if (const int signal = stop_requested()) throw Stopped{signal};
+      progress.set_share(tables.share_before(tables.position()));
+      progress.update(rows);
+    }
+  }
+  return rows;
+}
+
+/// Everything in the options that the rows depend on.
+std::map<std::string, std::string> with_inputs(std::map<std::string, std::string> made_from,
+                                               const BatchOptions& options, const InputTables& tables) {
+  std::string inputs;
+  for (std::size_t t = 0; t < tables.tables(); ++t) {
+    inputs += (t > 0 ? "; " : "") + fingerprint_of(tables.path(t));
+  }
+  const TableOptions table = options.table.options();
+  made_from["inputs"] = inputs;
+  made_from["columns"] = table.smiles_column + "," + table.id_column + "," + options.table.format +
+                         (table.no_header ? ", no header" : table.header ? ", header" : "");
+  made_from["shard"] = options.shard.empty() ? "none" : options.shard;
+  made_from["precision"] = options.precision;
+  made_from["device"] = gpu_of_device(options.common.device) == kNoGpu ? "cpu" : "cuda";
+  made_from["max_atoms"] = std::to_string(options.common.max_atoms);
+  made_from["program"] = version_text();
+  return made_from;
+}
+
+}  // namespace
+
+PredictorOptions BatchOptions::predictor() const {
+  cuda::tell_notes(log_warning);
+  // The windows are shared out among the threads, so each of them is computed by one.
+  return {1, {.max_atoms = common.max_atoms}, precision_from_string(precision), gpu_of_device(common.device)};
+}
+
+void add_batch_options(CommandLine& line, BatchOptions& options, const std::string& output_help) {
+  CLI::App& app = line.app();
+  app.add_option("-i,--input", options.inputs,
+                 "CSV, TSV, SMI or SDF, also .gz; several, or a pattern such as 'library/*.csv.gz', are read as one "
+                 "table; - is standard input")
+      ->required()
+      ->type_name("IN");
+  app.add_option("-o,--output", options.output, output_help)->required()->type_name("OUT");
+  app.add_flag("--resume", options.resume,
+               "Go on with OUT.part where an interrupted run of the same command ended; nothing is left to do if OUT is "
+               "finished (by its record, OUT.json)");
+  app.add_option("--shard", options.shard,
+                 "Only part I (from 0) of N (at most 1,000,000) equal parts of the rows; the parts' outputs one after the other are the "
+                 "whole's")
+      ->type_name("I/N");
+  app.add_flag("--strict", options.strict, "End with code 3 at the first row that is not ok, without output");
+  limit(app.add_option("--batch-size", options.batch_size, "Rows that a thread takes at a time; changes no result"),
+        WholeRange{1, 1'000'000})
+      ->capture_default_str();
+  choose(app.add_option("--precision", options.precision,
+                        "Of the matrix products: bf16 is faster, to about three digits; tf32 is for GPUs"),
+         {"fp32", "tf32", "bf16"})
+      ->capture_default_str();
+  line.add_table(options.table);
+  line.add_common(options.common, kThreads | kDevice | kMaxAtoms);
+}
+
+InputRange open_input(const BatchOptions& options) {
+  InputRange range{InputTables(options.inputs, options.table.options())};
+  if (options.shard.empty()) return range;
+  const Shard shard = parse_shard(options.shard);
+  if (range.tables.is_stream()) throw UsageError("--shard needs files: a stream cannot be counted first");
+  std::vector<InputPosition> marks;
+  const std::int64_t rows = count_rows(range.tables, marks);
+  const std::int64_t step = is_gzipped(options.output) ? kRowsPerMember : 1, steps = (rows + step - 1) / step;
+  // Rounded up, so that shard 0 has rows: the header belongs to the member of the first row.
+  const auto bound = [&](std::int64_t part) {
+    return std::min(rows, (steps * part + shard.count - 1) / shard.count * step);
+  };
+  range.first = bound(shard.index);
+  range.end = bound(shard.index + 1);
+  range.leads = shard.index == 0;
+  range.tables = InputTables(options.inputs, options.table.options());
+  range.tables.seek(marks[static_cast<std::size_t>(std::min(range.first / kRowsPerMark,
+                                                            static_cast<std::int64_t>(marks.size()) - 1))]);
+  TableRow passed;
+  while (range.tables.position().number < range.first && range.tables.next(passed)) {
+  }
+  return range;
+}
+
+WindowOptions window_options(const BatchOptions& options, const InputRange& range) {
+  return {static_cast<std::size_t>(options.batch_size), is_gzipped(options.output) ? kRowsPerMember : 0, range.end};
+}
+
+void refuse_overwriting(const BatchOptions& options, const std::vector<std::string>& models, std::vector<FileRole> read,
+                        const std::vector<std::string>& written) {
+  for (FileRole& input : in_role("the input", expand_inputs(options.inputs))) read.push_back(std::move(input));
+  for (FileRole& model : in_role("the model", models)) read.push_back(std::move(model));
+  read.push_back({options.config, "--config"});
+  std::vector<std::string> files = written;
+  if (files.empty() && is_output_stream(options.output)) files = {options.output};
+  if (files.empty()) files = files_of_lines(linked_file(options.output));
+  refuse_overwriting(read, in_role("the output", files));
+}
+
+TextOutput::TextOutput(const BatchOptions& options, InputRange& range, std::string header,
+                       const std::vector<std::string>& weights, std::map<std::string, std::string> made_from)
+    : stream_(is_output_stream(options.output)),
+      shard_(!options.shard.empty()),
+      next_save_(std::chrono::steady_clock::now() + kFirstSave) {
+  path_ = stream_ ? options.output : replaced_file(options.output);
+  part_ = part_path(path_);
+  gzip_ = is_gzipped(options.output);
+  resumable_ = !range.tables.is_stream() && !stream_;
+  if (options.resume && !resumable_) {
+    throw UsageError("--resume needs an input that can be read again and an output file, no streams");
+  }
+  if (resumable_) {
+    made_from["header"] = header;
+    for (const std::string& file : weights) made_from["weights"] += sha256_of_file(file) + " ";
+    record_.made_from = with_inputs(std::move(made_from), options, range.tables);
+  }
+  const std::optional<ResumeRecord> before = stream_ ? std::nullopt : unfinished_before(options);
+  std::error_code error;
+  if (options.resume && !before && std::filesystem::exists(path_, error)) {
+    check_finished(options);
+    return;
+  }
+  if (!stream_) (void)read_resume_record(path_);   // throws where OUT.json is something else, and would be lost
+  if (before) {
+    if (const std::string other = difference(before->made_from, record_.made_from); !other.empty()) {
+      throw FileError(part_ + " cannot be gone on with, because it was made with other " + other);
+    }
+    record_ = *before;
+    record_.content.clear();
+    recorded_ = true;
+    range.tables.seek(record_.input);
+    spdlog::info("going on behind {} rows", with_thousands(record_.rows));
+  }
+  if (!before) record_.input = range.tables.position();
+  file_ = std::make_unique<OutputFile>(options.output, record_.bytes);
+  given_ = record_.input;
+  given_counts_ = record_.counts;
+  if (record_.bytes > 0) return;
+  text_ = range.leads ? std::move(header) : std::string();
+  if (!gzip_) write_block();
+}
+
+/// What OUT.part.json says, where there is an OUT.part.
+std::optional<ResumeRecord> TextOutput::unfinished_before(const BatchOptions& options) const {
+  std::optional<ResumeRecord> before = read_resume_record(part_);
+  std::error_code error;
+  if (!before) return before;
+  if (!std::filesystem::exists(part_, error)) {
+    // Interrupted between the two renames of finish(), or somebody deleted OUT.part.
+    const bool whole = !before->content.empty() && std::filesystem::exists(path_, error) &&
+                       content_mark(path_) == before->content;
+    if (whole) finish_resume_record(path_);
+    else remove_resume_record(part_);
+    return std::nullopt;
+  }
+  if (!options.resume) {
+    throw UsageError(part_ + " holds " + with_thousands(before->rows) +
+                     " rows of an unfinished run: --resume goes on with it; to begin anew, delete it");
+  }
+  return before;
+}
+
+/// Makes this done() if OUT is what this run would make.
+void TextOutput::check_finished(const BatchOptions& options) {
+  const std::optional<ResumeRecord> found = read_resume_record(path_);
+  const std::string way_out = "; without --resume it is made anew";
+  if (!found || found->content.empty()) {
+    throw FileError(path_ + " is there already, but not " + record_path(path_) +
+                    ", which would say what it is made from" + way_out);
+  }
+  if (const std::string other = difference(found->made_from, record_.made_from); !other.empty()) {
+    throw FileError(path_ + " is finished, but it was made with other " + other + way_out);
+  }
+  if (const std::string now = content_mark(path_); now != found->content) {
+    throw FileError(path_ + " has changed since it was finished: " + now + " instead of " + found->content + way_out);
+  }
+  if (options.strict && found->counts.ok() < found->rows) {
+    throw DataError(path_ + " is finished, but holds rows that --strict refuses: " + found->counts.text());
+  }
+  spdlog::info("{} is finished ({}); there is nothing to resume", path_, found->counts.text());
+  record_ = *found;
+  done_ = true;
+}
+
+int TextOutput::exit_code() const {
+  return record_.counts.ok() > 0 || (shard_ && record_.rows == 0) ? kExitDone : kExitData;
+}
+
+TextOutput::~TextOutput() {
+  if (file_ && recorded_) file_->keep_part();
+}
+
+void TextOutput::discard() {
+  remove_resume_record(part_);
+  recorded_ = false;
+}
+
+void TextOutput::write(std::string_view text, const InputPosition& end, const StatusCounts& counts) {
+  text_ += text;
+  given_ = end;
+  given_counts_.add(counts);
+  if (gzip_ && end.number % kRowsPerMember != 0) return;
+  write_block();
+  if (resumable_ && std::chrono::steady_clock::now() >= next_save_) save_record();
+}
+
+void TextOutput::write_block() {
+  file_->write(text_);
+  text_.clear();
+  record_.rows = given_counts_.rows();
+  record_.bytes = file_->bytes();
+  record_.input = given_;
+  record_.counts = given_counts_;
+}
+
+void TextOutput::save_record() {
+  const auto begin = std::chrono::steady_clock::now();
+  file_->flush_to_disk();
+  write_resume_record(part_, record_);
+  recorded_ = true;
+  const auto end = std::chrono::steady_clock::now();
+  next_save_ = end + std::max<std::chrono::steady_clock::duration>(kFirstSave, kSavingShare * (end - begin));
+}
+
+void TextOutput::finish() {
+  write_block();
+  const bool says_so = resumable_ && record_whole_part();
+  if (!says_so && !stream_) remove_resume_record(path_);   // of an older OUT
+  file_->finish();
+  recorded_ = false;
+  if (says_so) finish_resume_record(path_);
+}
+
+/// False, with a warning, if the record cannot be written: the rows are not lost for that.
+bool TextOutput::record_whole_part() {
+  file_->flush_to_disk();
+  record_.content = content_mark(part_);
+  try {
+    write_resume_record(part_, record_);
+    return recorded_ = true;
+  } catch (const FileError& error) {
+    spdlog::warn("{}; --resume will not know what {} is made from", error.what(), path_);
+    remove_resume_record(part_);
+    return recorded_ = false;
+  }
+}
+
+std::string TextOutput::keep(bool stopped_by_signal) {
+  if (resumable_) {
+    if (!recorded_ && !stopped_by_signal) return {};
+    if (stopped_by_signal) save_record();
+    recorded_ = false;
+    return file_->keep_part() + " (" + with_thousands(record_.rows) + " rows); --resume goes on with it";
+  }
+  if (!stopped_by_signal) return {};
+  write_block();
+  return file_->keep_part();
+}
+
+void refuse_row(const std::string& input, const TableRow& row, RowStatus status, const std::string& reason,
+                const std::string& text) {
+  throw DataError(input == "-" ? "standard input" : input, row.row + 1, std::string(to_string(status)) + ": " + reason,
+                  text);
+}
+
+void say_interrupted(std::int64_t rows, const std::string& where) {
+  spdlog::warn("stopped after {} rows{}", with_thousands(rows), where.empty() ? "" : "; they are in " + where);
+}
+
+int finish_batch(const BatchOptions& options, const StatusCounts& counts, double seconds) {
+  if (!options.shard.empty() && counts.rows() == 0) {
+    spdlog::info("this shard has no rows");
+    return kExitDone;
+  }
+  return finish_rows(counts, seconds);
+}
+
+}  // namespace molgraph

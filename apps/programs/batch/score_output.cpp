@@ -1,0 +1,142 @@
+#include "apps/programs/batch/score_output.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "apps/programs/shell/output_file.hpp"
+#include "datasets/system/text.hpp"
+
+namespace molgraph {
+namespace {
+
+std::string label_of(const Task& task, std::size_t class_number) {
+  return class_number < task.class_labels.size() ? task.class_labels[class_number] : std::to_string(class_number);
+}
+
+/// A new column before collisions of names are looked at.
+struct NewColumn {
+  std::string name;
+  bool is_number = true;
+};
+
+std::vector<NewColumn> wanted_columns(const Task& task, std::size_t runs, bool individual, bool nearest) {
+  std::vector<NewColumn> columns;
+  const bool multiclass = task.kind == TaskKind::multiclass;
+  for (const std::string& target : task.names) {
+    columns.push_back({target + "_pred", !multiclass});
+    std::vector<std::string> values;  // what every run has
+    if (multiclass) {
+      for (int c = 0; c < task.classes; ++c) values.push_back(label_of(task, static_cast<std::size_t>(c)));
+      for (const auto& label : values) columns.push_back({target + "_prob_" + label});
+    }
+    if (runs > 1) {
+      if (!multiclass) columns.push_back({target + "_std"});
+      for (const auto& label : values) columns.push_back({target + "_std_" + label});
+    }
+    for (std::size_t r = 0; individual && r < runs; ++r) {
+      std::string run("_");
+      run += std::to_string(r);
+      if (!multiclass) columns.push_back({target + "_pred" + run});
+      for (const auto& label : values) columns.push_back({target + "_prob_" + label + run});
+    }
+  }
+  if (nearest) columns.insert(columns.end(), {{"nearest_distance"}, {"nearest_id", false}});
+  columns.insert(columns.end(), {{"status", false}, {"reason", false}});
+  return columns;
+}
+
+/// The cells and a line end, quoted where they have to be.
+std::string line_of(const std::vector<std::string>& cells, char delimiter) {
+  std::string line;
+  for (std::size_t c = 0; c < cells.size(); ++c) {
+    if (c > 0) line += delimiter;
+    line += quote_cell(cells[c], delimiter);
+  }
+  return line + "\n";
+}
+
+}  // namespace
+
+std::optional<RowFormat> format_of_lines(const std::string& path) {
+  const std::string name = without_gz(path);
+  if (name.ends_with(".csv")) return RowFormat::csv;
+  if (name.ends_with(".tsv")) return RowFormat::tsv;
+  if (name.ends_with(".jsonl")) return RowFormat::json;
+  return std::nullopt;
+}
+
+std::string json_text(const std::string& text) {
+  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+ScoreTable::ScoreTable(const std::vector<std::string>& input_columns, const Task& task, std::vector<double> output_scale,
+                       std::size_t runs, bool individual, bool nearest, RowFormat format)
+    : task_(task), output_scale_(std::move(output_scale)), runs_(runs), individual_(individual), nearest_(nearest), format_(format), columns_(input_columns) {
+  std::set<std::string> taken(input_columns.begin(), input_columns.end());
+  for (NewColumn& column : wanted_columns(task, runs, individual, nearest)) {
+    while (!taken.insert(column.name).second) column.name.insert(0, "molgraph_");
+    added_.push_back(column.name);
+    is_number_.push_back(column.is_number);
+  }
+}
+
+std::string ScoreTable::header() const {
+  if (format_ == RowFormat::json) return {};
+  std::vector<std::string> all = columns_;
+  all.insert(all.end(), added_.begin(), added_.end());
+  return line_of(all, delimiter_of(format_));
+}
+
+void ScoreTable::append_target(std::size_t target, const Prediction& prediction,
+                               std::vector<std::string>& cells) const {
+  const bool multiclass = task_.kind == TaskKind::multiclass;
+  const std::size_t width = multiclass ? static_cast<std::size_t>(task_.classes) : 1;
+  const std::size_t first = target * width;
+  const auto add = [&](const std::vector<double>& values) {
+    for (std::size_t o = first; o < first + width; ++o) cells.push_back(number_text(values[o], output_scale_[o]));
+  };
+  if (multiclass) {
+    const double* row = prediction.values.data() + first;
+    cells.push_back(label_of(task_, static_cast<std::size_t>(std::max_element(row, row + width) - row)));
+  }
+  add(prediction.values);
+  if (runs_ > 1) add(prediction.deviation);
+  for (std::size_t r = 0; individual_ && r < runs_; ++r) {
+    add(prediction.members.empty() ? prediction.values : prediction.members[r]);
+  }
+}
+
+void ScoreTable::append(const TableRow& row, const ScoredRow& scored, std::string& out) const {
+  std::vector<std::string> cells = row.cells;
+  cells.resize(columns_.size());
+  if (scored.status == RowStatus::ok) {
+    for (std::size_t t = 0; t < task_.names.size(); ++t) append_target(t, scored, cells);
+    if (nearest_) {
+      cells.push_back(number_text(static_cast<float>(scored.nearest_distance)));
+      cells.push_back(scored.nearest_id);
+    }
+  }
+  cells.resize(columns_.size() + added_.size() - 2);
+  cells.emplace_back(to_string(scored.status));
+  cells.push_back(scored.reason);
+  if (format_ == RowFormat::json) {
+    append_json(cells, scored.status == RowStatus::ok, out);
+  } else {
+    out += line_of(cells, delimiter_of(format_));
+  }
+}
+
+void ScoreTable::append_json(const std::vector<std::string>& cells, bool ok, std::string& out) const {
+  const std::size_t input = columns_.size(), numbers_end = cells.size() - 2;
+  for (std::size_t c = 0; c < cells.size(); ++c) {
+    out += (c == 0 ? "{" : ",") + json_text(c < input ? columns_[c] : added_[c - input]) + ":";
+    const bool is_number = c >= input && is_number_[c - input];
+    const bool finite = is_number && cells[c] != "nan" && !cells[c].ends_with("inf");   // JSON knows neither
+    if (c >= input && c < numbers_end && (!ok || (is_number && !finite))) out += "null";
+    else out += is_number ? cells[c] : json_text(cells[c]);
+  }
+  out += "}\n";
+}
+
+}  // namespace molgraph

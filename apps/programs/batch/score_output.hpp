@@ -1,0 +1,60 @@
+// The output table of molgraph-score: all input columns, then what the model says, status and reason.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apps/scoring/predictor.hpp"
+#include "datasets/tables/table_reader.hpp"
+#include "datasets/tables/task.hpp"
+
+namespace molgraph {
+
+/// What one line per row looks like.
+enum class RowFormat : std::uint8_t { csv, tsv, json };
+inline char delimiter_of(RowFormat format) { return format == RowFormat::tsv ? '\t' : ','; }
+
+/// The format of lines that `path` asks for by its suffix, .gz ignored: .csv, .tsv or .jsonl. Nothing for any other
+/// suffix, and for none.
+std::optional<RowFormat> format_of_lines(const std::string& path);
+
+/// The text as JSON writes it, in quotation marks; bytes that are no UTF-8 are replaced.
+std::string json_text(const std::string& text);
+
+/// New columns, in this order, for every target T: T_pred (multiclass: the class), T_prob_CLASS (multiclass only), with
+/// several runs T_std (multiclass: T_std_CLASS), with `individual` T_pred_RUN (multiclass: T_prob_CLASS_RUN); then
+/// status and reason. A name that the input or an earlier new column has gets the prefix molgraph_. In JSON lines the
+/// input's cells and the classes are texts, the model's numbers are numbers.
+struct ScoredRow : Prediction {
+  double nearest_distance = 0;   ///< to the nearest training molecule; of a row that is ok, where it is asked for
+  std::string nearest_id;
+};
+
+class ScoreTable {
+ public:
+  /// `output_scale` as Predictor's; `nearest`: also nearest_distance and nearest_id, before the status.
+  ScoreTable(const std::vector<std::string>& input_columns, const Task& task, std::vector<double> output_scale,
+             std::size_t runs, bool individual, bool nearest, RowFormat format);
+
+  /// The first line, with its line end; JSON lines have none.
+  std::string header() const;
+  /// Appends one line. Values of a row that is not ok are empty cells, in JSON null.
+  void append(const TableRow& row, const ScoredRow& scored, std::string& out) const;
+
+ private:
+  void append_target(std::size_t target, const Prediction& prediction, std::vector<std::string>& cells) const;
+  void append_json(const std::vector<std::string>& cells, bool ok, std::string& out) const;
+
+  Task task_;
+  std::vector<double> output_scale_;
+  std::size_t runs_;
+  bool individual_, nearest_;
+  RowFormat format_;
+  std::vector<std::string> columns_, added_;
+  std::vector<bool> is_number_;   ///< [added]
+};
+
+}  // namespace molgraph

@@ -1,0 +1,58 @@
+// molgraph-import: published Graphormer and GRPE weights to a run directory, and back.
+#include <CLI/CLI.hpp>
+
+#include "apps/programs/shell/file_roles.hpp"
+#include "apps/training/import_run.hpp"
+#include "apps/scoring/model_limits.hpp"
+#include "apps/programs/shell/option_values.hpp"
+#include "apps/programs/shell/program.hpp"
+#include "apps/training/run_directory.hpp"
+#include "featurize/graph/error.hpp"
+
+namespace molgraph {
+namespace {
+
+int body(const std::vector<std::string>& arguments) {
+  ImportOptions options;
+  std::string run, out;
+  CommandLine line("molgraph-import", "Makes a run directory of published weights, or published weights of a run.",
+                   "molgraph-import checkpoint.pt --origin graphormer-v1 -o runs/pcqm4m\n"
+                   "  molgraph-import runs/pcqm4m --export weights.pt");
+  CLI::App& app = line.app();
+  app.add_option("weights", options.weights, "archive of torch.save or safetensors; with --export the run directory")
+      ->required()
+      ->type_name("PATH");
+  choose(app.add_option("--origin", options.origin, "code that the weights belong to"), import_origins());
+  app.add_option("-o,--output-dir", run, "run directory to make");
+  app.add_option("--export", out, "write the run's weights as a state dict of its origin");
+  choose(app.add_option("--features", options.features, "atom and bond columns (empty: by the tables)"), {"ogb", "zinc"});
+  const auto number = [&](const char* flag, int& value, int most, const char* help) {
+    limit(app.add_option(flag, value, help), WholeRange{0, most})->capture_default_str();
+  };
+  number("--heads", options.heads, kMostHeads, "attention heads; 0 = by the tables (needed for grpe)");
+  number("--path-hops", options.path_hops, kMostDistance, "graphormer: hops that count; 0 = 20 for zinc features, else 5");
+  number("--max-distance", options.max_distance, kMostDistance, "cap of the topology classes; 0 = by the tables");
+  number("--spatial-pos-max", options.spatial_pos_max, kMostForbidden,
+         "graphormer: mask atom pairs at this distance or more; 0 = off (v1 was trained with 20, v2 with 1024)");
+  app.add_option("--target-names", options.target_names, "names of the outputs (empty: target, or target_1 ...)");
+  line.parse(arguments);
+  const std::vector<FileRole> config{{line.config_file(), "--config"}};
+  if (run.empty() == out.empty()) throw UsageError("give either --output-dir (import) or --export");
+  if (!out.empty()) {
+    for (const char* flag : {"--origin", "--features", "--heads", "--path-hops", "--max-distance", "--spatial-pos-max", "--target-names"}) {
+      if (line.given(flag)) throw UsageError(std::string(flag) + " is for importing; a run knows where it came from");
+    }
+    refuse_overwriting(config, {{out, "--export"}});
+    export_run(options.weights, out);
+    return kExitDone;
+  }
+  if (options.origin.empty()) throw UsageError("--origin is needed: the code that the weights belong to");
+  refuse_overwriting(config, in_role("--output-dir", RunDirectory{run}.files()));
+  import_run(options, run);
+  return kExitDone;
+}
+
+}  // namespace
+}  // namespace molgraph
+
+int main(int argc, char** argv) { return molgraph::run_program(argc, argv, molgraph::body); }

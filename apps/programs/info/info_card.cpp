@@ -1,0 +1,259 @@
+#include "apps/programs/info/info_card.hpp"
+
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "apps/programs/info/info_headline.hpp"
+#include "apps/scoring/model_file.hpp"
+#include "apps/programs/shell/program.hpp"
+#include "apps/scoring/run_record.hpp"
+#include "datasets/archives/safetensors.hpp"
+#include "datasets/store/store.hpp"
+#include "datasets/tables/table_reader.hpp"
+#include "featurize/graph/error.hpp"
+
+namespace molgraph {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+std::int64_t parameters_of(const SafetensorsFile& file) {
+  std::int64_t count = 0;
+  for (const auto& [name, tensor] : file.tensors) {
+    if (name != kTargetShift && name != kTargetScale) count += tensor.count();  // buffers, set by the training data
+  }
+  return count;
+}
+
+Json targets_of(const Task& task, const SafetensorsFile& file) {
+  const std::vector<double> shift = target_scaling(file, kTargetShift), scale = target_scaling(file, kTargetScale);
+  Json targets = Json::array();
+  for (std::size_t t = 0; t < task.names.size(); ++t) {
+    Json target = {{"name", task.names[t]}, {"unit", t < task.units.size() ? task.units[t] : ""}};
+    if (task.kind == TaskKind::regression && t < shift.size() && t < scale.size()) {
+      target["scaling"] = {{"shift", shift[t]}, {"scale", scale[t]}};
+    }
+    targets.push_back(target);
+  }
+  return targets;
+}
+
+void add_labels(const Task& task, Json& card) {
+  if (task.kind == TaskKind::multiclass) card["classes"] = task.class_labels;
+  if (const std::string label = task.positive_label(); !label.empty()) card["positive"] = label;
+}
+
+/// Rows of a small comma-separated file of words and numbers that training wrote: objects by the header's names.
+Json rows_of(const fs::path& path) {
+  Json rows = Json::array();
+  std::ifstream in(path);
+  std::vector<std::string> names;
+  for (std::string line; std::getline(in, line);) {
+    std::vector<std::string> cells;
+    std::istringstream stream(line);
+    for (std::string cell; std::getline(stream, cell, ',');) cells.push_back(cell);
+    if (names.empty()) {
+      names = cells;
+      continue;
+    }
+    Json row = Json::object();
+    for (std::size_t c = 0; c < std::min(cells.size(), names.size()); ++c) {
+      const Json number = Json::parse(cells[c], nullptr, false);
+      row[names[c]] = number.is_number() ? number : cells[c].empty() ? Json() : Json(cells[c]);   // blank: no value
+    }
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+/// "train" -> 902, ... from the last column of splits.csv.
+Json split_sizes_of(const fs::path& path) {
+  TableOptions options;
+  options.format = TableFormat::csv;
+  options.molecules = false;
+  TableReader reader(path.string(), options);
+  const int column = find_column(reader.columns(), "split", path.string());
+  if (column < 0) return Json::object();
+  std::map<std::string, std::int64_t> counts;
+  for (TableRow row; reader.next(row);) ++counts[row.cells[static_cast<std::size_t>(column)]];
+  Json sizes = Json::object();
+  for (const char* part : {"train", "valid", "test"}) sizes[part] = counts[part];
+  if (counts[""] > 0) sizes["unused"] = counts[""];
+  return sizes;
+}
+
+/// What training left beside the weights; every part may be missing.
+void add_training(const fs::path& folder, Json& card) {
+  std::error_code error;
+  if (fs::exists(folder / "splits.csv", error)) card["splits"] = split_sizes_of(folder / "splits.csv");
+  if (const Json epochs = rows_of(folder / "metrics.csv"); !epochs.empty()) {
+    card["training"] = {{"epochs", epochs.size()}, {"last_epoch", epochs.back()}};
+  }
+  for (const Json& row : rows_of(folder / "results.csv")) {
+    if (!row.contains("part") || !row.contains("metric") || !row.contains("value")) continue;
+    std::string metric = row["metric"].get<std::string>();
+    if (row.contains("fold")) {   // of folds, their mean and deviation
+      if (row["fold"] != "mean" && row["fold"] != "deviation") continue;
+      if (row["fold"] == "deviation") metric += " deviation";
+    }
+    Json& part = card["results"][row["part"].get<std::string>()];
+    if (row.contains("n")) part["n"] = row["n"];
+    part[metric] = row["value"];
+  }
+}
+
+/// What training recorded; runs of earlier versions have nothing of it.
+void add_record(const fs::path& folder, Json& card) {
+  const std::optional<RunRecord> r = read_run_record(folder.string());
+  if (!r) return;
+  card["made"] = {{"finished", r->finished}, {"program", r->program}, {"seconds", r->seconds}};
+  if (r->finished.empty()) return;
+  card["data"] = {{"given", r->data}, {"source", r->source}, {"sha256", r->sha256}, {"rdkit", r->rdkit}, {"molecules", r->molecules}, {"rejected", r->rejected}, {"split", r->split}};
+  const auto value = [](double of) { return std::isnan(of) ? Json(nullptr) : Json(of); };
+  card["baseline"] = {{"metric", r->metric}, {"train", value(r->baseline[0])}, {"valid", value(r->baseline[1])}, {"test", value(r->baseline[2])}};
+}
+
+Json model_card(const std::string& weights) {
+  const SafetensorsFile file = read_model_file(weights);
+  const ModelConfig config = read_model_config(file, weights);
+  Json stored = Json::parse(to_json(config));
+  if (config.published().origin.empty()) {  // nothing was imported, so nothing is missing
+    Json kept = Json::object();
+    for (const auto& [key, value] : stored["options"].items()) {
+      if (!key.starts_with("origin") && !key.starts_with("missing_")) kept[key] = value;
+    }
+    stored["options"] = kept;
+  }
+  Json card = {{"model", stored["model"]},
+               {"parameters", parameters_of(file)},
+               {"encoder", stored["encoder"]},
+               {"options", stored["options"]},
+               {"featurizer", {{"text", config.featurizer.canonical_text()}, {"hash", config.featurizer.hash()}}},
+               {"task", to_string(config.task.kind)},
+               {"targets", targets_of(config.task, file)}};
+  add_labels(config.task, card);
+  if (!config.published().origin.empty()) card["origin"] = config.published().origin;
+  return card;
+}
+
+std::string scalar_text(const Json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_boolean()) return value.get<bool>() ? "yes" : "no";
+  if (value.is_number_integer()) return with_thousands(value.get<std::int64_t>());
+  if (value.is_number()) {
+    std::string text = sensible_number(value.get<double>());
+    if (text.find('.') == std::string::npos || text.find('e') != std::string::npos) return text;
+    text.erase(text.find_last_not_of('0') + 1);   // 0.1000 of a list of options is 0.1
+    return text.ends_with('.') ? text.substr(0, text.size() - 1) : text;
+  }
+  return value.is_null() ? "-" : value.dump();
+}
+
+void append_text(const Json& value, const std::string& indent, std::string& out) {
+  constexpr std::size_t kColumn = 22;
+  for (const auto& [key, entry] : value.items()) {
+    std::string line = indent + key;
+    if (entry.is_object()) {
+      out += line + "\n";
+      append_text(entry, indent + "  ", out);
+      continue;
+    }
+    line.resize(std::max(kColumn, line.size() + 1), ' ');
+    if (!entry.is_array()) {
+      out += line + scalar_text(entry) + "\n";
+      continue;
+    }
+    const bool objects = !entry.empty() && entry[0].is_object();
+    std::string list;
+    for (const Json& item : entry) {
+      if (!objects) list += (list.empty() ? "" : ", ") + scalar_text(item);
+    }
+    out += objects ? indent + key + "\n" : line + list + "\n";
+    for (std::size_t i = 0; objects && i < entry.size(); ++i) {
+      const std::string name = entry[i].contains("name") ? scalar_text(entry[i]["name"]) : std::to_string(i);
+      Json rest = entry[i];
+      rest.erase("name");
+      out += indent + "  " + name + "\n";
+      append_text(rest, indent + "    ", out);
+    }
+  }
+}
+
+}  // namespace
+
+Json run_card(const std::string& path) {
+  std::error_code error;
+  if (!fs::exists(path, error)) throw FileError(path + ": no such run, model file or store");
+  const fs::path folder = fs::is_directory(path, error) ? fs::path(path) : fs::path(path).parent_path();
+  Json card = {{"kind", "run"}, {"path", path}};
+  if (!fs::is_directory(path, error)) {
+    card["kind"] = "model file";
+    card.update(model_card(path));
+    return card;
+  }
+  const std::vector<std::string> weights = weight_files(path);
+  card.update(model_card(weights[0]));
+  if (weights.size() > 1) {
+    card["kind"] = "ensemble";
+    card["runs"] = weights.size();
+    for (std::size_t m = 1; m < weights.size(); ++m) model_card(weights[m]);   // each must be whole
+    if (!rows_of(folder / "results.csv").empty() && rows_of(folder / "results.csv")[0].contains("fold")) card["folds"] = weights.size();
+  }
+  add_record(folder, card);
+  add_training(folder, card);
+  return card;
+}
+
+Json store_card(const std::string& path) {
+  const Store store(path);
+  const StoreSummary& summary = store.summary();
+  Json card = {{"kind", "store"},
+               {"path", path},
+               {"bytes", summary.file_bytes},
+               {"created", summary.created},
+               {"featurizer", {{"text", summary.featurizer.canonical_text()}, {"hash", summary.featurizer.hash()}}},
+               {"source",
+                {{"name", summary.source.name},
+                 {"file", summary.source.file},
+                 {"sha256", summary.source.sha256},
+                 {"rdkit", summary.source.rdkit_version}}},
+               {"molecules", summary.molecules},
+               {"atoms", summary.atoms},
+               {"bonds", summary.bonds},
+               {"pairs", summary.has_pairs ? Json(summary.pairs) : Json("not stored")},
+               {"rejected", summary.rejected}};
+  if (!summary.task.names.empty()) {
+    card["task"] = to_string(summary.task.kind);
+    card["targets"] = targets_of(summary.task, {});
+    add_labels(summary.task, card);
+  }
+  const MoleculeSet set = store.load();
+  for (const auto& [name, split] : set.splits) {
+    card["splits"][name] = {{"train", split.train.size()}, {"valid", split.valid.size()}, {"test", split.test.size()}};
+  }
+  for (const RejectedRow& row : set.rejected) {
+    Json& count = card["rejected_by_status"][row.status];
+    count = count.is_null() ? 1 : count.get<std::int64_t>() + 1;
+  }
+  return card;
+}
+
+std::string card_text(const Json& card, bool all) {
+  std::string text;
+  if (card["kind"] == "store") {
+    append_text(card, "", text);
+    return text;
+  }
+  text = run_headline(card);
+  if (!all) return text + "All options and numbers: -v, or --json\n";
+  text += "\n";
+  append_text(card, "", text);
+  return text;
+}
+
+}  // namespace molgraph

@@ -1,0 +1,396 @@
+#include <spdlog/spdlog.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <sstream>
+#define TOML_ENABLE_FORMATTERS 0
+#include <toml++/toml.h>
+
+#include "apps/programs/shell/option_values.hpp"
+#include "apps/programs/shell/program.hpp"
+#include "apps/programs/shell/progress_bar.hpp"
+#include "featurize/graph/error.hpp"
+#include "featurize/graph/pair_relations.hpp"
+
+namespace molgraph {
+namespace {
+
+constexpr std::size_t kNameColumn = 34;  // width of the flags' column in --help
+constexpr std::size_t kHelpWidth = 110;
+
+/// Flags on the left, a wrapped sentence with the default on the right.
+class HelpFormatter : public CLI::Formatter {
+ public:
+  std::string make_option(const CLI::Option* option, bool is_positional) const override {
+    std::string name = "  ";
+    const std::string names = is_positional ? option->get_name(true, false) : option->get_name(false, true);
+    for (std::size_t at = 0; at < names.size(); ++at) {  // "-u,--urpe,--no-urpe{false}" -> "-u, --urpe, --no-urpe"
+      if (names[at] == '{') at = names.find('}', at) + 1;
+      if (at < names.size()) name += names[at] == ',' ? ", " : std::string(1, names[at]);
+    }
+    const bool takes_value = option->get_items_expected_max() > 0;
+    const std::string type = option->get_type_name();  // behind a colon CLI11 puts what its check allows
+    const std::size_t colon = type.find(':');
+    if (takes_value && !is_positional) name += " " + type.substr(0, colon);
+    if (takes_value && option->get_expected_max() > 1) name += " ...";
+    std::string text = option->get_description();
+    if (takes_value && colon != std::string::npos) text += " [" + type.substr(colon + 1) + "]";
+    if (option->get_required()) {
+      text += " [required]";
+    } else if (std::string value = option->get_default_str(); !value.empty() && value != "[]") {
+      if (value.front() == '[' && value.back() == ']') {
+        value = value.substr(1, value.size() - 2);
+        std::replace(value.begin(), value.end(), ',', ' ');
+      }
+      text += " [default: " + value + "]";
+    }
+    return wrapped(std::move(name), text);
+  }
+
+  /// The program's own groups first, "Common" last.
+  std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode) const override {
+    std::vector<std::string> groups = app->get_groups();
+    std::stable_partition(groups.begin(), groups.end(), [](const std::string& group) { return group != "Common"; });
+    std::string out = make_description(app) + "\n" + make_usage(app, std::move(name)) + make_positionals(app);
+    for (const std::string& group : groups) {
+      const auto options = app->get_options(
+          [&](const CLI::Option* option) { return option->get_group() == group && option->nonpositional(); });
+      if (!group.empty() && !options.empty()) out += make_group(group, false, options);
+    }
+    return out + "\n" + make_footer(app);
+  }
+
+ private:
+  static std::string wrapped(std::string line, const std::string& text) {
+    std::string out;
+    if (line.size() + 2 > kNameColumn) {
+      out = line + "\n";
+      line.clear();
+    }
+    line.resize(kNameColumn, ' ');
+    std::istringstream words(text);
+    for (std::string word; words >> word;) {
+      if (line.size() + 1 + word.size() > kHelpWidth) {
+        out += line + "\n";
+        line.assign(kNameColumn, ' ');
+      }
+      if (line.size() > kNameColumn) line += ' ';
+      line += word;
+    }
+    return out + line + "\n";
+  }
+};
+
+/// "--max_atoms=5" -> "--max-atoms=5": names only, values stay.
+std::string with_hyphens(std::string argument) {
+  const auto end = argument.begin() + static_cast<std::ptrdiff_t>(std::min(argument.find('='), argument.size()));
+  std::replace(argument.begin(), end, '_', '-');
+  return argument;
+}
+
+std::vector<std::string> long_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back(name);
+  }
+  return names;
+}
+
+/// Normalises the names of long flags and refuses those that do not exist, with a suggestion.
+std::vector<std::string> checked_flags(const CLI::App& app, const std::vector<std::string>& arguments) {
+  std::vector<std::string> result;
+  bool only_values = false;
+  for (const std::string& argument : arguments) {
+    if (only_values || argument.size() < 3 || argument.rfind("--", 0) != 0) {
+      only_values = only_values || argument == "--";
+      result.push_back(argument);
+      continue;
+    }
+    const std::string flag = with_hyphens(argument);
+    const std::string name = flag.substr(2, flag.find('=') == std::string::npos ? flag.npos : flag.find('=') - 2);
+    if (app.get_option_no_throw("--" + name) == nullptr) {
+      const std::string meant = closest_word(name, long_names(app));
+      throw UsageError("unknown option --" + name + (meant.empty() ? "" : "; did you mean --" + meant + "?"));
+    }
+    result.push_back(flag);
+  }
+  return result;
+}
+
+/// Options named on the command line, before it is parsed: a configuration file must not touch them.
+std::vector<const CLI::Option*> options_named_in(const CLI::App& app, const std::vector<std::string>& arguments) {
+  std::vector<const CLI::Option*> named;
+  for (const std::string& argument : arguments) {
+    if (argument == "--") break;
+    if (argument.size() < 2 || argument[0] != '-') continue;
+    const bool is_long = argument[1] == '-';
+    const std::string name = is_long ? argument.substr(0, argument.find('=')) : argument.substr(0, 2);
+    if (const CLI::Option* option = app.get_option_no_throw(name)) named.push_back(option);
+    if (!is_long) continue;
+    const std::string opposite = name.rfind("--no-", 0) == 0 ? "--" + name.substr(5) : "--no-" + name.substr(2);
+    if (const CLI::Option* option = app.get_option_no_throw(opposite)) named.push_back(option);
+  }
+  return named;
+}
+
+std::string config_file_in(const std::vector<std::string>& arguments) {
+  std::string file;
+  for (std::size_t i = 0; i < arguments.size() && arguments[i] != "--"; ++i) {
+    if (arguments[i] == "--config" && i + 1 < arguments.size()) file = arguments[i + 1];
+    if (arguments[i].rfind("--config=", 0) == 0) file = arguments[i].substr(std::string("--config=").size());
+  }
+  return file;
+}
+
+std::string value_text(const toml::node& node, const std::string& where) {
+  if (const auto text = node.value_exact<std::string>()) return *text;
+  if (const auto flag = node.value_exact<bool>()) return *flag ? "true" : "false";
+  if (const auto whole = node.value_exact<std::int64_t>()) return std::to_string(*whole);
+  if (const auto real = node.value_exact<double>()) {
+    std::ostringstream out;
+    out.precision(17);
+    out << *real;
+    return out.str();
+  }
+  throw UsageError(where + ": must be a text, a number, true, false or a list of these");
+}
+
+/// The file's entries as further arguments, without those that the command line names.
+std::vector<std::string> arguments_of_config(const CLI::App& app, const std::string& file,
+                                             const std::vector<const CLI::Option*>& named) {
+  toml::table table;
+  try {
+    table = toml::parse_file(file);
+  } catch (const toml::parse_error& error) {
+    const auto line = error.source().begin.line;
+    throw FileError(file + (line > 0 ? ", line " + std::to_string(line) : "") + ": " +
+                    std::string(error.description()));
+  }
+  std::vector<std::string> result;
+  for (const auto& [key, node] : table) {
+    const std::string name = with_hyphens("--" + std::string(key.str()));
+    const std::string where = file + ": " + std::string(key.str());
+    const CLI::Option* option = app.get_option_no_throw(name);
+    if (option == nullptr || name == "--config" || name == "--help" || name == "--version") {
+      const std::string meant = closest_word(name.substr(2), long_names(app));
+      throw UsageError(file + ": unknown key " + std::string(key.str()) +
+                       (meant.empty() || option != nullptr ? "" : "; did you mean " + meant + "?"));
+    }
+    if (std::find(named.begin(), named.end(), option) != named.end()) continue;
+    std::vector<std::string> values;
+    if (const toml::array* list = node.as_array()) {
+      for (const toml::node& value : *list) values.push_back(value_text(value, where));
+    } else {
+      values.push_back(value_text(node, where));
+    }
+    const auto most = static_cast<std::size_t>(option->get_items_expected_max());
+    if (values.size() > std::max<std::size_t>(most, 1)) throw UsageError(where + ": takes one value");
+    if (values.empty()) continue;
+    if (most == 0) {
+      result.push_back(name + "=" + values[0]);
+      continue;
+    }
+    result.push_back(name);
+    result.insert(result.end(), values.begin(), values.end());
+    if (values.size() < most) result.push_back("--");  // ends a list that could go on
+  }
+  return result;
+}
+
+std::size_t edit_distance(const std::string& a, const std::string& b) {
+  std::vector<std::vector<std::size_t>> cost(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
+  for (std::size_t i = 0; i <= a.size(); ++i) {
+    for (std::size_t j = 0; j <= b.size(); ++j) {
+      if (i == 0 || j == 0) {
+        cost[i][j] = i + j;
+        continue;
+      }
+      cost[i][j] = std::min({cost[i - 1][j] + 1, cost[i][j - 1] + 1, cost[i - 1][j - 1] + (a[i - 1] != b[j - 1])});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+        cost[i][j] = std::min(cost[i][j], cost[i - 2][j - 2] + 1);
+      }
+    }
+  }
+  return cost[a.size()][b.size()];
+}
+
+}  // namespace
+
+std::string closest_word(const std::string& word, const std::vector<std::string>& candidates) {
+  std::string best;
+  std::size_t least = std::max<std::size_t>(2, word.size() / 3) + 1;
+  for (const std::string& candidate : candidates) {
+    // A beginning of three letters or more is as good as one wrong letter: "--epoch-number" is not, "--thr" is.
+    const bool begins = word.size() >= 3 && candidate.rfind(word, 0) == 0;
+    const std::size_t distance = begins ? 1 : edit_distance(word, candidate);
+    if (distance < least) {
+      least = distance;
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+TableOptions TableFlags::options() const {
+  TableOptions options = table;
+  if (format != "auto") options.format = table_format_from_string(format);
+  options.hooks = reading_hooks();
+  return options;
+}
+
+struct CommandLine::State {
+  std::string name, example;
+  CLI::App app;
+  std::string config;
+  bool help = false, version = false, verbose = false, quiet = false;
+  CommonOptions* common = nullptr;
+  std::vector<const CLI::Option*> named;   // on the command line
+};
+
+CommandLine::CommandLine(const std::string& name, const std::string& what, const std::string& example)
+    : state_(new State) {
+  state_->name = name;
+  state_->example = example;
+  CLI::App& app = state_->app;
+  app.name(name);
+  app.description(what);
+  app.formatter(std::make_shared<HelpFormatter>());
+  app.set_help_flag();  // ours: help works although a required option is missing
+  app.option_defaults()->group("Common");
+  app.add_flag("-h,--help", state_->help, "Show this text and end");
+  app.add_flag("--version", state_->version, "Show the version and end");
+  app.add_flag("-v,--verbose", state_->verbose, "Log more");
+  app.add_flag("-q,--quiet", state_->quiet, "Log warnings and errors only, show no progress");
+  app.add_option("--config", state_->config,
+                 "TOML file of options; its keys are the long flags' names; the command line wins")
+      ->type_name("FILE");
+  app.option_defaults()->group("Options");
+  app.footer("A switch without a default is off. Hyphens and underscores are alike in flags.");
+}
+
+CommandLine::~CommandLine() = default;
+
+int gpu_of_device(const std::string& device) {
+  if (device == "auto" || device == "cpu") return kNoGpu;
+  if (device == "cuda") return 0;
+  const std::string number = device.rfind("cuda:", 0) == 0 ? device.substr(5) : "";
+  if (number.empty() || number.size() > 3 || number.find_first_not_of("0123456789") != std::string::npos)
+    throw UsageError("--device " + device + ": use auto, cpu, cuda or cuda:N");
+  return std::stoi(number);
+}
+
+CLI::App& CommandLine::app() { return state_->app; }
+
+void CommandLine::add_common(CommonOptions& options, unsigned which) {
+  CLI::App& app = state_->app;
+  state_->common = &options;
+  const std::string group = "Common";
+  if (which & kThreads) {
+    limit(app.add_option("--threads", options.threads, "CPU threads; 0 = all cores this process may use"), WholeRange{0, 1024})
+        ->capture_default_str()
+        ->group(group);
+  }
+  if (which & kDevice) {
+    app.add_option("--device", options.device, "What computes: cpu, or an NVIDIA GPU; auto = cpu [auto, cpu, cuda, cuda:N with N 0 to 999]")
+        ->capture_default_str()
+        ->type_name("NAME")
+        ->group(group);
+  }
+  if (which & kSeed) {
+    limit(app.add_option("--seed", options.seed, "Seed of everything random; equal seeds give equal results"), kSeeds)
+        ->capture_default_str()
+        ->group(group);
+  }
+  if (which & kDataDir) {
+    app.add_option("--data-dir", options.data_dir,
+                   "Folder of the named data sets; else $MOLGRAPH_DATA, else the user's cache folder")
+        ->type_name("DIR")
+        ->group(group);
+  }
+  if (which & kMaxAtoms) {
+    limit(app.add_option("--max-atoms", options.max_atoms, "Larger molecules get the status too_large"), WholeRange{1, kMostAtoms})
+        ->capture_default_str()
+        ->group(group);
+  }
+}
+
+void CommandLine::add_table(TableFlags& flags) {
+  CLI::App& app = state_->app;
+  const std::string group = "Input";
+  choose(app.add_option("--format", flags.format,
+                        "auto goes by the suffix (without .gz), for standard input by the first lines; a CSV may have tabs or semicolons"),
+         {"auto", "csv", "tsv", "smi", "sdf"})
+      ->capture_default_str()
+      ->group(group);
+  app.add_flag("--header", flags.table.header,
+               "The first line holds the columns' names; without this and --no-header the lines behind it decide")
+      ->group(group);
+  app.add_flag("--no-header", flags.table.no_header,
+               "The first line is data; the columns are called smiles, column_2, column_3, ...")
+      ->group(group);
+  app.add_option("-s,--smiles-column", flags.table.smiles_column,
+                 "Column of the SMILES; else the one named smiles or canonical_smiles (any case), else another common name "
+                 "or the one whose cells are SMILES, which is said")
+      ->type_name("NAME")
+      ->group(group);
+  app.add_option("--id-column", flags.table.id_column,
+                 "Column of the ids; else the one named id, idx or name (any case), else the row's number")
+      ->type_name("NAME")
+      ->group(group);
+}
+
+void CommandLine::parse(const std::vector<std::string>& arguments) {
+  State& state = *state_;
+  std::vector<std::string> all = checked_flags(state.app, arguments);
+  state.named = options_named_in(state.app, all);
+  for (const CLI::Option* option : state.named) {
+    if (option->check_lname("help")) {
+      write_stdout("Example:\n  " + state.example + "\n\n" + state.app.help());
+      throw EndProgram{};
+    }
+    if (option->check_lname("version")) {
+      write_stdout(state.name + " (" + version_text() + ")\n");
+      throw EndProgram{};
+    }
+  }
+  if (const std::string file = config_file_in(all); !file.empty()) {
+    const auto more = arguments_of_config(state.app, file, state.named);
+    // In front: a bare "--" on the command line ends the options.
+    all.insert(all.begin(), more.begin(), more.end());
+  }
+  std::reverse(all.begin(), all.end());  // CLI11 takes them from the back
+  try {
+    state.app.parse(all);
+  } catch (const CLI::ParseError& error) {
+    throw UsageError(error.what());
+  }
+  if (state.verbose && state.quiet) throw UsageError("-v and -q contradict each other");
+  if (state.verbose) spdlog::set_level(spdlog::level::debug);
+  if (state.quiet) {
+    spdlog::set_level(spdlog::level::warn);
+    silence_progress();
+  }
+  if (state.common == nullptr) return;
+  (void)gpu_of_device(state.common->device);
+}
+
+void log_errors_only() {
+  spdlog::set_level(spdlog::level::err);
+  silence_progress();
+}
+
+bool CommandLine::given(const std::string& option) const {
+  const CLI::Option* found = state_->app.get_option_no_throw(option);
+  return found != nullptr && found->count() > 0;
+}
+
+bool CommandLine::named(const std::string& option) const {
+  const CLI::Option* found = state_->app.get_option_no_throw(option);
+  return std::find(state_->named.begin(), state_->named.end(), found) != state_->named.end();
+}
+
+bool CommandLine::quiet() const { return state_->quiet; }
+
+const std::string& CommandLine::config_file() const { return state_->config; }
+
+}  // namespace molgraph

@@ -1,0 +1,203 @@
+#include "apps/programs/shell/program.hpp"
+
+#include <fcntl.h>
+#include <spdlog/pattern_formatter.h>
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <mutex>
+#include <new>
+#include <set>
+
+#include "apps/programs/shell/progress_bar.hpp"
+#include "datasets/catalogue/download.hpp"
+#include "featurize/graph/error.hpp"
+
+namespace molgraph {
+namespace {
+
+constexpr std::size_t kMostSaid = 8;   // about the form of inputs
+
+std::atomic<int> stop_signal{0};
+static_assert(std::atomic<int>::is_always_lock_free);
+
+extern "C" void on_stop_signal(int signal) {
+  if (stop_signal.exchange(signal) != 0) _exit(128 + signal);
+}
+
+/// What stands before a message: nothing for information, a word for the rest. Takes a standing progress bar away
+/// first.
+class LevelWord : public spdlog::custom_flag_formatter {
+ public:
+  void format(const spdlog::details::log_msg& message, const std::tm&, spdlog::memory_buf_t& out) override {
+    std::string_view text;
+    if (message.level == spdlog::level::warn) text = "warning: ";
+    if (message.level == spdlog::level::err || message.level == spdlog::level::critical) text = "error: ";
+    if (progress_bar_stands()) out.append(kEraseLine.begin(), kEraseLine.end());
+    out.append(message.logger_name.begin(), message.logger_name.end());
+    constexpr std::string_view separator = ": ";
+    out.append(separator.begin(), separator.end());
+    out.append(text.begin(), text.end());
+  }
+  std::unique_ptr<custom_flag_formatter> clone() const override { return std::make_unique<LevelWord>(); }
+};
+
+void set_up_log(const std::string& program) {
+  auto logger = std::make_shared<spdlog::logger>(program, std::make_shared<spdlog::sinks::stderr_sink_mt>());
+  auto formatter = std::make_unique<spdlog::pattern_formatter>();
+  formatter->add_flag<LevelWord>('*').set_pattern("%*%v");
+  logger->set_formatter(std::move(formatter));
+  logger->flush_on(spdlog::level::info);
+  spdlog::set_default_logger(std::move(logger));
+}
+
+/// Error messages with lines that people can read: of a very long one, such as a path of thousands of characters, both ends.
+std::string readable(std::string_view message) {
+  constexpr std::size_t kMost = 1000, kEnd = 400;
+  std::string text;
+  while (!message.empty()) {
+    const std::string_view line = message.substr(0, message.find('\n'));
+    message.remove_prefix(std::min(line.size() + 1, message.size()));
+    if (line.size() <= kMost) text += line;
+    else text.append(line.substr(0, kEnd)).append(" [...] ").append(line.substr(line.size() - kEnd));
+    if (!message.empty()) text += '\n';
+  }
+  return text;
+}
+
+std::string reason_of(const std::filesystem::filesystem_error& error) {
+  const std::string first = error.path1().string(), second = error.path2().string();
+  return first + (second.empty() ? "" : " and " + second) + (first.empty() ? "" : ": ") + error.code().message();
+}
+
+/// Libraries put a stack trace behind the first line of what().
+std::string first_line(const char* text) {
+  const std::string_view whole(text);
+  return std::string(whole.substr(0, whole.find('\n')));
+}
+
+/// Standard input, output and error are open, so that no data file becomes one of them by accident.
+void open_missing_standard_streams() {
+  for (int descriptor = 0; descriptor < 3; ++descriptor) {
+    if (fcntl(descriptor, F_GETFD) == -1 && errno == EBADF) {
+      if (open("/dev/null", descriptor == 0 ? O_RDONLY : O_WRONLY) != descriptor) std::abort();
+    }
+  }
+}
+
+}  // namespace
+
+void let_waiting_threads_sleep(char** argv) {
+  if (std::getenv("OMP_WAIT_POLICY") != nullptr || std::getenv("GOMP_SPINCOUNT") != nullptr) return;
+  ::setenv("OMP_WAIT_POLICY", "passive", 1);
+  ::execv("/proc/self/exe", argv);  // where this is impossible, the program goes on as it is
+}
+
+std::string version_text() { return std::string("molgraph ") + MOLGRAPH_VERSION; }
+
+int run_program(int argc, char** argv, const std::function<int(const std::vector<std::string>& arguments)>& body) {
+  open_missing_standard_streams();
+  // A closed pipe and a file above the limit of `ulimit -f` are errors of write(), which end the program in order.
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
+  set_up_log(argc > 0 ? std::filesystem::path(argv[0]).filename().string() : "molgraph");
+  try {
+    return body(std::vector<std::string>(argv + (argc > 0 ? 1 : 0), argv + argc));
+  } catch (const EndProgram& end) {
+    return end.code;
+  } catch (const ClosedPipe&) {
+    return kExitDone;
+  } catch (const Stopped& stopped) {
+    return 128 + stopped.signal;
+  } catch (const DownloadStopped&) {
+    return 128 + stop_requested();
+  } catch (const UsageError& error) {
+    spdlog::error("{} (see --help)", readable(error.what()));
+    return kExitUsage;
+  } catch (const DataError& error) {
+    spdlog::error("{}", readable(error.what()));
+    return kExitData;
+  } catch (const FileError& error) {
+    spdlog::error("{}", readable(error.what()));
+    return kExitFile;
+  } catch (const std::filesystem::filesystem_error& error) {  // a folder that cannot be made, a name that is too long ...
+    spdlog::error("{}", readable(reason_of(error)));
+    return kExitFile;
+  } catch (const RunError& error) {
+    spdlog::error("{}", first_line(error.what()));
+    return kExitFailed;
+  } catch (const std::bad_alloc&) {
+    spdlog::error("out of memory");
+    return kExitFailed;
+  } catch (const std::exception& error) {
+    spdlog::error("internal error: {}", first_line(error.what()));
+    spdlog::debug("{}", error.what());
+    return kExitFailed;
+  }
+}
+
+std::string shortened(const std::string& path) {
+  constexpr std::size_t kEnd = 100;
+  return path.size() <= 3 * kEnd ? path : path.substr(0, kEnd) + " ... " + path.substr(path.size() - kEnd);
+}
+
+void catch_stop_signals() {
+  struct sigaction action {};
+  action.sa_handler = on_stop_signal;
+  action.sa_flags = SA_RESTART;  // the flag is looked at between pieces of work, no read or write fails for it
+  sigemptyset(&action.sa_mask);
+  for (const int signal : {SIGINT, SIGTERM}) {
+    struct sigaction before {};
+    sigaction(signal, nullptr, &before);
+    if (before.sa_handler != SIG_IGN) sigaction(signal, &action, nullptr);  // nohup and "&" in scripts stay in force
+  }
+}
+
+int stop_requested() { return stop_signal.load(); }
+
+ReadingHooks reading_hooks() {
+  ReadingHooks hooks;
+  hooks.look = [] {
+    if (const int signal = stop_requested()) throw Stopped{signal};
+  };
+  hooks.say = [](const std::string& text, bool warning) {
+    static std::mutex mutex;
+    static std::set<std::string> said[2];
+    const std::lock_guard lock(mutex);
+    auto& before = said[warning ? 1 : 0];
+    if (before.size() > kMostSaid || !before.insert(text).second) return;
+    const auto level = warning ? spdlog::level::warn : spdlog::level::info;
+    spdlog::log(level, "{}", before.size() > kMostSaid ? "the same of further inputs is not said" : text);
+  };
+  return hooks;
+}
+
+void write_all(int descriptor, std::string_view bytes, const std::string& name) {
+  while (!bytes.empty()) {
+    const ssize_t written = write(descriptor, bytes.data(), bytes.size());
+    if (written >= 0) {
+      bytes.remove_prefix(static_cast<std::size_t>(written));
+    } else if (errno == EPIPE) {
+      throw ClosedPipe{};
+    } else if (errno != EINTR) {
+      throw FileError(name + ": cannot write: " + std::strerror(errno));
+    }
+  }
+}
+
+void write_stdout(std::string_view bytes) {
+  clear_progress_bar();
+  write_all(STDOUT_FILENO, bytes, "standard output");
+}
+
+}  // namespace molgraph

@@ -1,0 +1,260 @@
+#include "apps/scoring/model_config.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <array>
+#include <set>
+
+#include "apps/scoring/model_limits.hpp"
+#include "featurize/graph/error.hpp"
+
+namespace molgraph {
+namespace {
+
+using nlohmann::json;
+
+// Each struct lists its fields once; `Visitor` writes or reads them.
+template <class Options, class Visitor>
+void visit_encoder(Options& o, Visitor&& field) {
+  field("layers", o.layers);
+  field("width", o.width);
+  field("ffn", o.ffn);
+  field("heads", o.heads);
+  field("post_ln", o.post_ln);
+  field("input_norm", o.input_norm);
+  field("final_norm", o.final_norm);
+  field("key_term", o.key_term);
+  field("score_terms", o.score_terms);
+  field("bias", o.terms.bias);
+  field("topology_query", o.terms.topology_query);
+  field("topology_key", o.terms.topology_key);
+  field("topology_value", o.terms.topology_value);
+  field("edge_query", o.terms.edge_query);
+  field("edge_key", o.terms.edge_key);
+  field("edge_value", o.terms.edge_value);
+  field("global_bias", o.terms.global_bias);
+  field("absolute_bias", o.terms.absolute_bias);
+  field("position", o.position);
+  field("position_dim", o.position_dim);
+  field("share_encodings", o.share_encodings);
+  field("gate", o.gate.enabled);
+  field("gate_relu", o.gate.relu);
+  field("gate_per_layer", o.gate.per_layer);
+  field("gate_path_hops", o.gate.path_hops);
+  field("dropout", o.dropout);
+  field("attention_dropout", o.attention_dropout);
+  field("activation_dropout", o.activation_dropout);
+  field("input_dropout", o.input_dropout);
+  field("untie_virtual", o.untie_virtual);
+}
+
+template <class Options, class Visitor>
+void visit_imported(Options& o, Visitor&& field) {
+  field("missing_atoms", o.missing.atoms);
+  field("missing_bonds", o.missing.bonds);
+  field("missing_topology", o.missing.topology);
+  field("origin", o.published.origin);
+  field("origin_head", o.published.head);
+  field("origin_atoms", o.published.atoms);
+  field("origin_bonds", o.published.bonds);
+  field("origin_degrees", o.published.degrees);
+  field("origin_distances", o.published.distances);
+  field("origin_hops", o.published.hops);
+  field("origin_fused_projection", o.published.fused_projection);
+}
+
+template <class Options, class Visitor>
+void visit_graphormer(Options& o, Visitor&& field) {
+  field("max_distance", o.max_distance);
+  field("max_degree", o.max_degree);
+  field("path_bias", o.path_bias);
+  field("path_hops", o.path_hops);
+  field("path_rule", o.path_rule);
+  field("spatial_pos_max", o.spatial_pos_max);
+  field("published_classes", o.published_classes);
+  field("head_transform", o.head_transform);
+  visit_imported(o, field);
+}
+
+template <class Options, class Visitor>
+void visit_grpe(Options& o, Visitor&& field) {
+  field("max_distance", o.max_distance);
+  field("perturb_noise", o.perturb_noise);
+  field("last_mlp", o.last_mlp);
+  field("published_classes", o.published_classes);
+  visit_imported(o, field);
+}
+
+// The words of each enumeration, in its order.
+constexpr std::array kKeyTerms{"column", "row", "reverse"};
+constexpr std::array kPathRules{"mean", "single"};
+constexpr std::array kNodePositions{"none", "laplacian", "random_walk"};
+
+json to_value(KeyTerm v) { return kKeyTerms[static_cast<std::size_t>(v)]; }
+json to_value(PathRule v) { return kPathRules[static_cast<std::size_t>(v)]; }
+json to_value(NodePosition v) { return kNodePositions[static_cast<std::size_t>(v)]; }
+template <class T>
+json to_value(const T& v) {
+  return v;
+}
+
+/// Reads fields of one JSON object; every key must be there, and no other.
+class ObjectReader {
+ public:
+  ObjectReader(const json& object, std::string name, std::string where)
+      : object_(object), name_(std::move(name)), where_(std::move(where)) {
+    if (!object_.is_object()) fail("is not an object");
+  }
+
+  template <class T>
+  void operator()(const char* key, T& value) {
+    seen_.insert(key);
+    if (!object_.contains(key)) fail(std::string("lacks '") + key + "'");
+    read(key, object_.at(key), value);
+  }
+
+  void finish() const {
+    for (const auto& item : object_.items()) {
+      if (!seen_.contains(item.key())) fail("has the unknown key '" + item.key() + "'");
+    }
+  }
+
+  [[noreturn]] void fail(const std::string& what) const {
+    throw FileError(where_ + ": the model's configuration (" + name_ + ") " + what);
+  }
+
+ private:
+  template <class T>
+  void read(const char* key, const json& value, T& out) const {
+    try {
+      out = value.get<T>();
+    } catch (const json::exception&) {
+      fail(std::string("has a value of the wrong kind at '") + key + "'");
+    }
+  }
+  void read(const char* key, const json& value, KeyTerm& out) const { out = word<KeyTerm>(key, value, kKeyTerms); }
+  void read(const char* key, const json& value, PathRule& out) const { out = word<PathRule>(key, value, kPathRules); }
+  void read(const char* key, const json& value, NodePosition& out) const {
+    out = word<NodePosition>(key, value, kNodePositions);
+  }
+  template <class Enum, std::size_t N>
+  Enum word(const char* key, const json& value, const std::array<const char*, N>& words) const {
+    std::string allowed;
+    for (std::size_t k = 0; k < N; ++k) {
+      if (value == words[k]) return static_cast<Enum>(k);
+      allowed += std::string(k ? ", " : "") + words[k];
+    }
+    fail(std::string("'") + key + "' must be one of " + allowed);
+  }
+
+  const json& object_;
+  std::string name_, where_;
+  std::set<std::string> seen_;
+};
+
+void check_range(const ObjectReader& reader, const char* key, double value, double low, double high) {
+  if (!(value >= low && value <= high)) {
+    reader.fail(std::string("'") + key + "' is out of range: " + std::to_string(value));
+  }
+}
+
+void check(const ObjectReader& reader, const EncoderOptions& e, const ModelConfig& config) {
+  check_range(reader, "layers", e.layers, 1, kMostLayers);
+  check_range(reader, "heads", e.heads, 1, kMostHeads);
+  check_range(reader, "width", e.width, 1, kMostWidth);
+  check_range(reader, "ffn", e.ffn, 1, kMostFfn);
+  if (e.width % e.heads != 0) reader.fail("'width' is not a multiple of 'heads'");
+  for (double p : {e.dropout, e.attention_dropout, e.activation_dropout, e.input_dropout}) {
+    check_range(reader, "dropout", p, 0.0, kMostDropout);
+  }
+  const bool graphormer = config.kind == ModelKind::graphormer;
+  check_range(reader, "score_terms", e.score_terms, 1, 16);
+  check_range(reader, "gate_path_hops", e.gate.path_hops, 0, kMostDistance);
+  const bool positions = e.position != NodePosition::none || e.terms.absolute_bias;
+  check_range(reader, "position_dim", e.position_dim, positions ? 1 : 0, kMostPositions);
+  if (e.terms.global_bias && !e.terms.topology_query) reader.fail("has 'global_bias' without 'topology_query'");
+  check_range(reader, "max_distance", graphormer ? config.graphormer.max_distance : config.grpe.max_distance, 1, kMostDistance);
+  if (graphormer) {
+    check_range(reader, "path_hops", config.graphormer.path_hops, 1, kMostDistance);
+    check_range(reader, "max_degree", config.graphormer.max_degree, 0, kMostDistance);
+    check_range(reader, "spatial_pos_max", config.graphormer.spatial_pos_max, 0, kMostForbidden);
+  } else {
+    check_range(reader, "last_mlp", config.grpe.last_mlp, 0, 100);
+    check_range(reader, "perturb_noise", config.grpe.perturb_noise, 0, kMostNoise);
+  }
+}
+
+}  // namespace
+
+std::string to_json(const ModelConfig& config) {
+  const auto writer_into = [](json& object) {
+    return [&object](const char* key, const auto& value) { object[key] = to_value(value); };
+  };
+  json encoder, specific;
+  visit_encoder(config.encoder(), writer_into(encoder));
+  if (config.kind == ModelKind::graphormer) {
+    visit_graphormer(config.graphormer, writer_into(specific));
+  } else {
+    visit_grpe(config.grpe, writer_into(specific));
+  }
+  const json task = {{"kind", to_string(config.task.kind)},       {"names", config.task.names},
+                     {"units", config.task.units},                {"classes", config.task.classes},
+                     {"class_labels", config.task.class_labels}};
+  const json all = {{"version", 1},
+                    {"model", config.kind == ModelKind::graphormer ? "graphormer" : "grpe"},
+                    {"encoder", encoder},
+                    {"options", specific},
+                    {"featurizer", config.featurizer.canonical_text()},
+                    {"task", task}};
+  return all.dump();
+}
+
+ModelConfig model_config_from_json(const std::string& text, const std::string& where) {
+  const json all = json::parse(text, nullptr, false);
+  if (all.is_discarded()) throw FileError(where + ": the model's configuration is not JSON");
+  ModelConfig config;
+  int version = 0;
+  std::string model, featurizer, kind;
+  json encoder, specific, task;
+  ObjectReader top(all, "top level", where);
+  top("version", version);
+  if (version != 1) top.fail("has version " + std::to_string(version) + "; this program reads version 1");
+  top("model", model);
+  top("encoder", encoder);
+  top("options", specific);
+  top("featurizer", featurizer);
+  top("task", task);
+  top.finish();
+  if (model != "graphormer" && model != "grpe") top.fail("names the unknown model '" + model + "'");
+  config.kind = model == "grpe" ? ModelKind::grpe : ModelKind::graphormer;
+  config.featurizer = FeaturizerOptions::from_canonical_text(featurizer);
+
+  ObjectReader encoder_reader(encoder, "encoder", where);
+  visit_encoder(config.encoder(), encoder_reader);
+  encoder_reader.finish();
+  ObjectReader specific_reader(specific, model, where);
+  if (config.kind == ModelKind::graphormer) {
+    visit_graphormer(config.graphormer, specific_reader);
+  } else {
+    visit_grpe(config.grpe, specific_reader);
+  }
+  specific_reader.finish();
+  check(encoder_reader, config.encoder(), config);
+
+  ObjectReader task_reader(task, "task", where);
+  task_reader("kind", kind);
+  task_reader("names", config.task.names);
+  task_reader("units", config.task.units);
+  task_reader("classes", config.task.classes);
+  task_reader("class_labels", config.task.class_labels);
+  task_reader.finish();
+  config.task.kind = task_kind_from_string(kind);
+  if (config.task.names.empty()) task_reader.fail("has no target");
+  if (config.task.units.size() != config.task.names.size()) task_reader.fail("'units' does not match 'names'");
+  if (config.task.kind == TaskKind::multiclass) check_range(task_reader, "classes", config.task.classes, 2, 100000);
+  config.graphormer.features = config.grpe.features = config.featurizer.features;
+  config.graphormer.outputs = config.grpe.outputs = config.task.num_outputs();
+  return config;
+}
+
+}  // namespace molgraph

@@ -1,0 +1,376 @@
+#include "apps/scoring/predictor.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <numeric>
+#include <string_view>
+#include <unordered_map>
+#include <variant>
+
+#include "apps/scoring/model_file.hpp"
+#include "apps/scoring/run_record.hpp"
+#include "datasets/system/threads.hpp"
+#include "featurize/graph/error.hpp"
+#include "attention/spec/missing_rows.hpp"
+
+namespace molgraph {
+namespace {
+
+// A few packs of the engine: small enough that all threads have work to the end of a window. A GPU wants more at once.
+constexpr std::int64_t kPairsPerBatch = 16'384, kPairsPerGpuBatch = 1 << 20;
+constexpr std::int64_t kMoleculesPerPiece = 16;  // handed to a featurising thread at once
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+std::string difference(const ModelConfig& a, const ModelConfig& b) {
+  if (!(a.featurizer == b.featurizer)) {
+    return "featuriser \"" + b.featurizer.canonical_text() + "\" instead of \"" + a.featurizer.canonical_text() + "\"";
+  }
+  if (a.task.kind != b.task.kind) {
+    return "task " + std::string(to_string(b.task.kind)) + " instead of " + std::string(to_string(a.task.kind));
+  }
+  const auto listed = [](const std::vector<std::string>& names) {
+    std::string text;
+    for (const auto& name : names) text += (text.empty() ? "" : ", ") + name;
+    return text;
+  };
+  if (a.task.names != b.task.names) return "targets " + listed(b.task.names) + " instead of " + listed(a.task.names);
+  if (a.task.units != b.task.units) return "units " + listed(b.task.units) + " instead of " + listed(a.task.units);
+  const bool unknown = a.task.kind == TaskKind::binary && (a.task.class_labels.empty() || b.task.class_labels.empty());
+  if (a.task.classes != b.task.classes || (!unknown && a.task.class_labels != b.task.class_labels)) return "other classes";
+  return {};
+}
+
+/// Molecules of a window that have a graph, parted into batches of similar size.
+struct Batches {
+  std::vector<std::size_t> order;   ///< indices into the window, by size, then by position
+  std::vector<std::size_t> offset;  ///< [batches + 1] into `order`
+  std::int64_t size() const { return static_cast<std::int64_t>(offset.size()) - 1; }
+};
+
+std::int64_t tokens_of(const FeaturizeResult& result) { return std::get<MolecularGraph>(result).num_atoms() + 1; }
+
+Batches make_batches(const std::vector<FeaturizeResult>& molecules, std::int64_t pairs_per_batch) {
+  Batches batches;
+  for (std::size_t i = 0; i < molecules.size(); ++i) {
+    if (std::holds_alternative<MolecularGraph>(molecules[i])) batches.order.push_back(i);
+  }
+  std::stable_sort(batches.order.begin(), batches.order.end(),
+                   [&](std::size_t a, std::size_t b) { return tokens_of(molecules[a]) < tokens_of(molecules[b]); });
+  batches.offset.push_back(0);
+  std::int64_t pairs = 0;
+  for (std::size_t k = 0; k < batches.order.size(); ++k) {
+    const std::int64_t tokens = tokens_of(molecules[batches.order[k]]);
+    if (pairs > 0 && pairs + tokens * tokens > pairs_per_batch) {
+      batches.offset.push_back(k);
+      pairs = 0;
+    }
+    pairs += tokens * tokens;
+  }
+  if (!batches.order.empty()) batches.offset.push_back(batches.order.size());
+  return batches;
+}
+
+/// Texts without their repetitions.
+struct DistinctTexts {
+  std::vector<std::string> texts;
+  std::vector<std::size_t> place;   ///< of each text given: where it is in `texts`
+
+  explicit DistinctTexts(std::span<const std::string> all) {
+    std::unordered_map<std::string_view, std::size_t> seen;
+    seen.reserve(all.size());
+    for (const std::string& text : all) {
+      const auto [found, fresh] = seen.try_emplace(text, texts.size());
+      place.push_back(found->second);
+      if (fresh) texts.push_back(text);
+    }
+  }
+
+  /// One result per text given, from one per distinct text.
+  template <class Result>
+  std::vector<Result> spread(std::vector<Result> results) const {
+    if (results.size() == place.size()) return results;
+    std::vector<Result> all;
+    all.reserve(place.size());
+    for (const std::size_t p : place) all.push_back(results[p]);
+    return all;
+  }
+};
+
+/// Pools the token rows [tokens, width] of one molecule into `out` [width]; row 0 is the virtual node.
+void pool(Pooling pooling, const float* rows, std::int64_t tokens, std::int64_t width, float* out) {
+  if (pooling == Pooling::token) {
+    std::copy_n(rows, width, out);
+    return;
+  }
+  const std::int64_t atoms = tokens - 1;
+  for (std::int64_t c = 0; c < width; ++c) {
+    double sum = 0;
+    float largest = rows[width + c];
+    for (std::int64_t t = 1; t < tokens; ++t) {
+      sum += rows[t * width + c];
+      largest = std::max(largest, rows[t * width + c]);
+    }
+    if (pooling == Pooling::max) {
+      out[c] = largest;
+    } else {
+      out[c] = static_cast<float>(pooling == Pooling::mean ? sum / static_cast<double>(atoms) : sum);
+    }
+  }
+}
+
+void scale_to_length_one(std::vector<float>& row) {
+  const double square = std::inner_product(row.begin(), row.end(), row.begin(), 0.0);
+  if (square > 0) {
+    for (float& value : row) value = static_cast<float>(value / std::sqrt(square));
+  }
+}
+
+/// Fills `values` and `deviation` from `members`, which one run does not keep.
+void summarise_members(Prediction& prediction) {
+  const std::size_t runs = prediction.members.size();
+  if (runs == 1) {
+    prediction.values = std::move(prediction.members[0]);
+    prediction.members.clear();
+    return;
+  }
+  const std::size_t outputs = prediction.members[0].size();
+  prediction.values.resize(outputs);
+  prediction.deviation.resize(outputs);
+  for (std::size_t o = 0; o < outputs; ++o) {
+    double mean = 0, square = 0;
+    for (const auto& member : prediction.members) mean += member[o] / static_cast<double>(runs);
+    for (const auto& member : prediction.members) square += (member[o] - mean) * (member[o] - mean);
+    prediction.values[o] = mean;
+    prediction.deviation[o] = std::sqrt(square / static_cast<double>(runs));
+  }
+}
+
+/// "nan", "inf" or "", if all numbers are finite.
+template <class Number>
+std::string not_finite(std::span<const Number> values) {
+  const auto bad = std::find_if(values.begin(), values.end(), [](Number value) { return !std::isfinite(value); });
+  return bad == values.end() ? "" : std::isnan(*bad) ? "nan" : "inf";
+}
+
+/// Nothing of a row that holds a number which is none is to be used.
+void mark_not_finite(Prediction& row, std::string reason) {
+  row.status = RowStatus::not_finite;
+  row.reason = std::move(reason);
+}
+void blank(Prediction& row) {
+  for (auto& member : row.members) std::fill(member.begin(), member.end(), kNaN);
+  std::fill(row.embedding.begin(), row.embedding.end(), static_cast<float>(kNaN));
+}
+
+std::vector<Embedding> embeddings_of(std::vector<Prediction> predictions) {
+  std::vector<Embedding> embeddings;
+  embeddings.reserve(predictions.size());
+  for (Prediction& one : predictions)
+    embeddings.push_back({one.status, std::move(one.reason), std::move(one.embedding)});
+  return embeddings;
+}
+
+}  // namespace
+
+ScorePrecision precision_from_string(const std::string& text) {
+  if (text == "fp32") return ScorePrecision::fp32;
+  if (text == "tf32") return ScorePrecision::tf32;
+  if (text == "bf16") return ScorePrecision::bf16;
+  throw UsageError("precision " + text + ": use fp32, tf32 or bf16");
+}
+
+Pooling pooling_from_string(const std::string& text) {
+  if (text == "token") return Pooling::token;
+  if (text == "mean") return Pooling::mean;
+  if (text == "sum") return Pooling::sum;
+  if (text == "max") return Pooling::max;
+  throw UsageError("pooling " + text + ": use token, mean, sum or max");
+}
+
+struct Predictor::State {
+  State(const PredictorOptions& given, std::vector<ScoringModel> loaded, std::vector<std::string> names)
+      : options(given), runs(std::move(loaded)), files(std::move(names)), featurizer(runs[0].config.featurizer, options.limits), output_scale(runs[0].target_scale) {
+    for (const ScoringModel& run : runs)
+      for (std::size_t o = 0; o < output_scale.size(); ++o) output_scale[o] = std::min(output_scale[o], run.target_scale[o]);
+  }
+
+  PredictorOptions options;
+  std::vector<ScoringModel> runs;
+  std::vector<std::string> files;   // of `runs`
+  Featurizer featurizer;
+  std::vector<double> output_scale;
+
+  /// An imported model may lack rows for what a molecule holds; all runs must be able to take it.
+  void reject_unsupported(FeaturizeResult& molecule) const {
+    for (const ScoringModel& run : runs) {
+      const auto* graph = std::get_if<MolecularGraph>(&molecule);
+      if (graph == nullptr || run.config.missing().empty()) continue;
+      const std::string reason = missing_rows_reason(graph->view(), run.config.max_distance(), run.config.missing());
+      if (!reason.empty()) molecule = Rejection{RowStatus::unsupported, reason};
+    }
+  }
+
+  using Parse = FeaturizeResult (Featurizer::*)(std::string_view) const;
+  std::vector<FeaturizeResult> featurize(std::span<const std::string> texts, Parse parse) const {
+    std::vector<FeaturizeResult> molecules(texts.size());
+    parallel_for(static_cast<std::int64_t>(texts.size()), kMoleculesPerPiece, options.threads,
+                 [&](std::int64_t begin, std::int64_t end) {
+                   for (std::int64_t i = begin; i < end; ++i) {
+                     const auto at = static_cast<std::size_t>(i);
+                     molecules[at] = (featurizer.*parse)(texts[at]);
+                     reject_unsupported(molecules[at]);
+                   }
+                 });
+    return molecules;
+  }
+
+  /// Calls work(run, window indices of the batch, packed batch) for every batch and run. Each batch is computed by one
+  /// thread, so that the numbers do not depend on the number of threads.
+  void for_each_batch(const std::vector<FeaturizeResult>& molecules,
+                      const std::function<void(std::size_t, std::span<const std::size_t>, const GraphBatch&)>& work)
+      const {
+    const Batches batches = make_batches(molecules, options.gpu >= 0 ? kPairsPerGpuBatch : kPairsPerBatch);
+    parallel_for(batches.size(), 1, options.threads, [&](std::int64_t begin, std::int64_t) {
+      const auto b = static_cast<std::size_t>(begin);
+      const std::span<const std::size_t> chosen(batches.order.data() + batches.offset[b],
+                                                batches.offset[b + 1] - batches.offset[b]);
+      std::vector<GraphView> graphs;
+      std::vector<std::int64_t> rows;
+      for (const std::size_t i : chosen) {
+        graphs.push_back(std::get<MolecularGraph>(molecules[i]).view());
+        rows.push_back(static_cast<std::int64_t>(i));
+      }
+      for (std::size_t r = 0; r < runs.size(); ++r) {
+        work(r, chosen, pack(graphs, rows, runs[r].plan.pack));
+      }
+    });
+  }
+
+  /// `embedding` null = none is wanted, else there is one run.
+  std::vector<Prediction> predict(std::span<const std::string> texts, Parse parse,
+                                  const EmbeddingOptions* embedding) const {
+    const std::vector<FeaturizeResult> molecules = featurize(texts, parse);
+    const auto outputs = static_cast<std::size_t>(runs[0].config.task.num_outputs());
+    const auto channels = static_cast<std::size_t>(runs[0].config.encoder().width);
+    std::vector<Prediction> predictions(texts.size());
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      predictions[i].members.assign(runs.size(), std::vector<double>(outputs, kNaN));
+      if (embedding != nullptr) predictions[i].embedding.assign(embedding->layers.size() * channels, std::numeric_limits<float>::quiet_NaN());
+      if (const Rejection* rejection = std::get_if<Rejection>(&molecules[i])) {
+        predictions[i].status = rejection->status;
+        predictions[i].reason = rejection->reason;
+      }
+    }
+    for_each_batch(molecules, [&](std::size_t r, std::span<const std::size_t> chosen, const GraphBatch& batch) {
+      std::vector<float> values(chosen.size() * outputs);
+      std::vector<std::vector<float>> states(embedding != nullptr ? embedding->layers.size() : 0);
+      std::vector<cpu::KeptStates> kept;
+      for (std::size_t l = 0; l < states.size(); ++l) {
+        states[l].resize(static_cast<std::size_t>(batch.num_tokens()) * channels);
+        kept.push_back({embedding->layers[l], states[l].data()});
+      }
+      runs[r].predict(batch, values.data(), kept);
+      for (std::size_t k = 0; k < chosen.size(); ++k) {
+        const std::span<float> row(values.data() + k * outputs, outputs);
+        Prediction& to = predictions[chosen[k]];
+        std::string bad = not_finite(std::span<const float>(row));   // before a probability hides it
+        runs[r].to_predictions(row.data(), to.members[r].data());
+        if (bad.empty()) bad = not_finite(std::span<const double>(to.members[r]));
+        if (!bad.empty()) mark_not_finite(to, (runs.size() > 1 ? "model " + std::to_string(r) : "the model") + " gives " + bad);
+        const std::int64_t first = batch.token_offset[k], tokens = batch.token_offset[k + 1] - first;
+        for (std::size_t l = 0; l < states.size(); ++l) {
+          pool(embedding->pooling, states[l].data() + static_cast<std::size_t>(first) * channels, tokens,
+               static_cast<std::int64_t>(channels), to.embedding.data() + l * channels);
+        }
+        if (const std::string inner = not_finite(std::span<const float>(to.embedding)); !inner.empty() && to.status == RowStatus::ok)
+          mark_not_finite(to, "its embedding holds " + inner);
+      }
+    });
+    for (Prediction& prediction : predictions) {
+      if (prediction.status == RowStatus::not_finite) blank(prediction);
+      summarise_members(prediction);
+      if (embedding != nullptr && embedding->l2) scale_to_length_one(prediction.embedding);
+    }
+    return predictions;
+  }
+};
+
+Predictor::Predictor(const std::vector<std::string>& runs, const PredictorOptions& options) {
+  if (runs.empty()) throw UsageError("no model is given");
+  check_precision(options.precision, options.gpu);
+  std::vector<std::string> files;
+  for (const std::string& run : runs) {
+    const std::vector<std::string> own = weight_files(run);
+    files.insert(files.end(), own.begin(), own.end());
+  }
+  std::vector<ScoringModel> loaded;
+  for (const std::string& file : files) {
+    loaded.push_back(load_scoring_model(file, options.precision, options.gpu));
+    if (const std::string text = difference(loaded[0].config, loaded.back().config); !text.empty()) {
+      throw FileError(file + ": cannot be combined with " + files[0] + ": it has " + text);
+    }
+  }
+  state_ = std::make_unique<State>(options, std::move(loaded), std::move(files));
+}
+
+Predictor::~Predictor() = default;
+Predictor::Predictor(Predictor&&) noexcept = default;
+Predictor& Predictor::operator=(Predictor&&) noexcept = default;
+
+const Task& Predictor::task() const { return state_->runs[0].config.task; }
+const FeaturizerOptions& Predictor::featurizer() const { return state_->runs[0].config.featurizer; }
+std::size_t Predictor::num_runs() const { return state_->runs.size(); }
+const std::vector<std::string>& Predictor::files() const { return state_->files; }
+const std::vector<double>& Predictor::output_scale() const { return state_->output_scale; }
+
+int Predictor::embedding_width(const EmbeddingOptions& options) const {
+  if (num_runs() > 1) {
+    throw UsageError("an embedding comes from one model, and " + std::to_string(num_runs()) + " are given");
+  }
+  if (options.layers.empty()) throw UsageError("no layer is given");
+  const EncoderOptions& encoder = state_->runs[0].config.encoder();
+  for (const int layer : options.layers) {
+    if (layer < -1 || layer > encoder.layers) {
+      throw UsageError("layer " + std::to_string(layer) + ": this model has layers 0 (input) to " +
+                       std::to_string(encoder.layers) + ", and -1 (last, normalised)");
+    }
+  }
+  return static_cast<int>(options.layers.size()) * encoder.width;
+}
+
+std::vector<Prediction> Predictor::predict(std::span<const std::string> smiles) const {
+  const DistinctTexts distinct(smiles);
+  return distinct.spread(state_->predict(distinct.texts, &Featurizer::smiles, nullptr));
+}
+
+std::vector<Prediction> Predictor::predict(std::span<const std::string> smiles,
+                                           const EmbeddingOptions& embedding) const {
+  embedding_width(embedding);   // throws where there can be none
+  const DistinctTexts distinct(smiles);
+  return distinct.spread(state_->predict(distinct.texts, &Featurizer::smiles, &embedding));
+}
+
+std::vector<Prediction> Predictor::predict_mol_blocks(std::span<const std::string> blocks) const {
+  const DistinctTexts distinct(blocks);
+  return distinct.spread(state_->predict(distinct.texts, &Featurizer::mol_block, nullptr));
+}
+
+std::vector<Prediction> Predictor::predict_mol_blocks(std::span<const std::string> blocks,
+                                                      const EmbeddingOptions& embedding) const {
+  embedding_width(embedding);
+  const DistinctTexts distinct(blocks);
+  return distinct.spread(state_->predict(distinct.texts, &Featurizer::mol_block, &embedding));
+}
+
+std::vector<Embedding> Predictor::embed(std::span<const std::string> smiles, const EmbeddingOptions& options) const {
+  return embeddings_of(predict(smiles, options));
+}
+
+std::vector<Embedding> Predictor::embed_mol_blocks(std::span<const std::string> blocks,
+                                                   const EmbeddingOptions& options) const {
+  return embeddings_of(predict_mol_blocks(blocks, options));
+}
+
+}  // namespace molgraph

@@ -1,0 +1,95 @@
+// The public scoring class: open a run (or an ensemble of runs), score SMILES, get values, statuses and embeddings.
+// No header of LibTorch, RDKit or HDF5 is needed to use it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "datasets/tables/task.hpp"
+#include "featurize/graph/featurizer_options.hpp"
+#include "featurize/smiles/smiles.hpp"
+
+namespace molgraph {
+
+/// How to pool an embedding. `token`: the virtual node's row; the others run over atoms only.
+enum class Pooling : std::uint8_t { token, mean, sum, max };
+Pooling pooling_from_string(const std::string& text);  ///< throws UsageError
+
+/// Of the products' factors. On the CPU bf16 is about 1.4 times as fast, to three digits, and the processor must have AVX512_BF16;
+/// tf32 is for GPUs.
+enum class ScorePrecision : std::uint8_t { fp32, tf32, bf16 };
+ScorePrecision precision_from_string(const std::string& text);  ///< throws UsageError
+
+struct PredictorOptions {
+  int threads = 0;  ///< 0 = all cores this process may use
+  FeaturizerLimits limits;
+  ScorePrecision precision = ScorePrecision::fp32;
+  int gpu = -1;     ///< number of the NVIDIA GPU that computes; -1 = the CPU
+};
+
+struct EmbeddingOptions {
+  Pooling pooling = Pooling::token;
+  std::vector<int> layers{-1};  ///< -1 = last, after the final LayerNorm; l = after block l (1-based), 0 = node input
+  bool l2 = false;              ///< scale each row to length 1
+};
+
+/// One molecule's result. `values` and `members` are NaN where status is not ok. In double, so that a target whose mean is
+/// large beside its spread (an energy of -500,000 +- 0.05) keeps its digits.
+struct Prediction {
+  RowStatus status = RowStatus::ok;
+  std::string reason;            ///< empty when ok
+  std::vector<double> values;    ///< [outputs]: target's unit, probability, or class probabilities (target-major)
+  std::vector<double> deviation; ///< [outputs] standard deviation over an ensemble (population), empty for one run
+  std::vector<std::vector<double>> members; ///< [runs][outputs] of an ensemble, empty for one run
+  std::vector<float> embedding;             ///< [layers * C] where asked for
+};
+
+struct Embedding {
+  RowStatus status = RowStatus::ok;
+  std::string reason;
+  std::vector<float> values;  ///< [layers * C]
+};
+
+/// Thread-safe: several threads may use one object; each call uses PredictorOptions::threads inside. What a text gives
+/// depends on nothing that stands beside it; texts that occur more than once in a call are computed once.
+class Predictor {
+ public:
+  /// `runs`: run directories, folders of runs (model_0, model_1, ...) or model.safetensors files. All must have the
+  /// same task and featuriser. Throws FileError naming what is missing (a model of an ensemble too), damaged or different, UsageError if this
+  /// processor has no bf16, or the GPU cannot be used.
+  explicit Predictor(const std::vector<std::string>& runs, const PredictorOptions& options = {});
+  ~Predictor();
+  Predictor(Predictor&&) noexcept;
+  Predictor& operator=(Predictor&&) noexcept;
+
+  const Task& task() const;
+  const FeaturizerOptions& featurizer() const;
+  std::size_t num_runs() const;
+  /// The weight files, in the order of Prediction::members.
+  const std::vector<std::string>& files() const;
+  /// [outputs] what one unit of the model's raw output, a float, is in the target's unit (of several runs the smallest): it
+  /// says how many digits of a prediction mean something. 1 where the targets were not scaled, and for classes.
+  const std::vector<double>& output_scale() const;
+  /// Numbers per molecule that embed() yields.
+  int embedding_width(const EmbeddingOptions& options) const;
+
+  /// One result per text, in order. Bad text gives a status, never an exception.
+  std::vector<Prediction> predict(std::span<const std::string> smiles) const;
+  /// With the embedding of each molecule, at no further cost. One run only.
+  std::vector<Prediction> predict(std::span<const std::string> smiles, const EmbeddingOptions& embedding) const;
+  std::vector<Embedding> embed(std::span<const std::string> smiles, const EmbeddingOptions& options = {}) const;
+  /// The same for SDF records.
+  std::vector<Prediction> predict_mol_blocks(std::span<const std::string> blocks) const;
+  std::vector<Prediction> predict_mol_blocks(std::span<const std::string> blocks, const EmbeddingOptions& embedding) const;
+  std::vector<Embedding> embed_mol_blocks(std::span<const std::string> blocks,
+                                          const EmbeddingOptions& options = {}) const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace molgraph

@@ -1,0 +1,122 @@
+#include "apps/scoring/run_record.hpp"
+
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "datasets/system/files.hpp"
+#include "featurize/graph/error.hpp"
+
+namespace molgraph {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+constexpr std::int64_t kMostMembers = 1'000'000;
+
+Json number_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+/// model_K of a folder.
+fs::path member(const fs::path& folder, std::int64_t k) { return folder / ("model_" + std::to_string(k)); }
+
+/// One more than the largest K of the models that are there.
+std::int64_t count_members(const fs::path& folder) {
+  std::int64_t count = 0;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    if (is_member(name) && fs::is_directory(entry->path(), error)) count = std::max<std::int64_t>(count, std::stoll(name.substr(6)) + 1);
+  }
+  return std::min(count, kMostMembers);
+}
+
+void find_weights(const fs::path& path, std::vector<std::string>& files) {
+  std::error_code error;
+  if (!fs::is_directory(path, error)) {
+    if (!fs::exists(path, error)) throw FileError(path.string() + ": no such run directory or model file");
+    files.push_back(path.string());
+    return;
+  }
+  const std::optional<RunRecord> record = read_run_record(path.string());
+  const std::int64_t known = record ? record->members : 0, there = count_members(path);
+  if (known == 0 && fs::exists(path / "model.safetensors", error)) {
+    files.push_back((path / "model.safetensors").string());
+    return;
+  }
+  if (known == 0 && there == 0) throw FileError(path.string() + ": a folder without model.safetensors and without model_0");
+  if (known > 0 && there > known) {
+    throw FileError(member(path, there - 1).string() + ": the run has " + std::to_string(known) + " models by its run.json; this is none of them");
+  }
+  for (std::int64_t k = 0; k < std::max(known, there); ++k) {
+    if (!fs::is_directory(member(path, k), error)) {
+      throw FileError(member(path, k).string() + " is missing: " +
+                      (known > 0 ? "the run has " + std::to_string(known) + " models" : member(path, there - 1).filename().string() + " is there"));
+    }
+    find_weights(member(path, k), files);
+  }
+}
+
+}  // namespace
+
+bool is_member(const std::string& name) {
+  return name.starts_with("model_") && name.size() > 6 && name.size() < 16 && name.find_first_not_of("0123456789", 6) == std::string::npos;
+}
+
+void write_run_record(const std::string& folder, const RunRecord& r) {
+  Json all = {{"version", 1}, {"members", r.members}, {"program", r.program}};
+  if (!r.finished.empty()) {
+    all["finished"] = r.finished;
+    all["seconds"] = r.seconds;
+    all["data"] = {{"given", r.data}, {"source", r.source}, {"sha256", r.sha256}, {"rdkit", r.rdkit}, {"molecules", r.molecules}, {"rejected", r.rejected}};
+    all["split"] = {{"name", r.split}, {"train", r.parts[0]}, {"valid", r.parts[1]}, {"test", r.parts[2]}};
+    all["metric"] = r.metric;
+    all["baseline"] = {{"train", number_or_null(r.baseline[0])}, {"valid", number_or_null(r.baseline[1])}, {"test", number_or_null(r.baseline[2])}};
+  }
+  write_file_atomically(folder + "/" + kRunRecord, all.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+std::optional<RunRecord> read_run_record(const std::string& folder) {
+  const std::string path = folder + "/" + kRunRecord;
+  std::error_code error;
+  if (!fs::exists(path, error)) return std::nullopt;
+  try {
+    const Json all = Json::parse(read_file(path));
+    RunRecord r;
+    const auto version = all.at("version").get<int>();
+    if (version != 1) throw FileError(path + ": has version " + std::to_string(version) + "; this program reads version 1");
+    all.at("members").get_to(r.members);
+    if (r.members < 0 || r.members > kMostMembers) throw FileError(path + ": an impossible number of models");
+    all.at("program").get_to(r.program);
+    if (!all.contains("finished")) return r;
+    all.at("finished").get_to(r.finished);
+    all.at("seconds").get_to(r.seconds);
+    const Json &data = all.at("data"), &split = all.at("split"), &baseline = all.at("baseline");
+    data.at("given").get_to(r.data);
+    data.at("source").get_to(r.source);
+    data.at("sha256").get_to(r.sha256);
+    data.at("rdkit").get_to(r.rdkit);
+    data.at("molecules").get_to(r.molecules);
+    data.at("rejected").get_to(r.rejected);
+    split.at("name").get_to(r.split);
+    all.at("metric").get_to(r.metric);
+    constexpr std::array kParts{"train", "valid", "test"};
+    for (std::size_t p = 0; p < kParts.size(); ++p) {
+      split.at(kParts[p]).get_to(r.parts[p]);
+      const Json& value = baseline.at(kParts[p]);
+      r.baseline[p] = value.is_null() ? std::numeric_limits<double>::quiet_NaN() : value.get<double>();
+    }
+    return r;
+  } catch (const nlohmann::json::exception& problem) {
+    throw FileError(path + ": damaged: " + problem.what());
+  }
+}
+
+std::vector<std::string> weight_files(const std::string& run) {
+  std::vector<std::string> files;
+  find_weights(run, files);
+  return files;
+}
+
+}  // namespace molgraph

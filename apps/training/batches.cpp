@@ -1,0 +1,85 @@
+#include "apps/training/batches.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace molgraph {
+namespace {
+
+constexpr std::size_t kBatchesAhead = 2;
+
+}  // namespace
+
+TrainBatch make_batch(const MoleculeSet& set, std::span<const std::int64_t> indices, const PackOptions& options) {
+  std::vector<GraphView> graphs;
+  graphs.reserve(indices.size());
+  for (std::int64_t g : indices) graphs.push_back(set.graph(g));
+  const std::int64_t num_targets = set.task.num_targets();
+  TrainBatch batch{pack(graphs, indices, options),
+                   torch::empty({static_cast<std::int64_t>(indices.size()), num_targets}, torch::kFloat64)};
+  double* out = batch.targets.data_ptr<double>();
+  for (std::int64_t g : indices) out = std::copy_n(set.targets.data() + g * num_targets, num_targets, out);
+  batch.present = count_present(set, indices);
+  return batch;
+}
+
+std::int64_t count_present(const MoleculeSet& set, std::span<const std::int64_t> indices) {
+  const std::int64_t num_targets = set.task.num_targets();
+  std::int64_t present = 0;
+  for (const std::int64_t g : indices) {
+    const double* targets = set.targets.data() + g * num_targets;
+    present += std::count_if(targets, targets + num_targets, [](double target) { return !std::isnan(target); });
+  }
+  return present;
+}
+
+BatchStream::BatchStream(const MoleculeSet& set, std::vector<std::int64_t> indices, std::int64_t batch_size,
+                         std::int64_t first, const PackOptions& options, const Processes& processes)
+    : set_(set), processes_(processes), indices_(std::move(indices)), thread_([=, this] { produce(batch_size, first, options); }) {}
+
+BatchStream::~BatchStream() {
+  {
+    std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+void BatchStream::produce(std::int64_t batch_size, std::int64_t first, const PackOptions& options) {
+  const std::int64_t count = static_cast<std::int64_t>(indices_.size());
+  try {
+    for (std::int64_t start = first * batch_size; start < count; start += batch_size) {
+      const auto size = static_cast<std::size_t>(std::min(batch_size, count - start));
+      const auto whole = std::span<const std::int64_t>(indices_).subspan(static_cast<std::size_t>(start), size);
+      TrainBatch batch = make_batch(set_, processes_.part(whole), options);
+      batch.present = count_present(set_, whole);
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, [&] { return stop_ || ready_.size() < kBatchesAhead; });
+      if (stop_) return;
+      ready_.push_back(std::move(batch));
+      changed_.notify_all();
+    }
+  } catch (...) {
+    std::lock_guard lock(mutex_);
+    error_ = std::current_exception();
+  }
+  std::lock_guard lock(mutex_);
+  done_ = true;
+  changed_.notify_all();
+}
+
+bool BatchStream::next(TrainBatch& batch) {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return done_ || !ready_.empty(); });
+  if (ready_.empty()) {
+    if (error_) std::rethrow_exception(error_);
+    return false;
+  }
+  batch = std::move(ready_.front());
+  ready_.pop_front();
+  changed_.notify_all();
+  return true;
+}
+
+}  // namespace molgraph

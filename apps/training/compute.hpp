@@ -1,0 +1,32 @@
+// What computes while a run trains: LibTorch's operations, the CPU engine or a GPU, and how the trainer asks it.
+#pragma once
+
+#include <memory>
+
+#include "apps/training/evaluate.hpp"
+#include "apps/scoring/model_config.hpp"
+#include "apps/training/train_run.hpp"
+#include "apps/training/trainer.hpp"
+#include "attention/reference/cpu_backend.hpp"
+#include "attention/reference/cuda_backend.hpp"
+
+namespace molgraph {
+
+/// LibTorch's operations where neither is there.
+struct Compute {
+  std::shared_ptr<CpuBackend> cpu;
+  std::shared_ptr<cuda::Backend> gpu;
+};
+
+/// Throws UsageError where the options contradict each other or this machine cannot do what they ask for.
+void check_compute(const TrainRun& run);
+/// `model` must outlive the result.
+Compute make_compute(const TrainRun& run, GraphModel& model);
+/// What a batch has to be packed with: a GPU finds path steps itself.
+PackOptions pack_options(const GraphModel& model, const Compute& compute);
+/// Predictions of the model as it is now.
+RunFunction run_function(const std::shared_ptr<GraphModel>& model, const Compute& compute);
+/// The model as the trainer sees it; `decay_all`: no parameter is exempt from weight decay.
+Trainable make_trainable(const std::shared_ptr<GraphModel>& model, const Compute& compute, const ModelConfig& config, bool decay_all);
+
+}  // namespace molgraph

@@ -1,0 +1,78 @@
+#include "apps/training/evaluate.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "apps/training/batches.hpp"
+#include "apps/training/model_factory.hpp"
+#include "apps/programs/shell/program.hpp"
+
+namespace molgraph {
+namespace {
+
+constexpr std::int64_t kTokensPerBatch = 4096;
+
+}  // namespace
+
+std::vector<double> predict_molecules(const RunFunction& run, const PackOptions& pack, const MoleculeSet& set,
+                                      const std::vector<std::int64_t>& indices) {
+  torch::InferenceMode inference;
+  const std::int64_t outputs = set.task.num_outputs();
+  std::vector<std::size_t> order(indices.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return set.graph(indices[a]).num_atoms < set.graph(indices[b]).num_atoms;
+  });
+  std::vector<double> predictions(indices.size() * static_cast<std::size_t>(outputs));
+  for (std::size_t start = 0; start < order.size();) {
+    if (const int signal = stop_requested()) throw Stopped{signal};
+    std::vector<std::int64_t> chosen;
+    std::int64_t tokens = 0;
+    std::size_t end = start;
+    while (end < order.size() && (chosen.empty() || tokens < kTokensPerBatch)) {
+      chosen.push_back(indices[order[end++]]);
+      tokens += set.graph(chosen.back()).num_atoms + 1;
+    }
+    const TrainBatch batch = make_batch(set, chosen, pack);
+    const torch::Tensor values = to_predictions(set.task, run(batch.graph, {}).values).to(torch::kFloat64).contiguous();
+    for (std::size_t k = start; k < end; ++k) {
+      const double* row = values.data_ptr<double>() + static_cast<std::int64_t>(k - start) * outputs;
+      std::copy_n(row, outputs, predictions.begin() + static_cast<std::int64_t>(order[k]) * outputs);
+    }
+    start = end;
+  }
+  return predictions;
+}
+
+std::vector<double> targets_of(const MoleculeSet& set, const std::vector<std::int64_t>& indices) {
+  const std::int64_t num_targets = set.task.num_targets();
+  std::vector<double> targets;
+  targets.reserve(indices.size() * static_cast<std::size_t>(num_targets));
+  for (std::int64_t g : indices) {
+    const auto first = set.targets.begin() + g * num_targets;
+    targets.insert(targets.end(), first, first + num_targets);
+  }
+  return targets;
+}
+
+TargetStatistics target_statistics(const MoleculeSet& set, const std::vector<std::int64_t>& indices) {
+  const std::size_t num_targets = set.task.names.size();
+  const std::vector<double> values = targets_of(set, indices);
+  TargetStatistics result{std::vector<double>(num_targets), std::vector<double>(num_targets)};
+  for (std::size_t t = 0; t < num_targets; ++t) {
+    double count = 0, mean = 0, squares = 0;  // Welford's recurrence
+    for (std::size_t i = t; i < values.size(); i += num_targets) {
+      if (std::isnan(values[i])) continue;
+      count += 1;
+      const double delta = values[i] - mean;
+      mean += delta / count;
+      squares += delta * (values[i] - mean);
+    }
+    result.mean[t] = mean;
+    if (count > 1) result.deviation[t] = std::sqrt(squares / count);
+  }
+  return result;
+}
+
+}  // namespace molgraph

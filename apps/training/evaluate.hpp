@@ -1,0 +1,29 @@
+// A model over part of a data set.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "datasets/store/molecule_set.hpp"
+#include "attention/reference/graph_model.hpp"
+
+namespace molgraph {
+
+using RunFunction = std::function<ModelOutput(const GraphBatch&, const ForwardMode&)>;
+
+/// Predictions [n, outputs] as users see them (target's unit, probabilities), in the order of `indices`.
+/// Molecules are taken by size, in batches of about `kTokensPerBatch` tokens. Throws Stopped if a signal asks to.
+std::vector<double> predict_molecules(const RunFunction& run, const PackOptions& pack, const MoleculeSet& set,
+                                      const std::vector<std::int64_t>& indices);
+
+/// Targets [n, T] of the molecules `indices`.
+std::vector<double> targets_of(const MoleculeSet& set, const std::vector<std::int64_t>& indices);
+
+/// [T] of those that are present; 0 where there is none. The deviation is the population's.
+struct TargetStatistics {
+  std::vector<double> mean, deviation;
+};
+TargetStatistics target_statistics(const MoleculeSet& set, const std::vector<std::int64_t>& indices);
+
+}  // namespace molgraph

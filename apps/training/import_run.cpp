@@ -1,0 +1,160 @@
+#include "apps/training/import_run.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "apps/programs/shell/file_roles.hpp"
+#include "apps/programs/shell/log.hpp"
+#include "apps/training/model_factory.hpp"
+#include "apps/scoring/model_file.hpp"
+#include "apps/programs/shell/program.hpp"
+#include "apps/training/run_claim.hpp"
+#include "apps/training/run_directory.hpp"
+#include "apps/training/warm_start.hpp"
+#include "datasets/archives/torch_archive.hpp"
+#include "featurize/graph/error.hpp"
+#include "graphormer/published.hpp"
+#include "grpe/published.hpp"
+
+namespace molgraph {
+namespace {
+
+torch::Tensor to_tensor(const StoredTensor& stored) {
+  const auto copy = [&](torch::ScalarType type) {
+    return torch::from_blob(const_cast<std::byte*>(stored.bytes.data()), stored.shape, type).clone();
+  };
+  switch (stored.dtype) {
+    case DType::f64: return copy(torch::kFloat64);
+    case DType::f32: return copy(torch::kFloat32);
+    case DType::i64: return copy(torch::kInt64);
+    case DType::i32: return copy(torch::kInt32);
+    case DType::u8: break;
+  }
+  return copy(torch::kUInt8);
+}
+
+/// Names as the code has them: wrappers put "module." or "model." in front of all.
+StateDict without_wrappers(StateDict state) {
+  for (const std::string prefix : {"module.", "model.", "module."}) {
+    const auto wrapped = [&](const auto& item) { return item.first.starts_with(prefix); };
+    if (state.empty() || !std::all_of(state.begin(), state.end(), wrapped)) continue;
+    StateDict bare;
+    for (const auto& [name, tensor] : state) bare.emplace(name.substr(prefix.size()), tensor);
+    state = std::move(bare);
+  }
+  return state;
+}
+
+StateDict read_weights(const std::string& path) {
+  StateDict state;
+  for (const auto& [name, stored] : read_state_dict(path)) state.emplace(name, to_tensor(stored));
+  return without_wrappers(std::move(state));
+}
+
+Task task_of(const ImportOptions& options, int outputs) {
+  Task task;
+  task.kind = TaskKind::regression;
+  task.names = options.target_names;
+  if (task.names.empty()) {
+    for (int t = 1; t <= outputs; ++t) task.names.push_back(outputs == 1 ? "target" : "target_" + std::to_string(t));
+  }
+  if (static_cast<int>(task.names.size()) != outputs)
+    throw UsageError("--target-names gives " + std::to_string(task.names.size()) + " names; the model has " + std::to_string(outputs) +
+                     (outputs == 1 ? " output" : " outputs"));
+  if (std::set<std::string>(task.names.begin(), task.names.end()).size() != task.names.size())
+    throw UsageError("--target-names names a target twice");
+  task.units.assign(task.names.size(), "");
+  return task;
+}
+
+ModelConfig config_of(const StateDict& state, const ImportOptions& options) {
+  std::optional<Features> features;
+  if (!options.features.empty()) features = features_from_string(options.features);
+  ModelConfig config;
+  if (options.origin == "grpe") {
+    if (options.path_hops != 0 || options.spatial_pos_max != 0)
+      throw UsageError("--path-hops and --spatial-pos-max are options of Graphormer's origins");
+    config.kind = ModelKind::grpe;
+    config.grpe = published_grpe(state, {features, options.heads, options.max_distance}, options.weights);
+    config.featurizer.features = config.grpe.features;
+    config.task = task_of(options, config.grpe.outputs);
+  } else {
+    config.kind = ModelKind::graphormer;
+    config.graphormer = published_graphormer(state,
+                                             {options.origin, features, options.heads, options.path_hops,
+                                              options.max_distance, options.spatial_pos_max},
+                                             options.weights);
+    config.featurizer.features = config.graphormer.features;
+    config.task = task_of(options, config.graphormer.outputs);
+  }
+  return config;
+}
+
+std::vector<PublishedLink> links_of(const ModelConfig& config) {
+  return config.kind == ModelKind::grpe ? published_links(config.grpe) : published_links(config.graphormer);
+}
+
+}  // namespace
+
+const std::vector<std::string>& import_origins() {
+  static const std::vector<std::string> origins{"graphormer-v1", "graphormer-v2", "graphormer-hf", "grpe"};
+  return origins;
+}
+
+ModelConfig import_run(const ImportOptions& options, const std::string& run) {
+  const RunDirectory directory{run};
+  refuse_overwriting({{options.weights, "the weights"}}, in_role("--output-dir", directory.files()));
+  refuse_folder_inside({{options.weights, "the weights"}}, {run, "--output-dir"});
+  const RunClaim claim(run, false);
+  const StateDict state = read_weights(options.weights);
+  const ModelConfig config = config_of(state, options);
+  const std::shared_ptr<GraphModel> model = make_model(config, 0);
+  std::map<std::string, std::vector<std::int64_t>> shapes;
+  for (const auto& item : model->named_parameters()) shapes[item.key()] = item.value().sizes().vec();
+  const StateDict ours = import_published(state, links_of(config), shapes, options.weights);
+  torch::NoGradGuard no_grad;
+  for (auto& item : model->named_parameters()) {
+    const torch::Tensor& tensor = ours.at(item.key());
+    if (!torch::isfinite(tensor).all().item<bool>()) throw FileError(options.weights + ": its weights are not all finite: those of " + item.key());
+    item.value().copy_(tensor);
+  }
+  save_model(directory.model(), *model, config);
+  std::int64_t parameters = 0, published = 0;
+  for (const auto& item : model->named_parameters()) parameters += item.value().numel();
+  for (const auto& [name, tensor] : state) published += tensor.numel();
+  const EncoderOptions& e = config.encoder();
+  log_info(options.origin + ": " + std::to_string(e.layers) + " layers x " + std::to_string(e.width) + " (FFN " + std::to_string(e.ffn) +
+           ", " + std::to_string(e.heads) + " heads), features " + std::string(to_string(config.featurizer.features)) + "; " +
+           with_thousands(parameters) + " of its " + with_thousands(published) + " parameters can be asked for; in " + run);
+  return config;
+}
+
+void export_run(const std::string& run, const std::string& out) {
+  const std::string file = model_file_of(run);
+  std::vector<FileRole> read{{file, "the run's weights"}};
+  if (std::filesystem::is_directory(run))
+    for (FileRole& one : in_role("a file of the run", RunDirectory{run}.files())) read.push_back(std::move(one));
+  refuse_overwriting(read, {{out, "--export"}});
+  const LoadedModel loaded = load_model(file);
+  if (loaded.config.published().origin.empty())
+    throw FileError(file + ": was trained here, so there is no published layout to write it in");
+  torch::NoGradGuard no_grad;
+  StateDict ours;
+  for (const auto& item : loaded.model->named_parameters()) ours.emplace(item.key(), item.value());
+  // The published heads know no scaling of the targets.
+  const torch::Tensor shift = loaded.model->named_buffers()["target_shift"], scale = loaded.model->named_buffers()["target_scale"];
+  ours["head.linear.weight"] = (ours.at("head.linear.weight") * scale.unsqueeze(1)).to(torch::kFloat32);
+  ours["head.linear.bias"] = (ours.at("head.linear.bias") * scale + shift).to(torch::kFloat32);
+
+  const StateDict theirs = export_published(ours, links_of(loaded.config), TiedRows::equal, file);
+  std::vector<torch::Tensor> keep;
+  std::vector<TensorView> views;
+  for (const auto& [name, tensor] : theirs) {
+    keep.push_back(tensor.to(torch::kFloat32).contiguous());
+    views.push_back({name, DType::f32, keep.back().sizes().vec(), keep.back().data_ptr()});
+  }
+  write_state_dict(out, views);
+}
+
+}  // namespace molgraph

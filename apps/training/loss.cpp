@@ -1,0 +1,143 @@
+#include "apps/training/loss.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "featurize/graph/error.hpp"
+
+namespace molgraph {
+namespace {
+
+/// Softmax minus the one that is wanted.
+void cross_entropy_slope(const float* scaled, std::int64_t classes, double target, float factor, float* slope) {
+  const float largest = *std::max_element(scaled, scaled + classes);
+  float total = 0;
+  for (std::int64_t c = 0; c < classes; ++c) total += std::exp(scaled[c] - largest);
+  for (std::int64_t c = 0; c < classes; ++c)
+    slope[c] = factor * (std::exp(scaled[c] - largest) / total - (c == static_cast<std::int64_t>(target) ? 1.0f : 0.0f));
+}
+
+float slope_of(Loss loss, float scaled, float wanted) {
+  const float difference = scaled - wanted;
+  switch (loss) {
+    case Loss::l1: return static_cast<float>((difference > 0) - (difference < 0));
+    case Loss::mse: return 2 * difference;
+    case Loss::huber: return std::clamp(difference, -1.0f, 1.0f);
+    case Loss::bce: return 1 / (1 + std::exp(-scaled)) - wanted;
+    case Loss::ce: break;
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::vector<double> values_of(const torch::Tensor& tensor) {
+  const torch::Tensor values = tensor.to(torch::kFloat64).contiguous();
+  return {values.const_data_ptr<double>(), values.const_data_ptr<double>() + values.numel()};
+}
+
+Loss loss_from_string(const std::string& text) {
+  if (text == "l1") return Loss::l1;
+  if (text == "mse") return Loss::mse;
+  if (text == "huber") return Loss::huber;
+  if (text == "bce") return Loss::bce;
+  if (text == "ce") return Loss::ce;
+  throw UsageError("there is no loss '" + text + "'; the losses are l1, mse, huber, bce, ce");
+}
+
+std::string default_loss(TaskKind kind) {
+  if (kind == TaskKind::regression) return "l1";
+  return kind == TaskKind::binary ? "bce" : "ce";
+}
+
+void check_loss(Loss loss, TaskKind kind) {
+  const TaskKind fits = loss == Loss::bce ? TaskKind::binary : loss == Loss::ce ? TaskKind::multiclass : TaskKind::regression;
+  if (fits != kind) {
+    throw UsageError("this loss is for a " + std::string(to_string(fits)) + " task, the targets are " +
+                     std::string(to_string(kind)));
+  }
+}
+
+std::int64_t count_present(const torch::Tensor& targets) { return targets.isnan().logical_not().sum().item<std::int64_t>(); }
+
+LossSum masked_loss(Loss loss, const torch::Tensor& scaled, const torch::Tensor& targets, const torch::Tensor& shift,
+                    const torch::Tensor& scale) {
+  namespace F = torch::nn::functional;
+  const torch::Tensor present = targets.isnan().logical_not();
+  LossSum result;
+  result.count = count_present(targets);
+  if (loss == Loss::ce) {
+    const std::int64_t num_targets = targets.size(1), classes = scaled.size(1) / num_targets;
+    const torch::Tensor labels = torch::where(present, targets, torch::zeros_like(targets)).to(torch::kInt64);
+    const torch::Tensor each = F::cross_entropy(scaled.reshape({-1, classes}), labels.reshape({-1}),
+                                                F::CrossEntropyFuncOptions().reduction(torch::kNone));
+    result.sum = (each * present.reshape({-1})).sum();
+    return result;
+  }
+  const torch::Tensor wanted = torch::where(present, ((targets - shift) / scale).to(scaled.scalar_type()), scaled.detach());
+  torch::Tensor each;
+  if (loss == Loss::bce) {
+    // Present targets are 0 or 1; a missing one gets the weight 0 below.
+    each = F::binary_cross_entropy_with_logits(
+        scaled, torch::where(present, targets, torch::zeros_like(targets)).to(scaled.scalar_type()),
+        F::BinaryCrossEntropyWithLogitsFuncOptions().reduction(torch::kNone));
+  } else if (loss == Loss::l1) {
+    each = (scaled - wanted).abs();
+  } else if (loss == Loss::mse) {
+    each = (scaled - wanted).square();
+  } else {
+    each = F::huber_loss(scaled, wanted, F::HuberLossFuncOptions().reduction(torch::kNone));
+  }
+  result.sum = (each * present).sum();
+  return result;
+}
+
+double loss_of_predictions(Loss loss, const Task& task, const std::vector<double>& predictions,
+                           const std::vector<double>& targets, const std::vector<double>& scale) {
+  const auto num_targets = static_cast<std::size_t>(task.num_targets());
+  const std::size_t width = static_cast<std::size_t>(task.num_outputs()) / num_targets;
+  const auto log_of = [](double probability) {
+    constexpr double kSmallest = std::numeric_limits<float>::epsilon() / 2;
+    return std::log(std::clamp(probability, kSmallest, 1.0 - kSmallest));
+  };
+  double sum = 0, count = 0;
+  for (std::size_t i = 0; i < targets.size(); ++i) {
+    if (std::isnan(targets[i])) continue;
+    ++count;
+    const double* predicted = predictions.data() + i * width;
+    const double difference = (*predicted - targets[i]) / scale[i % num_targets * width];
+    switch (loss) {
+      case Loss::l1: sum += std::abs(difference); break;
+      case Loss::mse: sum += difference * difference; break;
+      case Loss::huber: sum += std::abs(difference) < 1 ? difference * difference / 2 : std::abs(difference) - 0.5; break;
+      case Loss::bce: sum -= log_of(targets[i] > 0.5 ? *predicted : 1.0 - *predicted); break;
+      case Loss::ce: sum -= log_of(predicted[static_cast<std::size_t>(targets[i])]); break;
+    }
+  }
+  return count > 0 ? sum / count : std::numeric_limits<double>::quiet_NaN();
+}
+
+LossSlope loss_slope(Loss loss, const torch::Tensor& targets, const torch::Tensor& shift, const torch::Tensor& scale,
+                     double factor) {
+  return [loss, targets = values_of(targets), count = targets.size(1), shift = values_of(shift), scale = values_of(scale),
+          factor = static_cast<float>(factor)](std::size_t molecule, const float* scaled, float* slope) {
+    const double* target = targets.data() + static_cast<std::int64_t>(molecule) * count;
+    const auto classes = static_cast<std::int64_t>(shift.size()) / count;   // of a multiclass target
+    for (std::int64_t t = 0; t < count; ++t) {
+      if (loss == Loss::ce) {
+        if (std::isnan(target[t])) std::fill_n(slope + t * classes, classes, 0.0f);
+        else cross_entropy_slope(scaled + t * classes, classes, target[t], factor, slope + t * classes);
+      } else if (std::isnan(target[t])) {
+        slope[t] = 0;
+      } else {
+        const auto k = static_cast<std::size_t>(t);
+        const auto wanted = static_cast<float>(loss == Loss::bce ? target[t] : (target[t] - shift[k]) / scale[k]);
+        slope[t] = factor * slope_of(loss, scaled[t], wanted);
+      }
+    }
+  };
+}
+
+}  // namespace molgraph

@@ -1,0 +1,48 @@
+// Losses over the targets that are present, and their derivatives.
+#pragma once
+
+#include <torch/torch.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "datasets/tables/task.hpp"
+#include "attention/cpu/model.hpp"
+
+namespace molgraph {
+
+enum class Loss : std::uint8_t { l1, mse, huber, bce, ce };
+Loss loss_from_string(const std::string& text);  ///< throws UsageError
+/// "l1", "bce", "ce".
+std::string default_loss(TaskKind kind);
+/// Throws UsageError if the loss means nothing for the task.
+void check_loss(Loss loss, TaskKind kind);
+
+/// Sum of the losses over the targets that are present, and their number. `scaled` [B, outputs] is the model's raw output;
+/// `targets` [B, T] (NaN = missing) are in the user's unit and scaled by shift and scale first, in double where they are.
+struct LossSum {
+  torch::Tensor sum;      ///< scalar, differentiable
+  std::int64_t count = 0;
+};
+LossSum masked_loss(Loss loss, const torch::Tensor& scaled, const torch::Tensor& targets, const torch::Tensor& shift,
+                    const torch::Tensor& scale);
+
+/// The mean loss of predictions as users see them, `predictions` [n, outputs] and `targets` [n, T], in the unit of the
+/// training loss (`scale` [outputs] as above). Probabilities of 0 and 1 count as the next float beside them.
+/// NaN without any target.
+double loss_of_predictions(Loss loss, const Task& task, const std::vector<double>& predictions,
+                           const std::vector<double>& targets, const std::vector<double>& scale);
+
+/// A tensor's numbers as doubles, row-major.
+std::vector<double> values_of(const torch::Tensor& tensor);
+
+/// Number of targets that are not NaN.
+std::int64_t count_present(const torch::Tensor& targets);
+
+/// The derivative of masked_loss's sum, times `factor`, by one molecule's raw outputs. It holds copies of the targets.
+using LossSlope = cpu::LossSlope;
+LossSlope loss_slope(Loss loss, const torch::Tensor& targets, const torch::Tensor& shift, const torch::Tensor& scale,
+                     double factor);
+
+}  // namespace molgraph

@@ -1,0 +1,42 @@
+// From a configuration to a LibTorch module, and between a module and model.safetensors.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "apps/scoring/model_config.hpp"
+#include "datasets/archives/safetensors.hpp"
+#include "attention/reference/graph_model.hpp"
+
+namespace molgraph {
+
+/// A freshly initialised model; equal seeds give equal weights.
+std::shared_ptr<GraphModel> make_model(const ModelConfig& config, std::uint64_t seed);
+
+struct NamedTensor {
+  std::string name;
+  torch::Tensor tensor;
+};
+/// Parameters, then buffers.
+std::vector<NamedTensor> named_tensors(const GraphModel& model);
+
+/// Copies every stored tensor of the same name and shape into the model and returns a line for each that is missing,
+/// surplus or misshapen ("missing: NAME [shape]").
+std::vector<std::string> copy_tensors(const std::map<std::string, StoredTensor>& stored, GraphModel& model);
+
+/// Parameters and buffers by name, with "molgraph.config" and "molgraph.featurizer" as metadata. Atomic, deterministic bytes.
+void save_model(const std::string& path, const GraphModel& model, const ModelConfig& config);
+
+/// Model output [B, outputs] -> what users see: target's unit, probabilities, or class probabilities per target.
+torch::Tensor to_predictions(const Task& task, const torch::Tensor& values);
+
+struct LoadedModel {
+  ModelConfig config;
+  std::shared_ptr<GraphModel> model;
+};
+/// Throws FileError naming every missing, surplus or misshapen tensor.
+LoadedModel load_model(const std::string& path);
+
+}  // namespace molgraph

@@ -1,0 +1,148 @@
+#include "apps/training/optimizer.hpp"
+
+#include <ATen/Parallel.h>
+
+#include <cmath>
+
+namespace molgraph {
+namespace {
+
+constexpr double kBeta1 = 0.9, kBeta2 = 0.999, kEpsilon = 1e-8;
+constexpr std::int64_t kPiece = 1 << 16;   // of a tensor, for one thread
+
+/// The factors of one update of one parameter.
+struct Update {
+  float keep;          ///< 1 - lr * decay
+  float step;          ///< lr / (1 - beta1^t)
+  float root;          ///< 1 / sqrt(1 - beta2^t)
+  float clip;          ///< of the gradient
+};
+
+void update_piece(const Update& u, const float* gradient, float* mean, float* square, float* weight, std::int64_t count) {
+  constexpr auto kMean = static_cast<float>(kBeta1), kSquare = static_cast<float>(kBeta2);
+  for (std::int64_t i = 0; i < count; ++i) {
+    const float g = gradient[i] * u.clip;
+    mean[i] = kMean * mean[i] + (1 - kMean) * g;
+    square[i] = kSquare * square[i] + (1 - kSquare) * g * g;
+    weight[i] = u.keep * weight[i] - u.step * mean[i] / (std::sqrt(square[i]) * u.root + static_cast<float>(kEpsilon));
+  }
+}
+
+/// The norm of all gradients together, summed in a fixed order.
+double gradient_norm(const std::vector<torch::Tensor>& parameters) {
+  double total = 0;
+  for (const torch::Tensor& parameter : parameters) {
+    if (!parameter.grad().defined()) continue;
+    const float* gradient = parameter.grad().const_data_ptr<float>();
+    const std::int64_t count = parameter.numel();
+    double lanes[8] = {};
+    std::int64_t i = 0;
+    for (; i + 8 <= count; i += 8)
+      for (int l = 0; l < 8; ++l) lanes[l] += static_cast<double>(gradient[i + l]) * gradient[i + l];
+    for (; i < count; ++i) lanes[0] += static_cast<double>(gradient[i]) * gradient[i];
+    for (const double lane : lanes) total += lane;
+  }
+  return std::sqrt(total);
+}
+
+}  // namespace
+
+Optimizer::Optimizer(torch::nn::Module& module, const std::function<bool(const std::string&)>& decay_exempt,
+                     double weight_decay) {
+  for (const auto& item : module.named_parameters()) {
+    if (!item.value().requires_grad()) continue;
+    names_.push_back(item.key());
+    parameters_.push_back(item.value());
+    means_.push_back(torch::zeros_like(item.value()).detach());
+    squares_.push_back(torch::zeros_like(item.value()).detach());
+    decay_.push_back(decay_exempt(item.key()) ? 0.0 : weight_decay);
+  }
+}
+
+void Optimizer::zero_grad() {
+  for (torch::Tensor& parameter : parameters_)
+    if (parameter.grad().defined()) parameter.mutable_grad().zero_();
+}
+
+void Optimizer::sum_gradients(Processes& processes) {
+  if (processes.alone()) return;
+  torch::NoGradGuard no_grad;
+  // Behind the numbers stands who has a gradient: a process whose part of the batch has no target has none.
+  std::vector<float> flat, has;
+  for (const torch::Tensor& parameter : parameters_) {
+    const auto first = flat.size();
+    flat.resize(first + static_cast<std::size_t>(parameter.numel()), 0.0f);
+    has.push_back(parameter.grad().defined() ? 1.0f : 0.0f);
+    if (!parameter.grad().defined()) continue;
+    const torch::Tensor gradient = parameter.grad().contiguous();
+    std::copy_n(gradient.const_data_ptr<float>(), gradient.numel(), flat.data() + first);
+  }
+  const auto behind = flat.size();
+  flat.insert(flat.end(), has.begin(), has.end());
+  processes.sum(std::span(flat));
+  const float* from = flat.data();
+  for (std::size_t k = 0; k < parameters_.size(); ++k) {
+    torch::Tensor& parameter = parameters_[k];
+    if (flat[behind + k] > 0) parameter.mutable_grad() = torch::from_blob(const_cast<float*>(from), parameter.sizes()).clone();
+    from += parameter.numel();
+  }
+}
+
+void Optimizer::step(double learning_rate, double clip) {
+  torch::NoGradGuard no_grad;
+  for (torch::Tensor& parameter : parameters_)
+    if (parameter.grad().defined() && !parameter.grad().is_contiguous()) parameter.mutable_grad() = parameter.grad().contiguous();
+  ++updates_;
+  Update u;
+  u.step = static_cast<float>(learning_rate / (1 - std::pow(kBeta1, static_cast<double>(updates_))));
+  u.root = static_cast<float>(1 / std::sqrt(1 - std::pow(kBeta2, static_cast<double>(updates_))));
+  u.clip = clip > 0 ? static_cast<float>(std::min(1.0, clip / (gradient_norm(parameters_) + 1e-6))) : 1.0f;
+  for (std::size_t k = 0; k < parameters_.size(); ++k) {
+    if (!parameters_[k].grad().defined()) continue;
+    u.keep = static_cast<float>(1 - learning_rate * decay_[k]);
+    const float* gradient = parameters_[k].grad().const_data_ptr<float>();
+    float *mean = means_[k].data_ptr<float>(), *square = squares_[k].data_ptr<float>(), *weight = parameters_[k].data_ptr<float>();
+    at::parallel_for(0, parameters_[k].numel(), kPiece, [&](std::int64_t begin, std::int64_t end) {
+      update_piece(u, gradient + begin, mean + begin, square + begin, weight + begin, end - begin);
+    });
+  }
+}
+
+void Optimizer::append_state(NamedTensors& tensors) const {
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    tensors.emplace_back("adam.m." + names_[i], means_[i]);
+    tensors.emplace_back("adam.v." + names_[i], squares_[i]);
+  }
+}
+
+void Optimizer::set_updates(std::int64_t updates) { updates_ = updates; }
+
+WeightAverage::WeightAverage(torch::nn::Module& module, double decay) : decay_(decay) {
+  if (decay_ == 0) return;
+  for (const auto& item : module.named_parameters()) {
+    if (!item.value().requires_grad()) continue;
+    names_.push_back(item.key());
+    parameters_.push_back(item.value());
+    averages_.push_back(item.value().detach().clone());
+  }
+}
+
+void WeightAverage::update() {
+  torch::NoGradGuard no_grad;
+  for (std::size_t i = 0; i < averages_.size(); ++i) averages_[i].lerp_(parameters_[i].detach(), 1.0 - decay_);
+}
+
+void WeightAverage::swap() {
+  torch::NoGradGuard no_grad;
+  for (std::size_t i = 0; i < averages_.size(); ++i) {
+    const torch::Tensor weights = parameters_[i].detach().clone();
+    parameters_[i].copy_(averages_[i]);
+    averages_[i].copy_(weights);
+  }
+}
+
+void WeightAverage::append_state(NamedTensors& tensors) const {
+  for (std::size_t i = 0; i < averages_.size(); ++i) tensors.emplace_back("ema." + names_[i], averages_[i]);
+}
+
+}  // namespace molgraph

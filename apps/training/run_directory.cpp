@@ -1,0 +1,90 @@
+#include "apps/training/run_directory.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+
+#include "apps/scoring/run_record.hpp"
+#include "datasets/system/files.hpp"
+#include "datasets/tables/table_reader.hpp"
+#include "datasets/system/text.hpp"
+
+namespace molgraph {
+namespace {
+
+std::string cell(const std::string& text) { return quote_cell(text, ','); }
+
+/// A missing value is an empty cell.
+std::string or_blank(double value, const std::string& text) { return std::isnan(value) ? "" : text; }
+
+std::string class_label(const Task& task, std::size_t label) {
+  return label < task.class_labels.size() ? task.class_labels[label] : std::to_string(label);
+}
+
+}  // namespace
+
+std::vector<std::string> RunDirectory::files() const {
+  std::vector<std::string> all{config(),           model(),    best(),    last(), metrics(), splits(),
+                               test_predictions(), rejected(), results(), lock(), log(), folder + "/" + kRunRecord};
+  std::error_code error;
+  for (int member = 0;; ++member) {
+    const RunDirectory inner{folder + "/model_" + std::to_string(member)};
+    if (!std::filesystem::is_directory(inner.folder, error)) return all;
+    for (std::string& file : inner.files()) all.push_back(std::move(file));
+  }
+}
+
+void write_splits(const std::string& path, const MoleculeSet& set, const Split& split) {
+  std::vector<const char*> part(static_cast<std::size_t>(set.size()), "");
+  for (auto g : split.train) part[static_cast<std::size_t>(g)] = "train";
+  for (auto g : split.valid) part[static_cast<std::size_t>(g)] = "valid";
+  for (auto g : split.test) part[static_cast<std::size_t>(g)] = "test";
+  std::string text = "row,id,smiles,split\n";
+  for (std::size_t g = 0; g < part.size(); ++g) {
+    text += std::to_string(set.row[g]) + "," + cell(set.id[g]) + "," + cell(set.smiles[g]) + "," + part[g] + "\n";
+  }
+  write_file_atomically(path, text);
+}
+
+void write_rejected(const std::string& path, const MoleculeSet& set) {
+  if (set.rejected.empty()) return;
+  std::string text = "row,status,reason,smiles\n";
+  for (const auto& row : set.rejected) {
+    text += std::to_string(row.row) + "," + row.status + "," + cell(row.reason) + "," + cell(row.text) + "\n";
+  }
+  write_file_atomically(path, text);
+}
+
+void write_predictions(const std::string& path, const MoleculeSet& set, const std::vector<std::int64_t>& indices,
+                       const std::vector<double>& predictions, const std::vector<double>& output_scale) {
+  const Task& task = set.task;
+  const std::size_t num_targets = task.names.size(), outputs = static_cast<std::size_t>(task.num_outputs());
+  const auto classes = static_cast<std::size_t>(task.classes);
+  const bool multiclass = task.kind == TaskKind::multiclass;
+  std::string text = "id,smiles";
+  for (const auto& name : task.names) {
+    text += "," + cell(name) + "," + cell(name + "_pred");
+    for (std::size_t c = 0; multiclass && c < classes; ++c) text += "," + cell(name + "_prob_" + class_label(task, c));
+  }
+  text += "\n";
+  for (std::size_t k = 0; k < indices.size(); ++k) {
+    const auto g = static_cast<std::size_t>(indices[k]);
+    text += cell(set.id[g]) + "," + cell(set.smiles[g]);
+    for (std::size_t t = 0; t < num_targets; ++t) {
+      const double target = set.targets[g * num_targets + t];
+      const double* row = predictions.data() + k * outputs + (multiclass ? t * classes : t);
+      if (!multiclass) {
+        text += "," + or_blank(target, number_text(target)) + "," + or_blank(*row, number_text(*row, output_scale[t]));
+        continue;
+      }
+      text += "," + (std::isnan(target) ? "" : cell(class_label(task, static_cast<std::size_t>(target))));
+      text += "," + cell(class_label(task, static_cast<std::size_t>(std::max_element(row, row + classes) - row)));
+      for (std::size_t c = 0; c < classes; ++c) text += "," + or_blank(row[c], number_text(row[c], 1));
+    }
+    text += "\n";
+  }
+  write_file_atomically(path, text);
+}
+
+}  // namespace molgraph

@@ -1,0 +1,44 @@
+// The files of a run: splits, predictions, and where things lie.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "datasets/store/molecule_set.hpp"
+#include "datasets/splits/splits.hpp"
+
+namespace molgraph {
+
+/// The first line of config.toml.
+inline constexpr const char* kConfigHeading = "# All options of this run, resolved; molgraph-train --config takes this file.";
+
+/// Paths inside a run directory.
+struct RunDirectory {
+  std::string folder;
+  std::string config() const { return folder + "/config.toml"; }
+  std::string model() const { return folder + "/model.safetensors"; }
+  std::string best() const { return folder + "/checkpoints/best.safetensors"; }
+  std::string last() const { return folder + "/checkpoints/last.safetensors"; }
+  std::string metrics() const { return folder + "/metrics.csv"; }
+  std::string splits() const { return folder + "/splits.csv"; }
+  std::string test_predictions() const { return folder + "/test_predictions.csv"; }
+  std::string rejected() const { return folder + "/rejected.csv"; }
+  std::string results() const { return folder + "/results.csv"; }
+  std::string lock() const { return folder + "/training.lock"; }   ///< while a process writes here
+  std::string log() const { return folder + "/log.txt"; }
+  /// All of these, and those of the runs in it (model_0, model_1, ...) that are there.
+  std::vector<std::string> files() const;
+};
+
+/// Columns row, id, smiles, split; in the order of the set; molecules in no part have an empty split.
+void write_splits(const std::string& path, const MoleculeSet& set, const Split& split);
+
+/// Columns row, status, reason, smiles; nothing is written without rejected rows.
+void write_rejected(const std::string& path, const MoleculeSet& set);
+
+/// Columns id, smiles, then per target its true value and NAME_pred (multiclass: the class, and NAME_prob_CLASS).
+/// `predictions` [n, outputs] for the molecules `indices`.
+void write_predictions(const std::string& path, const MoleculeSet& set, const std::vector<std::int64_t>& indices,
+                       const std::vector<double>& predictions, const std::vector<double>& output_scale);
+
+}  // namespace molgraph

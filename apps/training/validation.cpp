@@ -1,0 +1,33 @@
+#include "apps/training/validation.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace molgraph {
+
+Validation::Validation(Metric metric, Loss loss, const Task& task, std::vector<double> targets,
+                       const std::vector<double>& scale)
+    : metric_(metric),
+      loss_(loss),
+      task_(task),
+      targets_(std::move(targets)),
+      scale_(scale),
+      reason_(why_no_metric(metric, task, targets_)),
+      guide_(reason_.empty() ? Guide::metric : Guide::loss) {
+  if (std::ranges::all_of(targets_, [](auto target) { return std::isnan(target); })) guide_ = Guide::none;
+}
+
+std::string Validation::name() const { return by_loss() ? "loss" : std::string(to_string(metric_)); }
+
+std::string Validation::warning() const {
+  if (!by_loss()) return {};
+  return "the validation part gives no " + std::string(to_string(metric_)) + " (" + reason_ +
+         "): its loss chooses the best epoch";
+}
+
+double Validation::value(const std::vector<double>& predictions) const {
+  if (by_loss()) return loss_of_predictions(loss_, task_, predictions, targets_, scale_);
+  return evaluate_metric(metric_, task_, predictions, targets_).value;
+}
+
+}  // namespace molgraph

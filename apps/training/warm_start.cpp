@@ -1,0 +1,58 @@
+#include "apps/training/warm_start.hpp"
+
+#include <filesystem>
+
+#include "apps/scoring/model_file.hpp"
+#include "featurize/graph/error.hpp"
+
+namespace molgraph {
+namespace {
+
+bool belongs_to_head(const std::string& name) {
+  return name.starts_with("head.") || name == "target_shift" || name == "target_scale";
+}
+
+/// A file without labels (numbers, or written before they were kept) fits any.
+bool other_labels(const Task& a, const Task& b) {
+  return !a.class_labels.empty() && !b.class_labels.empty() && a.class_labels != b.class_labels;
+}
+
+}  // namespace
+
+std::string model_file_of(const std::string& run) {
+  namespace fs = std::filesystem;
+  if (fs::is_regular_file(run)) return run;
+  for (const char* name : {"/model.safetensors", "/checkpoints/best.safetensors"}) {
+    if (fs::is_regular_file(run + name)) return run + name;
+  }
+  throw FileError(run + ": no run directory: neither model.safetensors nor checkpoints/best.safetensors is in it");
+}
+
+bool needs_new_head(const Task& start, const Task& task) {
+  return start.names != task.names || start.kind != task.kind || start.num_outputs() != task.num_outputs() ||
+         other_labels(start, task);
+}
+
+WarmStart warm_start(const std::string& path, const ModelConfig& start, const ModelConfig& config, GraphModel& model) {
+  WarmStart result;
+  result.new_head = needs_new_head(start.task, config.task);
+  SafetensorsFile file = read_model_file(path);
+  if (result.new_head) std::erase_if(file.tensors, [](const auto& item) { return belongs_to_head(item.first); });
+  std::string problems;
+  for (const auto& problem : copy_tensors(file.tensors, model)) {
+    constexpr std::string_view kMissing = "missing: ";
+    const std::string name = problem.starts_with(kMissing)
+                                 ? problem.substr(kMissing.size(), problem.find(" [") - kMissing.size())
+                                 : std::string();
+    if (result.new_head && belongs_to_head(name)) continue;
+    if (!name.empty() && model.is_gate(name) && !start.encoder().gate.enabled) {
+      result.fresh.push_back(name);
+      continue;
+    }
+    problems += "\n  " + problem;
+  }
+  if (!problems.empty()) throw FileError(path + ": these weights do not fit:" + problems);
+  return result;
+}
+
+}  // namespace molgraph

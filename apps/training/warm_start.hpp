@@ -1,0 +1,27 @@
+// Starting from the weights of another run (--from).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "apps/training/model_factory.hpp"
+
+namespace molgraph {
+
+/// The model file of a run directory (or the file itself). Throws FileError.
+std::string model_file_of(const std::string& run);
+
+/// Other targets than those of the run one starts from: head and target scaling are new.
+bool needs_new_head(const Task& start, const Task& task);
+
+/// What of the model did not come from the other run.
+struct WarmStart {
+  bool new_head = false;            ///< needs_new_head()
+  std::vector<std::string> fresh;   ///< other tensors that keep their initial values: the gates
+};
+
+/// Copies the weights of `file` (its configuration is `start`) into `model` (its configuration is `config`).
+/// Throws FileError naming tensors that fit neither as they are, nor as a new head, nor as a new gate.
+WarmStart warm_start(const std::string& file, const ModelConfig& start, const ModelConfig& config, GraphModel& model);
+
+}  // namespace molgraph

@@ -1,0 +1,112 @@
+// The encoder stack on the CPU, one pack of molecules at a time: all layers forward, then all layers back.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "attention/cpu/pack.hpp"
+#include "attention/cpu/terms.hpp"
+#include "attention/cpu/weights.hpp"
+#include "attention/spec/random.hpp"
+
+namespace molgraph::cpu {
+
+/// Where a training pass takes its random numbers; `training` off = none are drawn.
+struct RandomMode {
+  bool training = false;
+  std::uint64_t seed = 0;
+  std::uint32_t step = 0, ascent = 0;
+};
+
+/// What goes through the stack beside the node input.
+struct PackInput {
+  const Pack* pack = nullptr;
+  const std::int64_t* row = nullptr;     ///< [molecules] keys of their random numbers
+  PairInputs pairs;
+  RandomMode random;
+  bool keep_activations = false;         ///< for backward()
+};
+
+/// Where somebody wants a layer's states: 0 = node input, l = after block l, -1 = output.
+struct KeptLayer {
+  int layer = -1;
+  float* states = nullptr;               ///< [tokens of the pack, C]
+};
+
+/// The gradients of a pass, all added to.
+struct PackGradient {
+  float* flat = nullptr;                 ///< as FlatLayout
+  PairGradients pairs;                   ///< of PackInput::pairs
+};
+
+/// One thread's workspace. It holds a pack's activations from forward() to backward().
+///
+/// The stack has 2L half-layers: 2l is the attention of layer l, 2l + 1 its FFN. Stage s stands before half-layer s (and
+/// stage 2L at the end): `sum` is the residual stream, `normed` its LayerNorm. Pre-LN: a half reads `normed` and adds to
+/// `sum`. Post-LN: it reads `normed` and adds to `normed`.
+class Encoder {
+ public:
+  explicit Encoder(const EncoderShape& shape);
+
+  /// Node input of the next pack, [tokens, stride]; to be filled before forward(), zero beyond the width.
+  float* input(std::size_t tokens);
+  /// `graph` [molecules, stride]: the virtual nodes' final rows.
+  void forward(const EncoderWeights& weights, const PackInput& input, const std::vector<KeptLayer>& kept, float* graph);
+  /// `dgraph` [molecules, stride]. Returns the node input's gradient, [tokens, stride].
+  const float* backward(const EncoderWeights& weights, const float* dgraph, const PackGradient& gradient);
+
+ private:
+  struct Stage {
+    std::vector<float> sum, normed, statistics;
+  };
+  struct LayerState {
+    std::vector<float> qkv, softmax, z, hidden, slope;
+    std::vector<std::uint8_t> weight_bits, activation_bits, residual_bits[2];
+  };
+
+  const Pack& pack() const { return *input_.pack; }
+  bool keeps() const { return input_.keep_activations; }
+  LayerState& state_of(std::size_t layer) { return layers_[keeps() ? layer : 0]; }
+  Stage& stage(std::size_t s) { return stages_[s == 0 || keeps() ? s : 1 + s % 2]; }
+  const float* half_input(std::size_t s);
+  std::size_t norm_offset(const FlatLayout& layout, std::size_t s) const;
+  void load_terms(const EncoderWeights& weights, std::size_t layer, bool always);
+  std::size_t rows_of(std::size_t s) const;
+  bool is_virtual_only(std::size_t s) const;
+  const float* virtual_rows(const float* x);
+  void spread_virtual_rows(float* x) const;
+  Attention attention_of(std::size_t molecule, LayerState& state, bool virtual_only);
+  void draw_token_bits(std::size_t layer, RandomSite site, std::size_t width, double p, std::vector<std::uint8_t>& bits);
+  void draw_weight_bits(std::size_t layer, std::vector<std::uint8_t>& bits);
+  RandomStream stream(std::size_t molecule, std::size_t layer, RandomSite site) const;
+  static float scale_of(double p);
+  Keep residual_keep(LayerState& state, std::size_t half) const;
+  void norm(const EncoderWeights& weights, std::size_t s, const float* carry, const float* branch, const Keep& keep);
+  void product(const PackedMatrix& matrix, const float* x, std::size_t rows, const float* bias, float* y,
+               const PackedLinear* next = nullptr);
+  void multiply(const PackedLinear& linear, const float* x, std::size_t rows, float* y, const PackedLinear* next);
+  void attend(const PackedLayer& layer, std::size_t k, const float* x, LayerState& state);
+  void feed_forward(const PackedLayer& layer, std::size_t k, const float* x, LayerState& state, const PackedLinear* next);
+  void keep_layer(const std::vector<KeptLayer>& kept, int layer, const float* states) const;
+
+  void norm_back(const EncoderWeights& weights, std::size_t s, const float* dy, float* dx, bool accumulate, float* flat);
+  void linear_back(const PackedLinear& linear, const LinearOffsets& offsets, std::size_t rows, const float* x, const float* dy,
+                   float* dx, float* flat);
+  void attend_back(const EncoderWeights& weights, std::size_t layer, const float* dy, float* dx, float* flat);
+  void feed_forward_back(const EncoderWeights& weights, std::size_t layer, const float* dy, float* dx, float* flat);
+  void finish_terms(const EncoderWeights& weights, std::size_t layer, const PackGradient& gradient);
+
+  const EncoderShape& shape_;
+  const Kernels& kernels_;
+  std::size_t layers_count_;
+  PackInput input_;
+  bool virtual_only_ = false;   ///< of the pack at hand: behind the last attention only the virtual nodes go on
+  PackTerms terms_;
+  std::vector<LayerState> layers_;
+  std::vector<Stage> stages_;
+  std::vector<float> branch_, virtual_, scratch_;              // forward
+  std::vector<float> flow_, dy_, dbranch_, dhidden_, dqkv_;   // backward
+  std::vector<std::uint16_t> draws_, rounded_;
+};
+
+}  // namespace molgraph::cpu

@@ -1,0 +1,155 @@
+#include "attention/cpu/head.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+
+namespace molgraph::cpu {
+namespace {
+
+float phi(float x) { return 0.5f * (1.0f + std::erf(x * 0.70710678f)); }
+float gelu_slope(float x) { return phi(x) + x * 0.39894228f * std::exp(-0.5f * x * x); }
+
+// Mean and 1/deviation.
+std::pair<float, float> statistics(const std::vector<float>& x) {
+  double mean = 0, square = 0;
+  for (const float value : x) mean += value / static_cast<double>(x.size());
+  for (const float value : x) square += (value - mean) * (value - mean) / static_cast<double>(x.size());
+  return {static_cast<float>(mean), static_cast<float>(1.0 / std::sqrt(square + kLayerNormEpsilon))};
+}
+
+}  // namespace
+
+Head::Head(std::size_t width, std::size_t outputs, const HeadOptions& options) {
+  const auto add = [&](const std::string& name, std::size_t out) -> Layer& {
+    layers_.push_back({.name = name, .in = width, .out = out, .offset = size_});
+    size_ += (width + 1) * out;
+    return layers_.back();
+  };
+  for (int k = 0; k < options.last_mlp; ++k) add("last_mlp." + std::to_string(k) + ".0", width).gelu = true;
+  if (options.transform) {
+    Layer& layer = add("transform", width);
+    layer.gelu = layer.norm = true;
+    layer.norm_name = "transform_norm";
+    layer.norm_offset = size_;
+    size_ += 2 * width;
+  }
+  add("linear", outputs);
+  flat_.resize(size_);
+}
+
+std::vector<TensorSpec> Head::tensors() const {
+  std::vector<TensorSpec> all;
+  for (const Layer& layer : layers_) {
+    const auto in = static_cast<std::int64_t>(layer.in), out = static_cast<std::int64_t>(layer.out);
+    all.push_back({layer.name + ".weight", {out, in}});
+    all.push_back({layer.name + ".bias", {out}});
+    if (!layer.norm) continue;
+    all.push_back({layer.norm_name + ".weight", {out}});
+    all.push_back({layer.norm_name + ".bias", {out}});
+  }
+  return all;
+}
+
+void Head::assign(const TensorLookup& tensors) {
+  const auto copy = [&](const std::string& name, std::size_t count, std::size_t offset) {
+    const float* from = tensors(name);
+    assert(from != nullptr);
+    std::copy_n(from, count, flat_.data() + offset);
+  };
+  for (const Layer& layer : layers_) {
+    copy(layer.name + ".weight", layer.in * layer.out, layer.offset);
+    copy(layer.name + ".bias", layer.out, layer.offset + layer.in * layer.out);
+    if (!layer.norm) continue;
+    copy(layer.norm_name + ".weight", layer.out, layer.norm_offset);
+    copy(layer.norm_name + ".bias", layer.out, layer.norm_offset + layer.out);
+  }
+}
+
+void Head::add_gradients(const float* flat, const GradientLookup& gradients) const {
+  const auto add = [&](const std::string& name, std::size_t count, std::size_t offset) {
+    float* to = gradients(name);
+    for (std::size_t i = 0; to != nullptr && i < count; ++i) to[i] += flat[offset + i];
+  };
+  for (const Layer& layer : layers_) {
+    add(layer.name + ".weight", layer.in * layer.out, layer.offset);
+    add(layer.name + ".bias", layer.out, layer.offset + layer.in * layer.out);
+    if (!layer.norm) continue;
+    add(layer.norm_name + ".weight", layer.out, layer.norm_offset);
+    add(layer.norm_name + ".bias", layer.out, layer.norm_offset + layer.out);
+  }
+}
+
+void Head::run(const Layer& layer, std::vector<float>& x, Trace* trace) const {
+  const float *weight = flat_.data() + layer.offset, *bias = weight + layer.in * layer.out;
+  std::vector<float> y(layer.out);
+  for (std::size_t o = 0; o < layer.out; ++o) {
+    float lanes[16] = {};   // partial sums, so that the loop can be vectorised without reordering
+    std::size_t i = 0;
+    for (; i + 16 <= layer.in; i += 16)
+      for (std::size_t l = 0; l < 16; ++l) lanes[l] += weight[o * layer.in + i + l] * x[i + l];
+    float sum = bias[o];
+    for (; i < layer.in; ++i) sum += weight[o * layer.in + i] * x[i];
+    for (const float lane : lanes) sum += lane;
+    y[o] = sum;
+  }
+  if (trace != nullptr) trace->input = x, trace->before_gelu = y;
+  if (layer.gelu)
+    for (float& value : y) value *= phi(value);
+  if (layer.norm) {
+    if (trace != nullptr) trace->before_norm = y;
+    const auto [mean, scale] = statistics(y);
+    const float *gain = flat_.data() + layer.norm_offset, *shift = gain + layer.out;
+    for (std::size_t o = 0; o < layer.out; ++o) y[o] = (y[o] - mean) * scale * gain[o] + shift[o];
+  }
+  x = std::move(y);
+}
+
+void Head::back(const Layer& layer, const Trace& trace, std::vector<float>& slope, float* flat) const {
+  if (layer.norm) {
+    const auto [mean, scale] = statistics(trace.before_norm);
+    const float* gain = flat_.data() + layer.norm_offset;
+    float total = 0, product = 0;
+    for (std::size_t o = 0; o < layer.out; ++o) {
+      const float unit = (trace.before_norm[o] - mean) * scale;
+      flat[layer.norm_offset + o] += slope[o] * unit;
+      flat[layer.norm_offset + layer.out + o] += slope[o];
+      total += slope[o] * gain[o] / static_cast<float>(layer.out);
+      product += slope[o] * gain[o] * unit / static_cast<float>(layer.out);
+    }
+    for (std::size_t o = 0; o < layer.out; ++o)
+      slope[o] = scale * (slope[o] * gain[o] - total - (trace.before_norm[o] - mean) * scale * product);
+  }
+  if (layer.gelu)
+    for (std::size_t o = 0; o < layer.out; ++o) slope[o] *= gelu_slope(trace.before_gelu[o]);
+  std::vector<float> down(layer.in, 0.0f);
+  const float* weight = flat_.data() + layer.offset;
+  for (std::size_t o = 0; o < layer.out; ++o) {
+    flat[layer.offset + layer.in * layer.out + o] += slope[o];
+    for (std::size_t i = 0; i < layer.in; ++i) {
+      flat[layer.offset + o * layer.in + i] += slope[o] * trace.input[i];
+      down[i] += slope[o] * weight[o * layer.in + i];
+    }
+  }
+  slope = std::move(down);
+}
+
+void Head::forward(const float* graph, float* scaled) const {
+  std::vector<float> x(graph, graph + layers_.front().in);
+  for (const Layer& layer : layers_) run(layer, x, nullptr);
+  std::copy(x.begin(), x.end(), scaled);
+}
+
+void Head::gradient(const float* graph, const std::function<void(const float*, float*)>& slope_of, float* scaled,
+                    float* dgraph, float* flat) const {
+  std::vector<float> x(graph, graph + layers_.front().in);
+  std::vector<Trace> traces(layers_.size());
+  for (std::size_t k = 0; k < layers_.size(); ++k) run(layers_[k], x, &traces[k]);
+  std::copy(x.begin(), x.end(), scaled);
+  std::vector<float> slope(x.size(), 0.0f);
+  slope_of(x.data(), slope.data());
+  for (std::size_t k = layers_.size(); k-- > 0;) back(layers_[k], traces[k], slope, flat);
+  std::copy(slope.begin(), slope.end(), dgraph);
+}
+
+}  // namespace molgraph::cpu

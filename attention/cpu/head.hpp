@@ -1,0 +1,48 @@
+// The task head without LibTorch: task_head.hpp has its parts. A few rows per pack, so plain loops.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "attention/cpu/weights.hpp"
+#include "attention/spec/head_options.hpp"
+
+namespace molgraph::cpu {
+
+class Head {
+ public:
+  Head(std::size_t width, std::size_t outputs, const HeadOptions& options);
+  std::vector<TensorSpec> tensors() const;
+  /// Names as in the module: "linear.weight" ...
+  void assign(const TensorLookup& tensors);
+  std::size_t gradient_size() const { return size_; }
+
+  /// One molecule, `graph` [C] -> `scaled` [outputs].
+  void forward(const float* graph, float* scaled) const;
+  /// The same again with its way back: `slope` makes dscaled [outputs] from scaled. `dgraph` [C] is overwritten, `flat`
+  /// [gradient_size()] added to.
+  void gradient(const float* graph, const std::function<void(const float* scaled, float* dscaled)>& slope, float* scaled,
+                float* dgraph, float* flat) const;
+  void add_gradients(const float* flat, const GradientLookup& gradients) const;
+
+ private:
+  struct Layer {
+    std::string name;
+    std::size_t in, out, offset;   ///< weight [out, in], then bias [out], in the flat buffer
+    bool gelu = false, norm = false;
+    std::size_t norm_offset = 0;   ///< LayerNorm behind the GELU: weight, bias [out]
+    std::string norm_name;
+  };
+  struct Trace {
+    std::vector<float> input, before_gelu, before_norm;
+  };
+  void run(const Layer& layer, std::vector<float>& x, Trace* trace) const;
+  void back(const Layer& layer, const Trace& trace, std::vector<float>& slope, float* flat) const;
+
+  std::vector<Layer> layers_;
+  std::size_t size_ = 0;
+  std::vector<float> flat_;
+};
+
+}  // namespace molgraph::cpu

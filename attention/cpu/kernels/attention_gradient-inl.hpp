@@ -1,0 +1,138 @@
+// The way back through the attention of one molecule. With w = drop(a C), a the softmax:
+//     da_ij = drop(dz_i . (v_j + PV)) C_ij,  ds_ij = a_ij (da_ij - sum_j da_ij a_ij),  dC_ij = drop(dz_i . (v_j + PV)) a_ij
+// Queries first (row by row: ds, dq, what the rows add to the tables), then keys (dk, dv, and the tables' sums).
+#if defined(MOLGRAPH_CPU_ATTENTION_GRADIENT_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef MOLGRAPH_CPU_ATTENTION_GRADIENT_INL
+#undef MOLGRAPH_CPU_ATTENTION_GRADIENT_INL
+#else
+#define MOLGRAPH_CPU_ATTENTION_GRADIENT_INL
+#endif
+
+#include "attention/cpu/kernels/attention-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace molgraph::cpu::HWY_NAMESPACE {
+
+// For the rows r: weights and slopes of all keys, scores[j] = alpha ds, and the sums by relation.
+template <class P>
+HWY_INLINE void slopes_of_row(const Attention& g, const AttentionGradient& d, const RowPair& r, std::size_t lane,
+                              const Scratch& s) {
+  const Tag tag;
+  const std::size_t n = g.tokens, heads = g.heads;
+  const float *dz0 = d.dz + r.first * d.dz_stride + lane, *dz1 = d.dz + r.second * d.dz_stride + lane;
+  const PairLine<P> softmax(g.softmax, g, r, lane), gate(g.gate, g, r, lane), dgate(d.dgate, g, r, lane), dbias(d.dbias, g, r, lane);
+  const PairLine<P> weights(s.weights, g, r, lane), slopes(s.slopes, g, r, lane);
+  const KeepLine<P> keep(g, r, lane);
+  const RelationLine relation(g.relation, n, r), key_relation(g.key_relation, n, r);
+  float* scores = s.scores;
+  const auto per_row = [&](float* table, std::size_t row) { return table + row * g.relations * g.heads + lane; };
+  if (g.value_rows != nullptr) {
+    zero(s.by_query, g.relations * kLanes);
+    in_parts(g.head_width, Products<P>{dz0, dz1, g.value_rows + lane, g.head_width * g.heads, g.relations, g.heads,
+                                       1.0f, s.by_query});
+    for (std::size_t j = 0; j < n; ++j)
+      hn::StoreU(at_relations<P>(s.by_query, relation.first[j], relation.second[j]), tag, scores + j * kLanes);
+  } else {
+    zero(s.scores, n * kLanes);
+  }
+  in_parts(g.head_width, Products<P>{dz0, dz1, g.v + lane, g.stride, n, g.heads, 1.0f, s.scores});
+
+  float *sum0 = nullptr, *sum1 = nullptr;
+  if (g.value_rows != nullptr) sum0 = per_row(s.weight_by_row, r.first), sum1 = per_row(s.weight_by_row, r.second);
+  Vec expectation = hn::Zero(tag);
+  for (std::size_t j = 0; j < n; ++j) {
+    const Vec a = softmax.load(j);
+    Vec slope = hn::LoadU(tag, scores + j * kLanes), weight = a;
+    const Vec gated = gate ? gate.load(j) : hn::Set(tag, 1.0f);
+    if (gate) weight = hn::Mul(weight, gated);
+    if (keep) {
+      slope = keep.kept(slope, j);
+      weight = keep.kept(weight, j);
+    }
+    weights.store(weight, j);
+    if (dgate) dgate.add(hn::Mul(slope, a), j);
+    if (gate) slope = hn::Mul(slope, gated);
+    if (sum0 != nullptr) P::add(weight, sum0 + relation.first[j] * heads, sum1 + relation.second[j] * heads, r.two);
+    expectation = hn::MulAdd(slope, a, expectation);
+    hn::StoreU(slope, tag, scores + j * kLanes);
+  }
+  const bool by_row = g.query_rows != nullptr || (g.key_rows != nullptr && g.key_by_row);
+  const bool by_column = g.key_rows != nullptr && !g.key_by_row;
+  float *dq0 = per_row(s.dby_query, r.first), *dq1 = per_row(s.dby_query, r.second);
+  float* dby_key = s.dby_key + lane;
+  const std::size_t row = g.relations * heads;
+  const Vec scale = hn::Set(tag, g.scale);
+  for (std::size_t j = 0; j < n; ++j) {
+    const Vec ds = hn::Mul(softmax.load(j), hn::Sub(hn::LoadU(tag, scores + j * kLanes), expectation));
+    if (dbias) dbias.add(ds, j);
+    const Vec scaled = hn::Mul(ds, scale);
+    hn::StoreU(scaled, tag, scores + j * kLanes);
+    slopes.store(scaled, j);
+    if (by_row) P::add(scaled, dq0 + relation.first[j] * heads, dq1 + relation.second[j] * heads, r.two);
+    if (by_column) {
+      float* of_key = dby_key + j * row;
+      P::add(scaled, of_key + key_relation.first[j] * heads, of_key + key_relation.second[j] * heads, r.two);
+    }
+  }
+}
+
+// rows[m] += sum over the first `tokens` tokens i of by_row[i, m] * x_i: what a table gets.
+template <class P>
+void table_gradient(const Attention& g, const float* by_row, const float* x, std::size_t x_stride, std::size_t tokens,
+                    std::size_t lane, float* rows) {
+  const std::size_t row_width = g.head_width * g.heads;
+  for (std::size_t m = 0; m < g.relations; m += P::kRows) {
+    const RowPair r = row_pair<P>(m, g.relations);
+    in_parts(g.head_width, Weighted<P>{by_row + r.first * g.heads + lane, by_row + r.second * g.heads + lane,
+                                       g.relations * g.heads, x + lane, x_stride, tokens, g.heads, 1.0f, true,
+                                       rows + r.first * row_width + lane, rows + r.second * row_width + lane, r.two});
+  }
+}
+
+// x_i += sum over relations m of by_row[i, m] * rows[m].
+template <class P>
+HWY_INLINE void add_table_rows(const Attention& g, const float* by_row, const float* rows, const RowPair& r,
+                               std::size_t lane, float* x) {
+  in_parts(g.head_width,
+           Weighted<P>{by_row + r.first * g.relations * g.heads + lane, by_row + r.second * g.relations * g.heads + lane,
+                       g.heads, rows + lane, g.head_width * g.heads, g.relations, g.heads, 1.0f, true,
+                       x + r.first * g.stride + lane, x + r.second * g.stride + lane, r.two});
+}
+
+template <class P>
+void attention_gradient_lanes(const Attention& g, const AttentionGradient& d, std::size_t lane) {
+  const Scratch s(g, true);
+  const std::size_t n = g.tokens, second = P::kRows == 2 ? kLanes / 2 : 0;
+  const bool key_column = g.key_rows != nullptr && !g.key_by_row;
+  for (std::size_t i = 0; i < g.queries; i += P::kRows) {
+    const RowPair r = row_pair<P>(i, g.queries);
+    slopes_of_row<P>(g, d, r, lane, s);
+    in_parts(g.head_width, Weighted<P>{s.scores, s.scores + second, kLanes, g.k + lane, g.stride, n, g.heads, 1.0f,
+                                       false, d.dq + r.first * g.stride + lane, d.dq + r.second * g.stride + lane, r.two});
+    if (g.query_rows != nullptr) add_table_rows<P>(g, s.dby_query, g.query_rows, r, lane, d.dq);
+  }
+  for (std::size_t j = 0; j < n; j += P::kRows) {
+    const RowPair r = row_pair<P>(j, n);
+    const std::size_t at0 = r.first * g.heads + lane, at1 = r.second * g.heads + lane;
+    float *k0 = d.dk + r.first * g.stride + lane, *k1 = d.dk + r.second * g.stride + lane;
+    float *v0 = d.dv + r.first * g.stride + lane, *v1 = d.dv + r.second * g.stride + lane;
+    in_parts(g.head_width, Weighted<P>{s.weights + at0, s.weights + at1, n * g.heads, d.dz + lane, d.dz_stride, g.queries,
+                                       g.heads, 1.0f, false, v0, v1, r.two});
+    in_parts(g.head_width, Weighted<P>{s.slopes + at0, s.slopes + at1, n * g.heads, g.q + lane, g.stride, g.queries, g.heads,
+                                       1.0f, false, k0, k1, r.two});
+    if (g.key_rows != nullptr) add_table_rows<P>(g, key_column ? s.dby_key : s.dby_query, g.key_rows, r, lane, d.dk);
+  }
+  if (g.query_rows != nullptr) table_gradient<P>(g, s.dby_query, g.q, g.stride, g.queries, lane, d.dquery_rows);
+  if (g.key_rows != nullptr) table_gradient<P>(g, key_column ? s.dby_key : s.dby_query, g.k, g.stride, n, lane, d.dkey_rows);
+  if (g.value_rows != nullptr) table_gradient<P>(g, s.weight_by_row, d.dz, d.dz_stride, g.queries, lane, d.dvalue_rows);
+}
+
+void attention_gradient(const Attention& g, const AttentionGradient& d) {
+  const Scratch s(g, true);
+  zero(s.dby_query, 3 * g.tokens * g.relations * g.heads);   // and dby_key and weight_by_row behind it
+  MOLGRAPH_FOR_ALL_HEADS(attention_gradient_lanes, g.heads, g, d);
+}
+
+}  // namespace molgraph::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+#endif

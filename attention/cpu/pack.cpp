@@ -1,0 +1,74 @@
+#include "attention/cpu/pack.hpp"
+
+#include <algorithm>
+
+namespace molgraph::cpu {
+
+void Pack::load(const GraphBatch& batch, std::size_t first_molecule, std::size_t last_molecule,
+                const EncoderShape& shape, const ClassRule& rule) {
+  first = first_molecule;
+  last = last_molecule;
+  const RelationTerms& terms = shape.options.terms;
+  const bool edges = terms.edge_query || terms.edge_key || terms.edge_value;
+  const std::size_t edge_classes = edges ? shape.edge_classes : 1;
+  if (number_.empty()) number_.assign(shape.topology_classes * edge_classes, -1);
+  tokens = static_cast<std::size_t>(batch.token_offset[last] - batch.token_offset[first]);
+  pairs = static_cast<std::size_t>(batch.pair_offset[last] - batch.pair_offset[first]);
+  molecules.resize(size());
+  relation.resize(pairs);
+  forbidden.assign(rule.forbidden_distance > 0 ? pairs : 0, 0);
+  const bool reverse = shape.options.key_term == KeyTerm::reverse;
+  reversed.resize(reverse ? pairs : 0);
+
+  std::vector<std::size_t> used;
+  for (std::size_t b = first; b < last; ++b) {
+    MoleculeRelations& molecule = molecules[b - first];
+    molecule.first_token = static_cast<std::size_t>(batch.token_offset[b] - batch.token_offset[first]);
+    molecule.first_pair = static_cast<std::size_t>(batch.pair_offset[b] - batch.pair_offset[first]);
+    molecule.tokens = static_cast<std::size_t>(batch.token_offset[b + 1] - batch.token_offset[b]);
+    molecule.topology.clear();
+    molecule.edge.clear();
+    const std::uint16_t* raw_topology = batch.topology.data() + batch.pair_offset[b];
+    const std::uint8_t* raw_edge = batch.edge.data() + batch.pair_offset[b];
+    const auto n = static_cast<std::int64_t>(molecule.tokens);
+    std::uint16_t* out = relation.data() + molecule.first_pair;
+    std::size_t p = 0;
+    used.clear();
+    for (std::int64_t i = 0; i < n; ++i) {
+      for (std::int64_t j = 0; j < n; ++j, ++p) {
+        const auto topology = static_cast<std::size_t>(rule.topology_class(i, j, raw_topology[p]));
+        const std::size_t edge = edges ? static_cast<std::size_t>(rule.edge_class(i, j, raw_edge[p])) : 0;
+        std::int32_t& number = number_[topology * edge_classes + edge];
+        if (number < 0) {
+          number = static_cast<std::int32_t>(molecule.count());
+          used.push_back(topology * edge_classes + edge);
+          molecule.topology.push_back(static_cast<std::uint16_t>(topology));
+          molecule.edge.push_back(static_cast<std::uint16_t>(edge));
+        }
+        out[p] = static_cast<std::uint16_t>(number);
+        if (!forbidden.empty()) forbidden[molecule.first_pair + p] = rule.forbidden(i, j, raw_topology[p]);
+      }
+    }
+    for (const std::size_t at : used) number_[at] = -1;
+    if (!reverse) continue;
+    for (std::size_t i = 0; i < molecule.tokens; ++i)
+      for (std::size_t j = 0; j < molecule.tokens; ++j)
+        reversed[molecule.first_pair + i * molecule.tokens + j] = out[j * molecule.tokens + i];
+  }
+}
+
+std::vector<std::size_t> split_into_packs(const GraphBatch& batch, std::size_t tokens, std::size_t parts) {
+  const auto molecules = static_cast<std::size_t>(batch.size());
+  const auto all = molecules > 0 ? static_cast<std::size_t>(batch.token_offset[molecules]) : 0;
+  const std::size_t count = (all + tokens * parts - 1) / (tokens * parts) * parts;
+  std::vector<std::size_t> offsets{0};
+  for (std::size_t b = 1, share = 1; b <= molecules; ++b) {   // a pack ends where its share of all tokens is reached
+    const std::size_t done = static_cast<std::size_t>(batch.token_offset[b]) * count;
+    if (done < share * all) continue;
+    offsets.push_back(b);
+    share = done / all + 1;
+  }
+  return offsets;
+}
+
+}  // namespace molgraph::cpu

@@ -1,0 +1,54 @@
+// The relation terms of one pack, looked up in one layer's tables, and the way of their gradients back into the tables.
+#pragma once
+
+#include <vector>
+
+#include "attention/cpu/pack.hpp"
+#include "attention/cpu/weights.hpp"
+
+namespace molgraph::cpu {
+
+/// Per-pair numbers that no table holds (edge paths, products of positions), [pairs, H] with padded heads: none, one for
+/// all layers, or one per layer. On the way back the same of their gradients, which are added to.
+template <class T>
+struct PairArrays {
+  std::vector<T*> bias;   ///< added to b_ij
+  std::vector<T*> gate;   ///< added to the gate, before ReLU
+  static T* of_layer(const std::vector<T*>& x, std::size_t layer) {
+    return x.empty() ? nullptr : x[x.size() == 1 ? 0 : layer];
+  }
+};
+using PairInputs = PairArrays<const float>;
+using PairGradients = PairArrays<float>;
+
+class PackTerms {
+ public:
+  explicit PackTerms(const EncoderShape& shape) : shape_(shape) {}
+
+  void load(const EncoderWeights& weights, const TableOffsets& tables, const Pack& pack, const float* pair_bias);
+  void load_gate(const EncoderWeights& weights, const TableOffsets& tables, const Pack& pack, const float* pair_gate);
+  /// The molecule's part of the operation's arguments.
+  void fill(const Pack& pack, std::size_t molecule, Attention& attention) const;
+  void fill(const Pack& pack, std::size_t molecule, AttentionGradient& gradient);
+
+  void clear_gradients();
+  void clear_gate_gradients();
+  /// Adds what the layers since the last clear left to the tables' gradients in `flat`, and the per-pair part to `dbias`.
+  void add_gradients(const TableOffsets& tables, const Pack& pack, float* flat, float* dbias) const;
+  void add_gate_gradients(const TableOffsets& tables, const Pack& pack, float* flat, float* dgate);
+
+ private:
+  struct Rows {
+    std::vector<float> query, key, value;   ///< [sum of M, d*H]
+    std::vector<float> bias, gate;          ///< [pairs, H]; empty = off
+  };
+  void load_rows(const Pack& pack, const float* topology, const float* edge, const float* everywhere, std::vector<float>& rows) const;
+  void scatter_rows(const Pack& pack, const std::vector<float>& rows, std::size_t topology, std::size_t edge,
+                    std::size_t everywhere, float* flat) const;
+
+  const EncoderShape& shape_;
+  std::vector<std::size_t> first_relation_;   ///< [molecules + 1] in the rows
+  Rows rows_, gradients_;
+};
+
+}  // namespace molgraph::cpu

@@ -1,0 +1,340 @@
+// What a model on the device does whatever its products read: parameters, batches, predictions, and updates on resident molecules.
+// What it computes stands in model.cu.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <mutex>
+#include <numeric>
+#include <tuple>
+
+#include "attention/cuda/border.hpp"
+#include "attention/cuda/kernels/loss.cuh"
+#include "attention/cuda/model.hpp"
+#include "attention/cuda/molecules.hpp"
+#include "attention/cuda/kernels/optimizer.cuh"
+#include "attention/cuda/parameters.hpp"
+#include "attention/spec/plan_check.hpp"
+
+namespace molgraph::MOLGRAPH_CUDA {
+
+// Gradients are summed in so many parts, or fewer where the parameters are many.
+inline constexpr int kSlices = 8;
+inline constexpr std::int64_t kSliceFloats = std::int64_t{1} << 23;
+// Batches of training are filled up to these steps, so that few recordings serve all of them.
+inline constexpr FillUp kTrainingFill{.rows = 128, .relations = 512, .pairs = 8192, .molecules = 32};
+
+/// What does not depend on the type of the products' factors.
+class Engine : public Model {
+ public:
+  Engine(const ModelPlan& plan, int number) : plan_(plan), parameters_(plan), number_(number) {
+    if (const std::string reason = why_unusable(number); !reason.empty()) throw DeviceError(reason);
+    use_device(number);
+    stream_ = make_stream();
+    const auto size = static_cast<std::size_t>(parameters_.size());
+    clear(weights_.sized(size), size * sizeof(float), stream_);
+    slices_ = static_cast<int>(std::clamp<std::int64_t>(kSliceFloats / parameters_.size(), 1, kSlices));
+    std::vector<std::int32_t> bond_rows;
+    for (const auto& rows : rows_of_bond_ids(plan.features)) bond_rows.insert(bond_rows.end(), rows.begin(), rows.end());
+    bond_rows_.upload(bond_rows, stream_);
+  }
+  ~Engine() override { destroy_stream(stream_); }
+
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  /// Makes what is derived from the weights: rounded copies, tables of paths and classes.
+  virtual void derive() = 0;
+  /// The virtual nodes' predictions [B, outputs], on the device.
+  virtual const float* forward(const ResidentMolecules& set, const BatchPlaces& batch, const DrawKey* draws, const float* perturbation, bool keep) = 0;
+  virtual const float* states(int layer) const = 0;
+  /// From dscaled [B, outputs] to the partial gradients; returns the node input's [rows, C].
+  virtual const float* backward(const float* dscaled) = 0;
+
+  void assign(const TensorLookup& tensors) override {
+    check_tensors(parameters_, tensors);
+    copy_in(tensors, weights_.data());
+    derived_ = false;
+  }
+  void read(const GradientLookup& tensors) const override { copy_out(weights_.data(), tensors); }
+  /// Tensors by name to or from a flat array.
+  void copy_in(const TensorLookup& tensors, float* to) const {
+    use_device(number_);
+    for (const Parameters::Tensor& t : parameters_.tensors())
+      if (const float* from = tensors(t.name); from != nullptr)
+        copy_to_device(to + t.offset, from, static_cast<std::size_t>(t.size) * sizeof(float), stream_);
+    synchronize(stream_);
+  }
+  void copy_out(const float* from, const GradientLookup& tensors) const {
+    use_device(number_);
+    for (const Parameters::Tensor& t : parameters_.tensors())
+      if (float* to = tensors(t.name); to != nullptr) copy_to_host(to, from + t.offset, static_cast<std::size_t>(t.size) * sizeof(float), stream_);
+  }
+
+  void refresh() {
+    use_device(number_);   // which device is meant is a thread's own matter
+    if (!derived_) derive();
+    derived_ = true;
+  }
+  MoleculeArrays arrays_of(const GraphBatch& batch) const {
+    check_batch(batch, plan_, false);   // the device finds paths itself
+    MoleculeArrays arrays;
+    arrays.append(batch, plan_);
+    return arrays;
+  }
+  void load(const MoleculeArrays& arrays, const RandomMode& random) {
+    refresh();
+    transient_.upload(arrays, plan_, stream_);
+    std::vector<std::int64_t> numbers(arrays.entries.size());
+    std::iota(numbers.begin(), numbers.end(), std::int64_t{0});
+    places_.upload(transient_, numbers, {}, {.draws = key_of(random)}, stream_);
+  }
+  static DrawKey key_of(const RandomMode& random) {
+    return {{static_cast<std::uint32_t>(random.seed), static_cast<std::uint32_t>(random.seed >> 32)}, random.step, random.ascent};
+  }
+  std::size_t tokens() const {
+    std::size_t sum = 0;
+    for (const MoleculeArrays::Entry& e : transient_.entries()) sum += static_cast<std::size_t>(e.tokens);
+    return sum;
+  }
+
+  void predict(const GraphBatch& batch, float* scaled, const std::vector<KeptStates>& kept) override {
+    for (const KeptStates& k : kept) check_layer(k.layer, plan_);
+    if (batch.size() == 0) return;
+    const MoleculeArrays arrays = arrays_of(batch);   // the host's work is done side by side
+    const std::lock_guard lock(turn_);
+    load(arrays, {});
+    const bool inner = std::any_of(kept.begin(), kept.end(), [](const KeptStates& k) { return k.layer > 0; });
+    const float* out = forward(transient_, places_, nullptr, nullptr, inner);
+    copy_to_host(scaled, out, static_cast<std::size_t>(batch.size()) * outputs() * sizeof(float), stream_);
+    for (const KeptStates& k : kept)
+      copy_to_host(k.states, states(k.layer), tokens() * static_cast<std::size_t>(plan_.encoder.width) * sizeof(float), stream_);
+  }
+
+  void gradients(const GraphBatch& batch, const RandomMode& random, const LossSlope& loss, float* scaled, const GradientLookup& gradients,
+                 const float* perturbation, float* dinput) override {
+    load(arrays_of(batch), random);
+    const auto molecules = static_cast<std::size_t>(batch.size());
+    const std::size_t input_bytes = tokens() * static_cast<std::size_t>(plan_.encoder.width) * sizeof(float);
+    if (perturbation != nullptr) copy_to_device(perturbation_.sized(input_bytes / sizeof(float)), perturbation, input_bytes, stream_);
+    const float* out = forward(transient_, places_, random.training ? &places_.step->draws : nullptr, perturbation == nullptr ? nullptr : perturbation_.data(), true);
+    copy_to_host(scaled, out, molecules * outputs() * sizeof(float), stream_);
+    std::vector<float> slope(molecules * outputs());
+    for (std::size_t b = 0; b < molecules; ++b) loss(b, scaled + b * outputs(), slope.data() + b * outputs());
+    dscaled_.upload(slope, stream_);
+    const float* dx = backward(dscaled_.data());
+    if (dinput != nullptr) copy_to_host(dinput, dx, input_bytes, stream_);
+    sum_slices(nullptr, nullptr);
+    std::vector<float> flat(static_cast<std::size_t>(parameters_.size()));
+    copy_to_host(flat.data(), gradient_.data(), flat.size() * sizeof(float), stream_);
+    for (const Parameters::Tensor& t : parameters_.tensors())
+      if (float* to = gradients(t.name); to != nullptr)
+        for (std::int64_t i = 0; i < t.size; ++i) to[i] += flat[static_cast<std::size_t>(t.offset + i)];
+  }
+
+  void predict_resident(std::span<const std::int64_t> numbers, float* scaled) override {
+    if (numbers.empty()) return;
+    refresh();
+    place(numbers, {});
+    const float* out = forward(set_, places_, nullptr, nullptr, false);
+    copy_to_host(scaled, out, numbers.size() * outputs() * sizeof(float), stream_);
+  }
+
+  void add_molecules(const GraphBatch& batch) override {
+    check_batch(batch, plan_, false);
+    waiting_.append(batch, plan_);
+  }
+  bool upload_molecules(std::size_t most_bytes) override {
+    use_device(number_);
+    uploaded_ = static_cast<std::int64_t>(waiting_.entries.size());
+    streams_ = waiting_.bytes() > (most_bytes > 0 ? most_bytes : free_memory() / 2);
+    if (streams_) {
+      set_.begin_stream(waiting_, plan_);
+      return false;
+    }
+    set_.upload(waiting_, plan_, stream_);
+    synchronize(stream_);
+    waiting_ = {};
+    return true;
+  }
+  void place(std::span<const std::int64_t> numbers, const StepNumbers& of_step) {
+    check_numbers(numbers, uploaded_);
+    if (streams_) set_.stream_in(waiting_, numbers, stream_);
+    places_.upload(set_, numbers, kTrainingFill, of_step, stream_);
+  }
+  void start_training(const TrainingOptions& options, std::int64_t updates, const TrainingStateSource& state) override;
+  void step(std::span<const std::int64_t> numbers, std::uint32_t update, double learning_rate, std::int64_t targets) override;
+  std::vector<KernelTime> profile_step(std::span<const std::int64_t> numbers) override {
+    prepare_step(numbers, 0, 0.0, 0);
+    derived_ = false;
+    return profile(stream_, [this] { update_on_device(); });
+  }
+  LossTotal take_losses() override;
+  void read_state(const TrainingState& to) const override {
+    if (to.mean) copy_out(mean_.data(), to.mean);
+    if (to.square) copy_out(square_.data(), to.square);
+    if (to.average && options_.average > 0) copy_out(average_.data(), to.average);
+  }
+  void swap_average() override {
+    if (options_.average == 0) return;
+    std::swap(weights_, average_);
+    recordings_.clear();   // they hold the pointers
+    derived_ = false;
+  }
+
+  std::size_t outputs() const override { return static_cast<std::size_t>(plan_.outputs); }
+  std::int64_t blocks() const { return blocks_for(parameters_.size(), kUpdateBlock); }
+  Update update_of(const std::uint8_t* kind, double* squares) {
+    const auto size = static_cast<std::size_t>(parameters_.size());
+    return {.size = parameters_.size(), .slices = slices_, .partial = partial_.data(), .gradient = gradient_.sized(size),
+            .weight = weights_.data(), .mean = mean_.data(), .square = square_.data(),
+            .average = options_.average > 0 ? average_.data() : nullptr, .kind = kind, .squares = squares, .numbers = places_.step,
+            .targets = present_.data()};
+  }
+  void sum_slices(const std::uint8_t* kind, double* squares) {
+    launch(stream_, sum_slices_kernel, static_cast<unsigned>(blocks()), kUpdateThreads, kUpdateThreads * sizeof(double), update_of(kind, squares));
+  }
+  void prepare_step(std::span<const std::int64_t> numbers, std::uint32_t update, double learning_rate, std::int64_t targets);
+  void gradients_on_device();
+  void weights_on_device();
+  void update_on_device() {
+    gradients_on_device();
+    weights_on_device();
+  }
+
+  ModelPlan plan_;
+  Parameters parameters_;
+  int number_;   ///< of the device
+  Stream stream_ = nullptr;
+  std::mutex turn_;   ///< of a thread in predict()
+  int slices_ = 1;
+  bool derived_ = false;   ///< derive() was called since the weights changed
+  Array<float> weights_, partial_, gradient_, perturbation_, dscaled_;
+  Array<std::int32_t> bond_rows_;
+  ResidentMolecules transient_, set_;
+  BatchPlaces places_;
+  MoleculeArrays waiting_;   ///< for upload_molecules(), or from batch to batch
+  bool streams_ = false;     ///< the latter
+  std::int64_t uploaded_ = 0;   ///< molecules
+
+  // training
+  /// Everything that arguments of an update's launches depend on, beside pointers.
+  using Likeness = std::tuple<int, int, std::int64_t, std::int64_t, std::vector<BatchPlaces::Class>>;
+  TrainingOptions options_;
+  std::int64_t updates_ = 0;
+  Array<float> mean_, square_, average_, target_, shift_, scale_, slope_;
+  Array<std::uint8_t> kind_;
+  Array<double> squares_, total_, present_;
+  std::map<Likeness, std::unique_ptr<Recording>> recordings_;
+  std::map<Likeness, int> seen_;
+  std::uint64_t recorded_allocations_ = 0;
+};
+
+// --- training on resident molecules ---
+
+inline void Engine::start_training(const TrainingOptions& options, std::int64_t updates, const TrainingStateSource& state) {
+  use_device(number_);
+  check_training(options, outputs(), uploaded_);
+  recordings_.clear();   // they hold the last training's loss, targets and average
+  seen_.clear();
+  options_ = options;
+  options_.target.clear();   // on the device from here on
+  options_.frozen = options_.decay_exempt = nullptr;
+  updates_ = updates;
+  const auto size = static_cast<std::size_t>(parameters_.size());
+  std::vector<std::uint8_t> kind(size, 0);
+  for (const Parameters::Tensor& t : parameters_.tensors()) {
+    const bool frozen = options.frozen && options.frozen(t.name), exempt = options.decay_exempt && options.decay_exempt(t.name);
+    std::fill_n(kind.begin() + t.offset, t.size, static_cast<std::uint8_t>(frozen ? 0 : exempt ? 1 : 2));
+  }
+  kind_.upload(kind, stream_);
+  for (auto& [array, source] : {std::pair{&mean_, &state.mean}, std::pair{&square_, &state.square}}) {
+    clear(array->sized(size), size * sizeof(float), stream_);
+    if (*source) copy_in(*source, array->data());
+  }
+  if (options.average > 0) {
+    copy_on_device(average_.sized(size), weights_.data(), size * sizeof(float), stream_);
+    if (state.average) copy_in(state.average, average_.data());
+  }
+  target_.upload(options.target, stream_);
+  shift_.upload(options.shift, stream_);
+  scale_.upload(options.scale, stream_);
+  (void)present_.sized(1);
+  (void)squares_.sized(static_cast<std::size_t>(blocks()) + 1);
+  clear(total_.sized(2), 2 * sizeof(double), stream_);
+  synchronize(stream_);
+}
+
+inline void Engine::gradients_on_device() {
+  derive();
+  const bool any = places_.molecules > 0;   // a process may have no part of a batch
+  const float* scaled = any ? forward(set_, places_, &places_.step->draws, nullptr, true) : nullptr;
+  const auto values = static_cast<std::size_t>(places_.molecules) * outputs();
+  launch(stream_, loss_kernel, 1u, kLossThreads, kLossThreads * sizeof(double),
+         LossTask{.kind = options_.loss, .molecules = places_.molecules, .targets = options_.targets, .outputs = plan_.outputs, .scaled = scaled,
+                  .target = target_.data(), .shift = shift_.data(), .scale = scale_.data(), .chosen = places_.number,
+                  .slope = slope_.sized(values), .total = total_.data(), .present = present_.data(), .numbers = places_.step});
+  if (any) {
+    backward(slope_.data());
+    sum_slices(kind_.data(), squares_.data());
+  } else {
+    clear(gradient_.sized(static_cast<std::size_t>(parameters_.size())), static_cast<std::size_t>(parameters_.size()) * sizeof(float), stream_);
+  }
+}
+
+inline void Engine::weights_on_device() {
+  const Update update = update_of(kind_.data(), squares_.data());
+  const int count = static_cast<int>(blocks());
+  launch(stream_, clip_kernel, 1u, kUpdateThreads, kUpdateThreads * sizeof(double), update, count);
+  launch(stream_, adamw_kernel, static_cast<unsigned>(count), kUpdateThreads, 0, update, count);
+}
+
+inline void Engine::prepare_step(std::span<const std::int64_t> numbers, std::uint32_t update, double learning_rate, std::int64_t targets) {
+  if (kind_.data() == nullptr) throw std::logic_error("start_training() comes first");
+  use_device(number_);
+  ++updates_;
+  const StepNumbers of{.draws = key_of({true, options_.seed, update, 0}),
+                       .step = static_cast<float>(learning_rate / (1 - std::pow(kBeta1, static_cast<double>(updates_)))),
+                       .root = static_cast<float>(1 / std::sqrt(1 - std::pow(kBeta2, static_cast<double>(updates_)))),
+                       .decay = static_cast<float>(learning_rate * options_.weight_decay),
+                       .clip = static_cast<float>(options_.clip),
+                       .average = static_cast<float>(options_.average),
+                       .targets = static_cast<double>(targets)};
+  place(numbers, of);
+}
+
+inline void Engine::step(std::span<const std::int64_t> numbers, std::uint32_t update, double learning_rate, std::int64_t targets) {
+  prepare_step(numbers, update, learning_rate, targets);
+  // The first batch of a kind runs as it is and takes what memory it needs; the second is recorded.
+  const Likeness likeness{places_.molecules, places_.rows, places_.relations, places_.pairs, places_.classes};
+  if (recorded_allocations_ != allocations()) {
+    recordings_.clear();
+    seen_.clear();
+    recorded_allocations_ = allocations();
+  }
+  auto& recording = recordings_[likeness];
+  const bool alone = !options_.sum_over_processes;
+  const auto work = [&] { alone ? update_on_device() : gradients_on_device(); };
+  if (!recording && seen_[likeness]++ > 0) recording = std::make_unique<Recording>(stream_, work);
+  recording ? recording->run() : work();
+  if (!alone) {
+    options_.sum_over_processes(gradient_.data(), static_cast<std::size_t>(parameters_.size()), stream_);
+    Update sums = update_of(kind_.data(), squares_.data());   // the norm is that of the sum: one slice, itself
+    sums.partial = gradient_.data();
+    sums.slices = 1;
+    launch(stream_, sum_slices_kernel, static_cast<unsigned>(blocks()), kUpdateThreads, kUpdateThreads * sizeof(double), sums);
+    weights_on_device();
+  }
+  derived_ = false;
+}
+
+inline LossTotal Engine::take_losses() {
+  use_device(number_);
+  double total[2] = {};
+  copy_to_host(total, total_.data(), sizeof total, stream_);
+  clear(total_.data(), sizeof total, stream_);
+  return {total[0], total[1]};
+}
+
+}  // namespace molgraph::MOLGRAPH_CUDA

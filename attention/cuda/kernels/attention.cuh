@@ -1,0 +1,353 @@
+// The attention of docs/formula.md section 2, forward; attention_gradient.cuh has the way back.
+//
+// A group of lanes (a warp, or half of one for small molecules) takes one head of one molecule, as many queries at a time as it has
+// lanes: a lane has a query (a row of the scores), so that softmax, gate, dropout and sums by relation need no other lane, and keys,
+// values and tables are read by all lanes at once. Everything a group works on stands in its own part of shared memory; a molecule too
+// large for that gets the same arrays in global memory.
+//
+// "by relation": the molecule's distinct (topology class, edge class) pairs, numbered from 0 (molecules.hpp).
+#pragma once
+
+#include "attention/cpu/kernels/kernels.hpp"
+#include "attention/cuda/molecules.hpp"
+
+namespace molgraph::MOLGRAPH_CUDA {
+
+using cpu::kForbidden;
+/// Of a score tile [keys, lanes]: read along both ways without bank conflicts.
+__host__ __device__ constexpr int score_line(int lanes) { return lanes + 1; }
+inline constexpr int kAttentionThreads = 256;   ///< of a block, at most
+
+/// Tables of a layer (or of all), [classes, C] or [classes, H]; null = term off.
+struct TermTables {
+  const float *topology_query = nullptr, *topology_key = nullptr, *topology_value = nullptr;
+  const float *edge_query = nullptr, *edge_key = nullptr, *edge_value = nullptr;
+  const float* content_bias = nullptr;                     ///< [C] added to every key row
+  const float *spatial = nullptr, *gate = nullptr;
+  __host__ __device__ bool query() const { return topology_query != nullptr || edge_query != nullptr; }
+  __host__ __device__ bool key() const { return topology_key != nullptr || edge_key != nullptr || content_bias != nullptr; }
+  __host__ __device__ bool value() const { return topology_value != nullptr || edge_value != nullptr; }
+};
+
+/// What forward and backward read alike.
+template <class E>
+struct Attention {
+  const Molecule* molecules = nullptr;
+  const std::int32_t* chosen = nullptr;     ///< [count] molecules of this launch
+  int count = 0, heads = 0, width = 0;      ///< width of a head
+  int max_tokens = 0, max_relations = 0;    ///< of the chosen ones
+  float scale = 1;                          ///< alpha
+  bool key_by_row = false, reversed = false;
+  bool gate_relu = false;
+  const E* qkv = nullptr;                   ///< [tokens, 3C]
+  const std::uint16_t* relation = nullptr;  ///< resident; per molecule [key, query]
+  const std::uint32_t* classes = nullptr;   ///< resident; topology class + 65536 * edge class
+  const std::uint8_t* forbidden = nullptr;  ///< resident, as `relation`; null = none
+  TermTables tables;
+  const float *pair_bias = nullptr, *pair_gate = nullptr;   ///< per molecule [head, key, query]; null = none
+  Dropout dropout;
+  E* z = nullptr;                           ///< [tokens, C]
+  float* scratch = nullptr;                 ///< for molecules beyond shared memory
+};
+
+/// Where a group's arrays stand, in floats; the host asks for the size alone.
+struct GroupArrays {
+  int line = 0;         ///< of k, v, q, dz and the relations' rows: the head's width in fours
+  int key_line = 0;     ///< of by_key
+  std::int64_t k = 0, v = 0, q = 0, dz = 0, dk = 0, dv = 0, query_rows = 0, key_rows = 0, value_rows = 0, bias = 0, gate = 0,
+               by_query = 0, by_value = 0, by_gate = 0, by_key = 0, scores = 0, weights = 0, size = 0;
+};
+__host__ __device__ inline GroupArrays group_arrays(int lanes, int tokens, int relations, int width, const TermTables& tables, bool key_by_row,
+                                                  bool gradient) {
+  GroupArrays at;
+  at.line = (width + 3) / 4 * 4;
+  at.key_line = tokens | 1;
+  const auto place = [&at](bool wanted, std::int64_t floats) {
+    const std::int64_t here = at.size;
+    if (wanted) at.size += (floats + 3) / 4 * 4;
+    return here;
+  };
+  const std::int64_t rows = std::int64_t{tokens} * at.line, of_relations = std::int64_t{relations} * at.line, per_lane = std::int64_t{lanes} * relations;
+  at.k = place(true, rows);
+  at.v = place(true, rows);
+  at.q = place(gradient, rows);
+  at.dz = place(gradient, rows);
+  at.dk = place(gradient, rows);
+  at.dv = place(gradient, rows);
+  at.query_rows = place(tables.query(), of_relations);
+  at.key_rows = place(tables.key(), of_relations);
+  at.value_rows = place(tables.value(), of_relations);
+  at.bias = place(tables.spatial != nullptr, relations);
+  at.gate = place(tables.gate != nullptr, relations);
+  at.by_query = place(gradient || tables.query() || (tables.key() && key_by_row), per_lane);
+  at.by_value = place(tables.value() || (gradient && tables.key() && !key_by_row), per_lane);
+  at.by_gate = place(gradient && tables.gate != nullptr, per_lane);
+  at.by_key = place(tables.key() && !key_by_row, std::int64_t{relations} * at.key_line);
+  at.scores = place(true, std::int64_t{tokens} * score_line(lanes));
+  at.weights = place(gradient, std::int64_t{tokens} * score_line(lanes));
+  return at;
+}
+
+/// The task of a group of lanes: a molecule and a head, and the arrays.
+template <class E, int Lanes>
+struct GroupTask {
+  static constexpr int kLanes = Lanes, kScoreLine = score_line(Lanes);
+  const Attention<E>& p;
+  const Molecule& m;
+  int head, lane, n, d, line, key_line;
+  GroupArrays at;
+  float* base;
+  const std::uint16_t* relation;
+
+  __device__ __forceinline__ GroupTask(const Attention<E>& attention, int task, const GroupArrays& arrays, float* memory)
+      : p(attention), m(attention.molecules[attention.chosen[task / attention.heads]]), head(task % attention.heads),
+        lane(static_cast<int>(threadIdx.x % Lanes)), n(m.tokens), d(attention.width), line(arrays.line), key_line(arrays.key_line),
+        at(arrays), base(memory), relation(attention.relation + m.pair_at) {}
+
+  /// A barrier of the group.
+  __device__ __forceinline__ static void sync() { __syncwarp(Lanes == 32 ? 0xFFFFFFFFu : 0xFFFFu << (threadIdx.x & 16)); }
+  __device__ __forceinline__ int inner() const { return p.heads * d; }
+  /// Relation of query i and key j, and that of the key term.
+  __device__ __forceinline__ int relation_of(int i, int j) const { return relation[j * n + i]; }
+  __device__ __forceinline__ int key_relation_of(int i, int j) const { return p.reversed ? relation[i * n + j] : relation[j * n + i]; }
+  __device__ __forceinline__ std::int64_t pair_at(int i, int j) const {   // in pair_bias and pair_gate
+    return m.pair * p.heads + (static_cast<std::int64_t>(head) * n + j) * n + i;
+  }
+  __device__ __forceinline__ bool forbidden(int i, int j) const { return p.forbidden != nullptr && p.forbidden[m.pair_at + j * n + i] != 0; }
+
+  /// Rows [n, line] of this head out of [tokens, stride], zero beyond the width.
+  __device__ __forceinline__ void load_rows(const E* from, std::int64_t stride, float* to) const {
+    for (int e = lane; e < n * line; e += kLanes) {
+      const int i = e / line, c = e % line;
+      to[e] = c < d ? to_float(from[(m.token + i) * stride + head * d + c]) : 0.0f;
+    }
+  }
+  __device__ __forceinline__ void load_relation_rows(const float* topology, const float* edge, const float* everywhere, float* to) const {
+    for (int e = lane; e < m.relations * line; e += kLanes) {
+      const int c = e % line, channel = head * d + c;
+      const std::uint32_t classes = p.classes[m.relation_at + e / line];
+      float value = 0;
+      if (c < d) {
+        if (topology != nullptr) value += topology[static_cast<std::int64_t>(classes & 0xFFFF) * inner() + channel];
+        if (edge != nullptr) value += edge[static_cast<std::int64_t>(classes >> 16) * inner() + channel];
+        if (everywhere != nullptr) value += everywhere[channel];
+      }
+      to[e] = value;
+    }
+  }
+  /// Everything that does not depend on the queries; to be followed by a barrier.
+  __device__ __forceinline__ void load() const {
+    const TermTables& t = p.tables;
+    load_rows(p.qkv + inner(), 3 * inner(), base + at.k);
+    load_rows(p.qkv + 2 * inner(), 3 * inner(), base + at.v);
+    if (t.query()) load_relation_rows(t.topology_query, t.edge_query, nullptr, base + at.query_rows);
+    if (t.key()) load_relation_rows(t.topology_key, t.edge_key, t.content_bias, base + at.key_rows);
+    if (t.value()) load_relation_rows(t.topology_value, t.edge_value, nullptr, base + at.value_rows);
+    for (int r = lane; r < m.relations; r += kLanes) {
+      const std::uint32_t topology = p.classes[m.relation_at + r] & 0xFFFF;
+      if (t.spatial != nullptr) base[at.bias + r] = t.spatial[topology * p.heads + head];
+      if (t.gate != nullptr) base[at.gate + r] = t.gate[topology * p.heads + head];
+    }
+    sync();
+    if (!t.key() || p.key_by_row) return;
+    for (int e = lane; e < m.relations * n; e += kLanes) {   // by_key[r, j] = alpha k_j . key row r
+      const int r = e / n, j = e % n;
+      float sum = 0;
+      for (int c = 0; c < line; ++c) sum += base[at.k + j * line + c] * base[at.key_rows + r * line + c];
+      base[at.by_key + r * key_line + j] = p.scale * sum;
+    }
+  }
+
+  /// Calls part<U>(first channel) over the head's width, U channels at a time.
+  template <class Part>
+  __device__ __forceinline__ void in_parts(const Part& part) const {
+    int c = 0;
+    for (; c + 12 <= line; c += 12) part.template operator()<12>(c);
+    for (; c + 8 <= line; c += 8) part.template operator()<8>(c);
+    for (; c < line; c += 4) part.template operator()<4>(c);
+  }
+  // Rows are lines of fours: four channels are one load.
+  template <int U>
+  __device__ __forceinline__ static void load_part(const float* from, float (&x)[U]) {
+    for (int u = 0; u < U; u += 4) {
+      const float4 four = *reinterpret_cast<const float4*>(from + u);
+      x[u] = four.x, x[u + 1] = four.y, x[u + 2] = four.z, x[u + 3] = four.w;
+    }
+  }
+  template <int U>
+  __device__ __forceinline__ static float dot(const float (&x)[U], const float* y) {
+    float sum = 0;
+    for (int u = 0; u < U; u += 4) {
+      const float4 four = *reinterpret_cast<const float4*>(y + u);
+      sum += x[u] * four.x + x[u + 1] * four.y + (x[u + 2] * four.z + x[u + 3] * four.w);
+    }
+    return sum;
+  }
+  template <int U>
+  __device__ __forceinline__ static void add_scaled(float (&x)[U], float factor, const float* y) {
+    for (int u = 0; u < U; u += 4) {
+      const float4 four = *reinterpret_cast<const float4*>(y + u);
+      x[u] += factor * four.x, x[u + 1] += factor * four.y, x[u + 2] += factor * four.z, x[u + 3] += factor * four.w;
+    }
+  }
+  /// U channels of the row of token i in the batch's [tokens, stride] numbers, times `factor`.
+  template <int U>
+  __device__ __forceinline__ void load_global(const E* from, std::int64_t stride, int i, int c, float factor, float (&x)[U]) const {
+    const E* row = from + (m.token + i) * stride + head * d + c;
+    for (int u = 0; u < U; ++u) x[u] = c + u < d ? factor * to_float(row[u]) : 0.0f;
+  }
+
+  /// by[r*Lanes + lane] (+)= row . rows[r] over this part's channels.
+  template <int U>
+  __device__ __forceinline__ void add_products(const float (&row)[U], const float* rows, int c, bool overwrite, float* by) const {
+    for (int r = 0; r < m.relations; ++r) {
+      const float sum = dot(row, rows + r * line + c);
+      by[r * kLanes + lane] = overwrite ? sum : by[r * kLanes + lane] + sum;
+    }
+  }
+
+  /// The lane's query i: softmax a_ij into scores[j*33 + lane].
+  __device__ __forceinline__ void softmax_row(int i) const {
+    float *scores = base + at.scores + lane, *by_query = base + at.by_query;
+    const TermTables& t = p.tables;
+    const bool by_row = t.query() || (t.key() && p.key_by_row), by_column = t.key() && !p.key_by_row;
+    in_parts([&]<int U>(int c) {
+      float q[U];
+      load_global(p.qkv, 3 * inner(), i, c, p.scale, q);
+      for (int j = 0; j < n; ++j) {
+        const float product = dot(q, base + at.k + j * line + c);
+        scores[j * kScoreLine] = c == 0 ? product : scores[j * kScoreLine] + product;
+      }
+      if (t.query()) add_products(q, base + at.query_rows, c, c == 0, by_query);
+      if (!t.key() || !p.key_by_row) return;
+      float k[U];
+      load_global(p.qkv + inner(), 3 * inner(), i, c, p.scale, k);
+      add_products(k, base + at.key_rows, c, c == 0 && !t.query(), by_query);
+    });
+    float largest = 2 * kForbidden;
+    for (int j = 0; j < n; ++j) {
+      const int r = relation_of(i, j);
+      float score = scores[j * kScoreLine];
+      if (t.spatial != nullptr) score += base[at.bias + r];
+      if (by_row) score += by_query[r * kLanes + lane];
+      if (by_column) score += base[at.by_key + key_relation_of(i, j) * key_line + j];
+      if (p.pair_bias != nullptr) score += p.pair_bias[pair_at(i, j)];
+      if (forbidden(i, j)) score = kForbidden;
+      scores[j * kScoreLine] = score;
+      largest = fmaxf(largest, score);
+    }
+    float total = 0;
+    for (int j = 0; j < n; ++j) {
+      const float e = expf(scores[j * kScoreLine] - largest);
+      scores[j * kScoreLine] = e;
+      total += e;
+    }
+    const float share = largest > 0.1f * kForbidden ? 1.0f / total : 0.0f;   // no key is allowed: zero
+    for (int j = 0; j < n; ++j) scores[j * kScoreLine] *= share;
+  }
+
+  __device__ __forceinline__ float gate_of(int i, int j, int r) const {
+    if (p.tables.gate == nullptr) return 1.0f;
+    float gate = base[at.gate + r];
+    if (p.pair_gate != nullptr) gate += p.pair_gate[pair_at(i, j)];
+    return p.gate_relu ? fmaxf(gate, 0.0f) : gate;
+  }
+};
+
+/// Dropout factors of a query's weights, in the order of the keys.
+class WeightDraws {
+ public:
+  __device__ __forceinline__ WeightDraws(const Dropout& dropout, std::uint32_t row, int head, int n, int i)
+      : dropout_(dropout), row_(row), element_(static_cast<std::uint32_t>((head * n + i) * n)) {}
+  __device__ __forceinline__ float next() {
+    if (dropout_.threshold == 0) return 1.0f;
+    if (!started_ || element_ % 8 == 0) draw_block(*dropout_.key, row_, dropout_.place, element_ / 8, words_);
+    started_ = true;
+    return pick_draw(words_, element_++) < dropout_.threshold ? 0.0f : dropout_.scale;
+  }
+
+ private:
+  const Dropout& dropout_;
+  std::uint32_t row_, element_, words_[4] = {};
+  bool started_ = false;
+};
+
+template <class E, int Lanes>
+__device__ __forceinline__ void attend(const GroupTask<E, Lanes>& w) {
+  constexpr int kLine = score_line(Lanes);
+  w.load();
+  w.sync();
+  float *scores = w.base + w.at.scores + w.lane, *by_value = w.base + w.at.by_value + w.lane;
+  const bool values = w.p.tables.value();
+  for (int i = w.lane; i < w.n; i += Lanes) {
+    w.softmax_row(i);
+    for (int r = 0; values && r < w.m.relations; ++r) by_value[r * Lanes] = 0;
+    WeightDraws draws(w.p.dropout, w.m.row, w.head, w.n, i);
+    for (int j = 0; j < w.n; ++j) {
+      const int r = w.relation_of(i, j);
+      const float weight = scores[j * kLine] * w.gate_of(i, j, r) * draws.next();
+      scores[j * kLine] = weight;
+      if (values) by_value[r * Lanes] += weight;
+    }
+    w.in_parts([&]<int U>(int c) {
+      float z[U] = {};
+      for (int j = 0; j < w.n; ++j) w.add_scaled(z, scores[j * kLine], w.base + w.at.v + j * w.line + c);
+      for (int r = 0; values && r < w.m.relations; ++r) w.add_scaled(z, by_value[r * Lanes], w.base + w.at.value_rows + r * w.line + c);
+      E* to = w.p.z + (w.m.token + i) * w.inner() + w.head * w.d + c;
+      for (int u = 0; u < U; ++u)
+        if (c + u < w.d) to[u] = from_float<E>(z[u]);
+    });
+  }
+}
+
+/// Calls work(task) for every task of this group; a block has blockDim.x / Lanes groups, each with its own arrays, in shared memory
+/// (`OnChip`) or in p.scratch: known when compiling, so that the compiler knows which kind of load it needs.
+template <bool OnChip, int Lanes, class E, class Work>
+__device__ __forceinline__ void for_each_task(const Attention<E>& p, bool gradient, const Work& work) {
+  MOLGRAPH_SHARED_MEMORY(memory);
+  const GroupArrays at = group_arrays(Lanes, p.max_tokens, p.max_relations, p.width, p.tables, p.key_by_row, gradient);
+  const int groups = static_cast<int>(blockDim.x / Lanes), group = static_cast<int>(threadIdx.x / Lanes);
+  const int slot = static_cast<int>(blockIdx.x) * groups + group;
+  float* base = OnChip ? reinterpret_cast<float*>(memory) + group * at.size : p.scratch + slot * at.size;
+  for (int task = slot; task < p.count * p.heads; task += static_cast<int>(gridDim.x) * groups) {
+    if (p.chosen[task / p.heads] < 0) continue;   // it only fills the batch up
+    work(GroupTask<E, Lanes>(p, task, at, base));
+    GroupTask<E, Lanes>::sync();
+  }
+}
+
+template <class E, bool OnChip, int Lanes>
+__global__ void __launch_bounds__(kAttentionThreads) attention_kernel(Attention<E> p) {
+  for_each_task<OnChip, Lanes>(p, false, [](const GroupTask<E, Lanes>& w) { attend(w); });
+}
+
+/// Groups that one launch may have where the arrays stand in global memory.
+inline constexpr int kScratchGroups = 264;
+
+/// The kernel for the molecules at hand, out of: half warps, whole ones, and whole ones with their arrays in global memory.
+template <int Lanes, class E, class Kernel, class... More>
+bool launch_on_chip(Stream stream, Kernel kernel, Attention<E> p, bool gradient, const More&... more) {
+  const GroupArrays at = group_arrays(Lanes, p.max_tokens, p.max_relations, p.width, p.tables, p.key_by_row, gradient);
+  const auto fit = static_cast<std::int64_t>(shared_memory_limit()) / (at.size * 4);
+  const auto groups = static_cast<int>(fit < kAttentionThreads / Lanes ? fit : kAttentionThreads / Lanes) / (32 / Lanes) * (32 / Lanes);
+  if (groups == 0) return false;
+  launch(stream, kernel, blocks_for(p.count * p.heads, groups), static_cast<unsigned>(Lanes * groups), static_cast<std::size_t>(groups * at.size * 4), p, more...);
+  return true;
+}
+template <class E, class Kernel, class... More>
+void launch_attention(Stream stream, Kernel half, Kernel whole, Kernel in_memory, Attention<E> p, Array<float>& scratch, bool gradient,
+                      const More&... more) {
+  if (p.count == 0) return;
+  if (p.max_tokens <= kHalfWarp && launch_on_chip<kHalfWarp>(stream, half, p, gradient, more...)) return;
+  if (launch_on_chip<32>(stream, whole, p, gradient, more...)) return;
+  const GroupArrays at = group_arrays(32, p.max_tokens, p.max_relations, p.width, p.tables, p.key_by_row, gradient);
+  const int groups = p.count * p.heads < kScratchGroups ? p.count * p.heads : kScratchGroups;
+  p.scratch = scratch.sized(static_cast<std::size_t>(groups * at.size));
+  launch(stream, in_memory, static_cast<unsigned>(groups), 32u, 0, p, more...);
+}
+template <class E>
+void attention(Stream stream, const Attention<E>& p, Array<float>& scratch) {
+  launch_attention(stream, attention_kernel<E, true, kHalfWarp>, attention_kernel<E, true, 32>, attention_kernel<E, false, 32>, p, scratch, false);
+}
+
+}  // namespace molgraph::MOLGRAPH_CUDA

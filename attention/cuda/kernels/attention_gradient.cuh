@@ -1,0 +1,184 @@
+// The attention's way back. A group of lanes computes its softmax again instead of reading it; sums over pairs that end in a table stay in
+// the group as sums by relation, so that nothing is added by two groups and the order of every sum is fixed.
+#pragma once
+
+#include "attention/cuda/kernels/attention.cuh"
+
+namespace molgraph::MOLGRAPH_CUDA {
+
+/// dqkv is overwritten; what else is not null is added to (`first`: overwritten).
+template <class E>
+struct AttentionGradient {
+  const E* dz = nullptr;          ///< [tokens, C]
+  E* dqkv = nullptr;              ///< [tokens, 3C]
+  float *dquery_rows = nullptr, *dkey_rows = nullptr, *dvalue_rows = nullptr;   ///< [relations of the batch, C]
+  float *dbias_rows = nullptr, *dgate_rows = nullptr;                           ///< [relations of the batch, H]
+  float *dpair_bias = nullptr, *dpair_gate = nullptr;                           ///< as pair_bias and pair_gate
+  bool first = false, first_gate = false, first_pair = false;   ///< of the rows, dgate_rows and dpair_gate, dpair_bias
+};
+
+template <class E, int Lanes>
+struct GroupGradient : GroupTask<E, Lanes> {
+  const AttentionGradient<E>& g;
+  using Base = GroupTask<E, Lanes>;
+  using Base::kScoreLine;
+  using Base::at, Base::base, Base::d, Base::head, Base::lane, Base::line, Base::m, Base::n, Base::p;
+
+  __device__ __forceinline__ GroupGradient(const Base& task, const AttentionGradient<E>& gradient) : Base(task), g(gradient) {}
+
+  __device__ __forceinline__ static void add(float* to, float value, bool overwrite) { *to = overwrite ? value : *to + value; }
+  __device__ __forceinline__ float* by_key_gradient() const { return base + at.by_value; }   // free again by then
+  __device__ __forceinline__ bool key_by_column() const { return p.tables.key() && !p.key_by_row; }
+
+  /// The lane's query i: scores become ds_ij, weights w_ij; sums by relation into by_query (ds), by_value (w), by_gate.
+  __device__ __forceinline__ void row(int i) const {
+    float *scores = base + at.scores + lane, *weights = base + at.weights + lane;
+    float *by_query = base + at.by_query + lane, *by_value = base + at.by_value + lane, *by_gate = base + at.by_gate + lane;
+    const bool values = p.tables.value(), gates = p.tables.gate != nullptr;
+    this->softmax_row(i);
+    this->in_parts([&]<int U>(int c) {
+      float dz[U];
+      Base::load_part(base + at.dz + i * line + c, dz);
+      for (int j = 0; j < n; ++j) {
+        const float product = Base::dot(dz, base + at.v + j * line + c);
+        weights[j * kScoreLine] = c == 0 ? product : weights[j * kScoreLine] + product;
+      }
+      if (values) this->add_products(dz, base + at.value_rows, c, c == 0, base + at.by_value);
+    });
+    // D_i = sum of a_ij da_ij. A dropped weight is remembered by the sign of a_ij, which is never negative.
+    float total = 0;
+    WeightDraws draws(p.dropout, m.row, head, n, i);
+    for (int j = 0; j < n; ++j) {
+      const int r = this->relation_of(i, j);
+      const float a = scores[j * kScoreLine], keep = draws.next();
+      const float dw = weights[j * kScoreLine] + (values ? by_value[r * Lanes] : 0.0f);
+      weights[j * kScoreLine] = dw;
+      scores[j * kScoreLine] = keep == 0 ? -a : a;
+      total += a * dw * this->gate_of(i, j, r) * keep;
+    }
+    for (int r = 0; r < m.relations; ++r) {
+      by_query[r * Lanes] = 0;
+      if (values) by_value[r * Lanes] = 0;
+      if (gates) by_gate[r * Lanes] = 0;
+    }
+    for (int j = 0; j < n; ++j) {
+      const int r = this->relation_of(i, j);
+      const float signed_a = scores[j * kScoreLine], a = fabsf(signed_a), dw = weights[j * kScoreLine];
+      const float keep = p.dropout.threshold == 0 ? 1.0f : signbit(signed_a) ? 0.0f : p.dropout.scale;
+      const float gate = this->gate_of(i, j, r), ds = a * (dw * gate * keep - total);
+      scores[j * kScoreLine] = ds;
+      weights[j * kScoreLine] = a * gate * keep;
+      by_query[r * Lanes] += ds;
+      if (values) by_value[r * Lanes] += a * gate * keep;
+      if (g.dpair_bias != nullptr) add(g.dpair_bias + this->pair_at(i, j), ds, g.first_pair);
+      if (!gates) continue;
+      const float dgate = p.gate_relu && gate <= 0 ? 0.0f : a * dw * keep;
+      by_gate[r * Lanes] += dgate;
+      if (g.dpair_gate != nullptr) add(g.dpair_gate + this->pair_at(i, j), dgate, g.first_gate);
+    }
+    this->in_parts([&]<int U>(int c) {
+      float dq[U] = {}, dk[U] = {};
+      for (int j = 0; j < n; ++j) Base::add_scaled(dq, scores[j * kScoreLine], base + at.k + j * line + c);
+      if (p.tables.query())
+        for (int r = 0; r < m.relations; ++r) Base::add_scaled(dq, by_query[r * Lanes], base + at.query_rows + r * line + c);
+      E* to = g.dqkv + (m.token + i) * 3 * this->inner() + head * d + c;
+      for (int u = 0; u < U; ++u)
+        if (c + u < d) to[u] = from_float<E>(p.scale * dq[u]);
+      if (!p.tables.key() || !p.key_by_row) return;
+      for (int r = 0; r < m.relations; ++r) Base::add_scaled(dk, by_query[r * Lanes], base + at.key_rows + r * line + c);
+      for (int u = 0; u < U; ++u) base[at.dk + i * line + c + u] += p.scale * dk[u];
+    });
+  }
+
+  /// rows[r] += factor * sum over lanes of by[r, lane] * x[first + lane], this head's channels of the batch's row.
+  __device__ __forceinline__ void relation_rows(const float* by, const float* x, int first, float factor, bool overwrite, float* rows) const {
+    const int count = n - first < Lanes ? n - first : Lanes;
+    for (int e = lane; e < m.relations * d; e += Lanes) {
+      const int r = e / d, c = e % d;
+      float sum = 0;
+      for (int k = 0; k < count; ++k) sum += by[r * Lanes + k] * x[(first + k) * line + c];
+      add(rows + (m.relation + r) * this->inner() + head * d + c, factor * sum, overwrite);
+    }
+  }
+  /// The same without x, for one number per head.
+  __device__ __forceinline__ void relation_sums(const float* by, int first, bool overwrite, float* rows) const {
+    const int count = n - first < Lanes ? n - first : Lanes;
+    for (int r = lane; r < m.relations; r += Lanes) {
+      float sum = 0;
+      for (int k = 0; k < count; ++k) sum += by[r * Lanes + (k + r) % count];   // lanes begin at different banks
+      add(rows + (m.relation + r) * p.heads + head, sum, overwrite);
+    }
+  }
+  __device__ __forceinline__ void table_rows(int first) const {
+    const bool overwrite = g.first && first == 0, overwrite_gate = g.first_gate && first == 0;
+    if (g.dquery_rows != nullptr) relation_rows(base + at.by_query, base + at.q, first, p.scale, overwrite, g.dquery_rows);
+    if (g.dkey_rows != nullptr && p.key_by_row) relation_rows(base + at.by_query, base + at.k, first, p.scale, overwrite, g.dkey_rows);
+    if (g.dvalue_rows != nullptr) relation_rows(base + at.by_value, base + at.dz, first, 1.0f, overwrite, g.dvalue_rows);
+    if (g.dbias_rows != nullptr) relation_sums(base + at.by_query, first, overwrite, g.dbias_rows);
+    if (g.dgate_rows != nullptr) relation_sums(base + at.by_gate, first, overwrite_gate, g.dgate_rows);
+  }
+
+  /// What queries [first, last) give to the keys [key, key + lanes), one per lane.
+  __device__ __forceinline__ void column(int j, int first, int last) const {
+    const float *ds = base + at.scores + j * kScoreLine, *weights = base + at.weights + j * kScoreLine;
+    float* by_key = by_key_gradient() + lane;
+    if (key_by_column()) {
+      for (int r = 0; r < m.relations; ++r) by_key[r * Lanes] = 0;
+      for (int i = first; i < last; ++i) by_key[this->key_relation_of(i, j) * Lanes] += ds[i - first];
+    }
+    this->in_parts([&]<int U>(int c) {
+      float dk[U] = {}, dv[U] = {};
+      for (int i = first; i < last; ++i) {
+        Base::add_scaled(dk, ds[i - first], base + at.q + i * line + c);
+        Base::add_scaled(dv, weights[i - first], base + at.dz + i * line + c);
+      }
+      if (key_by_column())
+        for (int r = 0; r < m.relations; ++r) Base::add_scaled(dk, by_key[r * Lanes], base + at.key_rows + r * line + c);
+      for (int u = 0; u < U; ++u) {
+        base[at.dk + j * line + c + u] += p.scale * dk[u];
+        base[at.dv + j * line + c + u] += dv[u];
+      }
+    });
+  }
+
+  __device__ __forceinline__ void run() const {
+    this->load();
+    this->load_rows(p.qkv, 3 * this->inner(), base + at.q);
+    this->load_rows(g.dz, this->inner(), base + at.dz);
+    for (int e = lane; e < n * line; e += Lanes) base[at.dk + e] = base[at.dv + e] = 0;
+    Base::sync();
+    for (int first = 0; first < n; first += Lanes) {
+      const int last = first + Lanes < n ? first + Lanes : n;
+      if (first + lane < last) row(first + lane);
+      Base::sync();
+      table_rows(first);
+      Base::sync();
+      for (int key = 0; key < n; key += Lanes) {
+        if (key + lane < n) column(key + lane, first, last);
+        Base::sync();
+        if (key_by_column() && g.dkey_rows != nullptr) {
+          relation_rows(by_key_gradient(), base + at.k, key, p.scale, g.first && first == 0 && key == 0, g.dkey_rows);
+          Base::sync();
+        }
+      }
+    }
+    for (int e = lane; e < n * d; e += Lanes) {
+      const int i = e / d, c = e % d;
+      E* to = g.dqkv + (m.token + i) * 3 * this->inner() + head * d + c;
+      to[this->inner()] = from_float<E>(base[at.dk + i * line + c]);
+      to[2 * this->inner()] = from_float<E>(base[at.dv + i * line + c]);
+    }
+  }
+};
+
+template <class E, bool OnChip, int Lanes>
+__global__ void __launch_bounds__(kAttentionThreads) attention_gradient_kernel(Attention<E> p, AttentionGradient<E> g) {
+  for_each_task<OnChip, Lanes>(p, true, [&g](const GroupTask<E, Lanes>& w) { GroupGradient<E, Lanes>(w, g).run(); });
+}
+template <class E>
+void attention_gradient(Stream stream, const Attention<E>& p, const AttentionGradient<E>& g, Array<float>& scratch) {
+  launch_attention(stream, attention_gradient_kernel<E, true, kHalfWarp>, attention_gradient_kernel<E, true, 32>,
+                   attention_gradient_kernel<E, false, 32>, p, scratch, true, g);
+}
+
+}  // namespace molgraph::MOLGRAPH_CUDA

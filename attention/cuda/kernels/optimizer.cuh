@@ -1,0 +1,72 @@
+// AdamW over all parameters at once (Loshchilov & Hutter 2019, algorithm 2), clipping, and the moving average of the weights.
+#pragma once
+
+#include "attention/cuda/molecules.hpp"
+
+namespace molgraph::MOLGRAPH_CUDA {
+
+inline constexpr double kBeta1 = 0.9, kBeta2 = 0.999, kEpsilon = 1e-8;   // as apps/training/optimizer.cpp
+inline constexpr int kUpdateThreads = 256, kUpdateEach = 4;
+inline constexpr int kUpdateBlock = kUpdateThreads * kUpdateEach;
+
+struct Update {
+  std::int64_t size = 0;
+  int slices = 1;
+  const float* partial = nullptr;         ///< [slices, size]
+  float *gradient = nullptr, *weight = nullptr, *mean = nullptr, *square = nullptr, *average = nullptr;
+  const std::uint8_t* kind = nullptr;     ///< [size] 0 = frozen (or no parameter), 1 = without decay, 2 = with decay
+  double* squares = nullptr;              ///< [blocks] of the gradient, then its clip factor
+  const StepNumbers* numbers = nullptr;
+  const double* targets = nullptr;        ///< [1] of this batch; 0 = it teaches nothing
+};
+
+/// gradient = sum of the slices, in order; with `squares` also each block's sum of squares.
+__global__ void __launch_bounds__(kUpdateThreads) sum_slices_kernel(Update p) {
+  MOLGRAPH_SHARED_MEMORY(memory);
+  auto* sums = reinterpret_cast<double*>(memory);
+  double square = 0;
+  for (int k = 0; k < kUpdateEach; ++k) {
+    const std::int64_t at = static_cast<std::int64_t>(blockIdx.x) * kUpdateBlock + k * kUpdateThreads + threadIdx.x;
+    if (at >= p.size) continue;
+    float sum = 0;
+    for (int s = 0; s < p.slices; ++s) sum += p.partial[s * p.size + at];
+    p.gradient[at] = sum;
+    if (p.kind != nullptr && p.kind[at] != 0) square += static_cast<double>(sum) * sum;
+  }
+  if (p.squares == nullptr) return;
+  const double total = block_sum<kUpdateThreads>(sums, square);
+  if (threadIdx.x == 0) p.squares[blockIdx.x] = total;
+}
+
+__global__ void __launch_bounds__(kUpdateThreads) clip_kernel(Update p, int blocks) {
+  MOLGRAPH_SHARED_MEMORY(memory);
+  auto* sums = reinterpret_cast<double*>(memory);
+  double square = 0;
+  for (int b = static_cast<int>(threadIdx.x); b < blocks; b += kUpdateThreads) square += p.squares[b];
+  const double total = block_sum<kUpdateThreads>(sums, square);
+  if (threadIdx.x > 0) return;
+  const double bound = p.numbers->clip, factor = bound / (sqrt(total) + 1e-6);
+  p.squares[blocks] = bound > 0 && factor < 1 ? factor : 1.0;
+}
+
+__global__ void __launch_bounds__(kUpdateThreads) adamw_kernel(Update p, int blocks) {
+  if (p.targets[0] == 0) return;
+  const StepNumbers u = *p.numbers;
+  constexpr auto kMean = static_cast<float>(kBeta1), kSquare = static_cast<float>(kBeta2);
+  const auto clip = static_cast<float>(p.squares[blocks]);
+  for (int k = 0; k < kUpdateEach; ++k) {
+    const std::int64_t at = static_cast<std::int64_t>(blockIdx.x) * kUpdateBlock + k * kUpdateThreads + threadIdx.x;
+    if (at >= p.size || p.kind[at] == 0) continue;
+    const float g = p.gradient[at] * clip;
+    const float mean = kMean * p.mean[at] + (1 - kMean) * g;
+    const float square = kSquare * p.square[at] + (1 - kSquare) * g * g;
+    const float keep = 1 - (p.kind[at] == 2 ? u.decay : 0.0f);
+    const float weight = keep * p.weight[at] - u.step * mean / (sqrtf(square) * u.root + static_cast<float>(kEpsilon));
+    p.mean[at] = mean;
+    p.square[at] = square;
+    p.weight[at] = weight;
+    if (p.average != nullptr) p.average[at] += (1 - u.average) * (weight - p.average[at]);
+  }
+}
+
+}  // namespace molgraph::MOLGRAPH_CUDA

@@ -1,0 +1,241 @@
+// What happens to token rows between the products: residual sums with dropout, LayerNorm and their ways back. A warp has a row;
+// lane l has channels l, l + 32, ...
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "attention/cuda/kernels/device.cuh"
+#include "attention/spec/options.hpp"
+
+namespace molgraph::MOLGRAPH_CUDA {
+
+inline constexpr int kRowThreads = 256;
+inline constexpr int kRowsPerBlock = kRowThreads / 32;
+
+/// sum = x + drop(branch); then its LayerNorm. What is null is left out.
+template <class E>
+struct ResidualNorm {
+  int rows = 0, width = 0;
+  const float *x = nullptr, *branch = nullptr;
+  Dropout dropout;
+  const TokenPlace* token = nullptr;
+  const float *weight = nullptr, *bias = nullptr;
+  float* sum = nullptr;
+  float2* statistics = nullptr;   ///< [rows] mean and 1/deviation
+  E* normed = nullptr;
+  float* normed32 = nullptr;
+};
+
+template <class E>
+__global__ void __launch_bounds__(kRowThreads) residual_norm_kernel(ResidualNorm<E> p) {
+  const int row = static_cast<int>(blockIdx.x) * kRowsPerBlock + static_cast<int>(threadIdx.x / 32);
+  if (row >= p.rows) return;
+  const std::int64_t first = static_cast<std::int64_t>(row) * p.width;
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  float total = 0;
+  for (int c = lane; c < p.width; c += 32) {
+    float value = p.x[first + c];
+    if (p.branch != nullptr) {
+      const float keep = p.dropout.threshold == 0 ? 1.0f : keep_factor(p.dropout, p.token[row], p.width, c);
+      value += keep * p.branch[first + c];
+    }
+    p.sum[first + c] = value;
+    total += value;
+  }
+  if (p.weight == nullptr) return;
+  const float mean = warp_sum(total) / static_cast<float>(p.width);
+  float square = 0;
+  for (int c = lane; c < p.width; c += 32) {
+    const float off = p.sum[first + c] - mean;
+    square += off * off;
+  }
+  const float scale = rsqrtf(warp_sum(square) / static_cast<float>(p.width) + static_cast<float>(kLayerNormEpsilon));
+  for (int c = lane; c < p.width; c += 32) {
+    const float value = (p.sum[first + c] - mean) * scale * p.weight[c] + p.bias[c];
+    if (p.normed != nullptr) p.normed[first + c] = from_float<E>(value);
+    if (p.normed32 != nullptr) p.normed32[first + c] = value;
+  }
+  if (lane == 0) p.statistics[row] = {mean, scale};
+}
+template <class E>
+void residual_norm(Stream stream, const ResidualNorm<E>& p) {
+  launch(stream, residual_norm_kernel<E>, blocks_for(p.rows, kRowsPerBlock), kRowThreads, 0, p);
+}
+
+/// The LayerNorm's way back, dx (+)= ..., and what stands behind it on that way: dropped = drop(dx), rounded.
+template <class E>
+struct NormGradient {
+  int rows = 0, width = 0;
+  const float *sum = nullptr, *dy = nullptr, *weight = nullptr;
+  const float2* statistics = nullptr;
+  float* dx = nullptr;            ///< may be dy
+  bool accumulate = false;
+  float* parts = nullptr;         ///< [parts, 2, width]: what dweight and dbias are the sums of
+  E* dropped = nullptr;           ///< null: not wanted
+  Dropout dropout;
+  const TokenPlace* token = nullptr;
+};
+
+/// Blocks of a LayerNorm's way back; does not depend on the card, so that its sums do not either.
+inline int norm_parts(int rows) { return static_cast<int>(std::min(blocks_for(rows, kRowsPerBlock), 264u)); }
+
+// A block has consecutive rows, a warp every eighth of them.
+template <class E>
+__global__ void __launch_bounds__(kRowThreads) norm_gradient_kernel(NormGradient<E> p) {
+  MOLGRAPH_SHARED_MEMORY(memory);
+  auto* sums = reinterpret_cast<float*>(memory);   // [warps, 2, width]
+  const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);
+  const int parts = static_cast<int>(gridDim.x), share = (p.rows + parts - 1) / parts, first = static_cast<int>(blockIdx.x) * share;
+  const int last = first + share < p.rows ? first + share : p.rows;
+  float *dweight = sums + 2 * warp * p.width, *dbias = dweight + p.width;
+  for (int c = lane; c < p.width; c += 32) dweight[c] = dbias[c] = 0;
+  for (int row = first + warp; row < last; row += kRowsPerBlock) {
+    const std::int64_t begin = static_cast<std::int64_t>(row) * p.width;
+    const float2 at = p.statistics[row];
+    float total = 0, product = 0;
+    for (int c = lane; c < p.width; c += 32) {
+      const float dy = p.dy[begin + c], unit = (p.sum[begin + c] - at.x) * at.y;
+      total += dy * p.weight[c];
+      product += dy * p.weight[c] * unit;
+      dweight[c] += dy * unit;
+      dbias[c] += dy;
+    }
+    total = warp_sum(total) / static_cast<float>(p.width);
+    product = warp_sum(product) / static_cast<float>(p.width);
+    for (int c = lane; c < p.width; c += 32) {
+      const float unit = (p.sum[begin + c] - at.x) * at.y;
+      const float slope = at.y * (p.dy[begin + c] * p.weight[c] - total - unit * product);
+      const float dx = p.accumulate ? p.dx[begin + c] + slope : slope;
+      p.dx[begin + c] = dx;
+      if (p.dropped == nullptr) continue;
+      const float keep = p.dropout.threshold == 0 ? 1.0f : keep_factor(p.dropout, p.token[row], p.width, c);
+      p.dropped[begin + c] = from_float<E>(keep * dx);
+    }
+  }
+  __syncthreads();
+  for (int c = static_cast<int>(threadIdx.x); c < 2 * p.width; c += kRowThreads) {
+    float total = 0;
+    for (int w = 0; w < kRowsPerBlock; ++w) total += sums[2 * w * p.width + c];
+    p.parts[static_cast<std::int64_t>(blockIdx.x) * 2 * p.width + c] = total;
+  }
+}
+template <class E>
+void norm_gradient(Stream stream, const NormGradient<E>& p, int parts) {
+  launch(stream, norm_gradient_kernel<E>, static_cast<unsigned>(parts), kRowThreads,
+         static_cast<std::size_t>(2 * kRowsPerBlock * p.width) * sizeof(float), p);
+}
+
+/// The sums of the parts of LayerNorms that lie one behind the other.
+struct NormColumns {
+  static constexpr int kPerLaunch = 64;
+  int width = 0, parts = 0;
+  const float* from = nullptr;            ///< [norms, parts, 2, width]
+  struct To {
+    float *dweight, *dbias;
+  } to[kPerLaunch] = {};
+};
+// Block (channels, of which gradient, norm): a warp takes every eighth part, then the warps' sums are added in order.
+__global__ void __launch_bounds__(kRowThreads) norm_columns_kernel(NormColumns p) {
+  MOLGRAPH_SHARED_MEMORY(memory);
+  auto* sums = reinterpret_cast<float*>(memory);   // [warps, 32]
+  const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);
+  const int c = static_cast<int>(blockIdx.x) * 32 + lane;
+  const float* from = p.from + (static_cast<std::int64_t>(blockIdx.z) * p.parts * 2 + blockIdx.y) * p.width;
+  float sum = 0;
+  for (int part = warp; part < p.parts && c < p.width; part += kRowsPerBlock) sum += from[static_cast<std::int64_t>(part) * 2 * p.width + c];
+  sums[threadIdx.x] = sum;
+  __syncthreads();
+  if (warp > 0 || c >= p.width) return;
+  float total = 0;
+  for (int w = 0; w < kRowsPerBlock; ++w) total += sums[w * 32 + lane];
+  (blockIdx.y == 0 ? p.to[blockIdx.z].dweight : p.to[blockIdx.z].dbias)[c] = total;
+}
+
+/// The gradients of the weights and biases of LayerNorms, which are added up together at the end.
+class NormSums {
+ public:
+  explicit NormSums(Stream stream) : stream_(stream) {}
+  void begin(std::size_t norms, int parts, int width) {
+    parts_of_each_ = parts, width_ = width;
+    (void)parts_.sized(norms * size());
+    to_.clear();
+  }
+  /// Where the next norm's parts go.
+  float* next(float* dweight, float* dbias) {
+    to_.push_back({dweight, dbias});
+    return parts_.data() + (to_.size() - 1) * size();
+  }
+  void run() {
+    for (std::size_t first = 0; first < to_.size(); first += NormColumns::kPerLaunch) {
+      const std::size_t count = std::min(to_.size() - first, std::size_t{NormColumns::kPerLaunch});
+      NormColumns p{.width = width_, .parts = parts_of_each_, .from = parts_.data() + first * size()};
+      std::copy_n(to_.begin() + static_cast<std::ptrdiff_t>(first), count, p.to);
+      launch(stream_, norm_columns_kernel, dim3(blocks_for(width_, 32), 2, static_cast<unsigned>(count)), kRowThreads,
+             kRowThreads * sizeof(float), p);
+    }
+  }
+
+ private:
+  std::size_t size() const { return 2 * static_cast<std::size_t>(parts_of_each_) * static_cast<std::size_t>(width_); }
+  Stream stream_;
+  int parts_of_each_ = 0, width_ = 0;
+  Array<float> parts_;
+  std::vector<NormColumns::To> to_;
+};
+
+/// out = drop(x), rounded; [rows, width].
+template <class E>
+struct Drop {
+  const float* x = nullptr;
+  E* out = nullptr;
+  int rows = 0, width = 0;
+  Dropout dropout;
+  const TokenPlace* token = nullptr;
+};
+template <class E>
+__global__ void __launch_bounds__(kRowThreads) drop_kernel(Drop<E> p) {
+  const int row = static_cast<int>(blockIdx.x) * kRowsPerBlock + static_cast<int>(threadIdx.x / 32);
+  if (row >= p.rows) return;
+  for (int c = static_cast<int>(threadIdx.x % 32); c < p.width; c += 32) {
+    const std::int64_t at = static_cast<std::int64_t>(row) * p.width + c;
+    const float keep = p.dropout.threshold == 0 ? 1.0f : keep_factor(p.dropout, p.token[row], p.width, c);
+    p.out[at] = from_float<E>(keep * p.x[at]);
+  }
+}
+template <class E>
+void drop(Stream stream, const Drop<E>& p) {
+  launch(stream, drop_kernel<E>, blocks_for(p.rows, kRowsPerBlock), kRowThreads, 0, p);
+}
+
+__global__ void __launch_bounds__(kRowThreads) add_kernel(const float* from, float* to, std::int64_t count) {
+  const std::int64_t at = static_cast<std::int64_t>(blockIdx.x) * kRowThreads + threadIdx.x;
+  if (at < count) to[at] += from[at];
+}
+/// to += from
+inline void add(Stream stream, const float* from, float* to, std::int64_t count) {
+  launch(stream, add_kernel, blocks_for(count, kRowThreads), kRowThreads, 0, from, to, count);
+}
+
+template <class E>
+__global__ void __launch_bounds__(kRowThreads) round_kernel(const float* from, E* to, std::int64_t count) {
+  const std::int64_t at = static_cast<std::int64_t>(blockIdx.x) * kRowThreads + threadIdx.x;
+  if (at < count) to[at] = from_float<E>(from[at]);
+}
+template <class E>
+void round_to(Stream stream, const float* from, E* to, std::int64_t count) {
+  launch(stream, round_kernel<E>, blocks_for(count, kRowThreads), kRowThreads, 0, from, to, count);
+}
+
+/// The virtual nodes' rows: [molecules, width] from or to [tokens, width].
+__global__ void __launch_bounds__(kRowThreads) virtual_rows_kernel(const Molecule* molecules, int count, int width,
+                                                                          float* rows, float* tokens, bool to_tokens) {
+  const int b = static_cast<int>(blockIdx.x) * kRowsPerBlock + static_cast<int>(threadIdx.x / 32);
+  if (b >= count) return;
+  for (int c = static_cast<int>(threadIdx.x % 32); c < width; c += 32) {
+    float *row = rows + static_cast<std::int64_t>(b) * width + c, *token = tokens + molecules[b].token * width + c;
+    to_tokens ? *token = *row : *row = *token;
+  }
+}
+
+}  // namespace molgraph::MOLGRAPH_CUDA

@@ -1,0 +1,143 @@
+// Molecules as the kernels read them: what of a molecule never changes is made once on the host and stays on the device, or on the
+// host where the device is too small; a batch is then a list of numbers of molecules and where each stands in it.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "attention/cuda/kernels/device.cuh"
+#include "attention/spec/model_plan.hpp"
+
+namespace molgraph::MOLGRAPH_CUDA {
+
+/// Resident: distances [key, query] per molecule, and the bonds of every atom by increasing partner.
+struct BondGraph {
+  const std::uint16_t* distance = nullptr;
+  const std::int32_t* first_bond = nullptr;   ///< [atoms + 1]
+  const std::uint16_t* partner = nullptr;     ///< [2 bonds] token of the same molecule
+  const std::uint8_t* bond = nullptr;         ///< [2 bonds] id
+};
+
+inline constexpr int kHalfWarp = 16;   ///< molecules up to so many tokens can do with half a warp in the attention
+
+/// On the host.
+struct MoleculeArrays {
+  struct Entry {
+    std::uint32_t row;
+    std::int32_t tokens, relations, longest;
+    std::int64_t atom_at, pair_at, relation_at;
+  };
+  std::vector<Entry> entries;
+  std::vector<std::uint8_t> atoms;
+  std::vector<std::int32_t> degree;
+  std::vector<std::uint16_t> relation;      ///< per molecule [key, query]: number of the pair's relation
+  std::vector<std::uint32_t> classes;       ///< of each relation: topology class + 65536 * edge class
+  std::vector<std::uint8_t> forbidden;      ///< as `relation`; empty: none is
+  std::vector<std::uint16_t> distance;      ///< as `relation`; empty unless the model has a path term, as the bonds
+  std::vector<std::int32_t> first_bond{0};
+  std::vector<std::uint16_t> partner;
+  std::vector<std::uint8_t> bond;
+  std::vector<float> positions, walks;      ///< [atoms, dim]; empty unless the model has them
+
+  void append(const GraphBatch& batch, const ModelPlan& plan);
+  /// The molecule `number` of others, which were made for the same plan.
+  void append(const MoleculeArrays& from, std::int64_t number);
+  void clear();                ///< keeps the memory
+  std::size_t bytes() const;   ///< that the arrays take on a device
+};
+
+/// The same on the device.
+class ResidentMolecules {
+ public:
+  void upload(const MoleculeArrays& from, const ModelPlan& plan, Stream stream);
+  /// For molecules that stay on the host: what launches must know of all of them ...
+  void begin_stream(const MoleculeArrays& all, const ModelPlan& plan);
+  /// ... and the molecules of the next batch, whose copies nobody waits for.
+  void stream_in(const MoleculeArrays& all, std::span<const std::int64_t> numbers, Stream stream);
+
+  const std::vector<MoleculeArrays::Entry>& entries() const { return entries_; }
+  /// Molecule `number`, which is the k-th of the batch.
+  const MoleculeArrays::Entry& entry(std::size_t k, std::int64_t number) const {
+    return entries_[streams_ ? k : static_cast<std::size_t>(number)];
+  }
+  /// The largest molecule of a class of sizes (0 ..), as tokens and relations.
+  struct Largest {
+    std::int32_t tokens = 0, relations = 0;
+  };
+  const std::vector<Largest>& largest() const { return largest_; }
+  std::size_t class_of(std::int32_t tokens) const;
+  const std::uint8_t* atoms() const { return atoms_.data(); }
+  const std::int32_t* degree() const { return degree_.data(); }
+  const std::uint16_t* relation() const { return relation_.data(); }
+  const std::uint32_t* classes() const { return classes_.data(); }
+  const std::uint8_t* forbidden() const { return has_forbidden_ ? forbidden_.data() : nullptr; }
+  BondGraph bonds() const { return {distance_.data(), first_bond_.data(), partner_.data(), bond_.data()}; }
+  const float* positions() const { return positions_.data(); }
+  const float* walks() const { return walks_.data(); }
+
+ private:
+  /// Chooses the classes of sizes.
+  void classify(const std::vector<MoleculeArrays::Entry>& all);
+  /// visit(array here, array of `from`) for each of them.
+  template <class Visit>
+  void visit_arrays(const MoleculeArrays& from, const Visit& visit);
+
+  std::vector<MoleculeArrays::Entry> entries_;
+  bool streams_ = false;
+  MoleculeArrays batch_;   ///< what streams
+  Upload ring_;
+  std::vector<Largest> largest_;
+  std::vector<std::int32_t> limits_;   ///< tokens, of each class of sizes
+  Array<std::uint8_t> atoms_, forbidden_, bond_;
+  Array<std::int32_t> degree_, first_bond_;
+  Array<std::uint16_t> relation_, distance_, partner_;
+  Array<std::uint32_t> classes_;
+  Array<float> positions_, walks_;
+  bool has_forbidden_ = false;
+};
+
+/// What changes from update to update; in device memory, so that a recorded step can be run again.
+struct StepNumbers {
+  DrawKey draws{};
+  float step = 0;        ///< lr / (1 - beta1^t)
+  float root = 1;        ///< 1 / sqrt(1 - beta2^t)
+  float decay = 0;       ///< lr * weight decay
+  float clip = 0;        ///< bound of the gradient's norm; 0 = none
+  float average = 0;     ///< decay of the moving average; 0 = none
+  double targets = 0;    ///< present in the whole batch; 0 = all its molecules are here
+};
+
+/// How a batch is filled up, so that batches of similar size look alike and one recording serves them.
+struct FillUp {
+  int rows = 1, relations = 1, pairs = 1, molecules = 1;   ///< to multiples of these
+};
+
+/// A batch on the device. What fills it up belongs to no molecule: rows with TokenPlace::molecule -1, relations of class
+/// kNoClass, chosen molecules -1.
+struct BatchPlaces {
+  int molecules = 0, rows = 0, last_rows = 0;   ///< the rows of no molecule are among the last_rows last ones
+  std::int64_t pairs = 0, relations = 0;
+  struct Class {                            ///< molecules of similar size: one launch of the attention
+    int first = 0, count = 0, max_tokens = 0, max_relations = 0;
+    bool operator==(const Class&) const = default;
+    auto operator<=>(const Class&) const = default;
+  };
+  std::vector<Class> classes;
+  // On the device.
+  const Molecule* molecule = nullptr;       ///< [molecules]
+  const TokenPlace* token = nullptr;        ///< [rows]
+  const std::int32_t* chosen = nullptr;     ///< molecules by class
+  const std::int32_t* number = nullptr;     ///< [molecules] in the resident ones
+  const StepNumbers* step = nullptr;
+
+  /// Returns before the copy is done.
+  void upload(const ResidentMolecules& set, std::span<const std::int64_t> numbers, const FillUp& fill, const StepNumbers& of_step,
+              Stream stream);
+
+ private:
+  Upload upload_;
+  Array<char> memory_;
+};
+
+}  // namespace molgraph::MOLGRAPH_CUDA

@@ -1,0 +1,80 @@
+#include "attention/reference/absolute_encodings.hpp"
+
+#include <ATen/Parallel.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "attention/spec/node_positions.hpp"
+#include "attention/spec/random.hpp"
+
+namespace molgraph {
+namespace {
+
+using torch::Tensor;
+
+constexpr std::int64_t kRank = kAbsoluteRank, kLastDegree = kAbsoluteLastDegree, kVirtualRow = kAbsoluteRows - 1;
+
+void flip_signs(const RandomStream& stream, std::int64_t atoms, int dim, double* rows) {
+  std::vector<std::uint16_t> draws(static_cast<std::size_t>(dim));
+  random_draws(stream, dim, draws.data());
+  for (std::int64_t a = 0; a < atoms; ++a)
+    for (int c = 0; c < dim; ++c)
+      if (draws[static_cast<std::size_t>(c)] >= 32768) rows[a * dim + c] = -rows[a * dim + c];
+}
+
+}  // namespace
+
+Tensor node_positions(const GraphBatch& batch, NodePosition kind, int dim, const ForwardMode& mode,
+                      const torch::TensorOptions& like) {
+  const Tensor positions = torch::zeros({batch.num_tokens(), dim}, torch::kFloat64);
+  auto* out = positions.data_ptr<double>();
+  at::parallel_for(0, batch.size(), 1, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t b = begin; b < end; ++b) {
+      const auto k = static_cast<std::size_t>(b);
+      double* rows = out + (batch.token_offset[k] + 1) * dim;
+      if (kind == NodePosition::random_walk) {
+        random_walk_positions(batch, b, dim, rows);
+        continue;
+      }
+      laplacian_positions(batch, b, dim, rows);
+      if (!mode.training) continue;
+      flip_signs({mode.seed, mode.step, static_cast<std::uint32_t>(batch.row[k]), 0, RandomSite::laplacian_sign,
+                  mode.ascent},
+                 batch.atom_offset[k + 1] - batch.atom_offset[k], dim, rows);
+    }
+  });
+  return positions.to(like.requires_grad(false));
+}
+
+AbsoluteBiasImpl::AbsoluteBiasImpl(int heads, int walk_steps) : heads_(heads) {
+  // A product of 64 terms of this size has the standard deviation 1/8.
+  const double std = 1.0 / std::sqrt(static_cast<double>(kRank));
+  const auto table = [&](const char* name, std::int64_t rows) {
+    return register_parameter(name, torch::randn({rows, heads * kRank}) * std);
+  };
+  query_row = table("query_row", kVirtualRow + 1);
+  key_row = table("key_row", kVirtualRow + 1);
+  query_walk = table("query_walk", walk_steps);
+  key_walk = table("key_walk", walk_steps);
+}
+
+PairBias AbsoluteBiasImpl::forward(const GraphBatch& batch, const Tensor& walks) {
+  const Tensor rows = torch::full({batch.num_tokens()}, kVirtualRow, torch::kInt64);
+  auto* row = rows.data_ptr<std::int64_t>();
+  for (std::int64_t b = 0; b < batch.size(); ++b) {
+    const auto k = static_cast<std::size_t>(b);
+    std::int64_t token = batch.token_offset[k] + 1;
+    for (auto a = batch.atom_offset[k]; a < batch.atom_offset[k + 1]; ++a)
+      row[token++] = std::min<std::int64_t>(batch.degree[static_cast<std::size_t>(a)], kLastDegree);
+  }
+  const auto factor = [&](const Tensor& table, const Tensor& walk) {
+    return (table.index_select(0, rows) + torch::matmul(walks, walk)).view({batch.num_tokens(), heads_, kRank});
+  };
+  PairBias bias;
+  bias.query = factor(query_row, query_walk);
+  bias.key = factor(key_row, key_walk);
+  return bias;
+}
+
+}  // namespace molgraph

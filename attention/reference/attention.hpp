@@ -1,0 +1,85 @@
+// The one attention operation of the toolkit (docs/formula.md section 2) in plain LibTorch calls: the clear reference.
+//
+//     s_ij = alpha * ( q_i.k_j + q_i.PQ[t] + k_x.PK[t] + q_i.EQ[e] + k_x.EK[e] ) + b_ij       alpha = 1/sqrt(d)
+//     a_ij = softmax over the molecule's tokens j of s_ij
+//     w_ij = dropout( a_ij * C_ij )
+//     z_i  = sum_j w_ij * ( v_j + PV[t] + EV[e] )
+//
+// per head h, with t, e the topology and edge class of the pair (i, j). Works in float32 and float64. Three encodings
+// bend the formula as TermOptions and RelationTables say: alpha = 1/sqrt(3d) and the reversed pair's class in the key
+// term (DeBERTa), and learned u, v in place of a query (Transformer-XL).
+#pragma once
+
+#include <torch/torch.h>
+
+#include <vector>
+
+#include "attention/reference/layout.hpp"
+#include "attention/spec/options.hpp"
+
+namespace molgraph {
+
+/// Learned tables of one layer (or of all); undefined = the term is off. T topology classes, E edge classes, H heads.
+struct RelationTables {
+  torch::Tensor spatial;          ///< b [T, H], or [T - 2, H]: then the last three classes (VIRTUAL) share the last row
+  torch::Tensor topology_query;   ///< PQ [T, H*d]
+  torch::Tensor topology_key;     ///< PK [T, H*d]
+  torch::Tensor topology_value;   ///< PV [T, H*d]
+  torch::Tensor edge_query;       ///< EQ [E, H*d]
+  torch::Tensor edge_key;         ///< EK [E, H*d]
+  torch::Tensor edge_value;       ///< EV [E, H*d]
+  torch::Tensor content_bias;     ///< u [H*d]: adds alpha * u.k_j to s_ij (Dai et al. 2019, arXiv:1901.02860, section 3.3)
+  torch::Tensor position_bias;    ///< v [H*d]: adds alpha * v.PQ[t]; defined with topology_query only
+};
+
+/// What b_ij has beside the table. Any member may be undefined; query and key come together.
+struct PairBias {
+  torch::Tensor dense;   ///< [P, H] over packed pairs
+  torch::Tensor query;   ///< [tokens, H, r]: query_i.key_j is added for two tokens of one molecule
+  torch::Tensor key;     ///< [tokens, H, r]
+};
+
+/// How tables become scores.
+struct TermOptions {
+  int heads = 1;                           ///< H
+  int topology_classes = 0;                ///< T
+  KeyTerm key_term = KeyTerm::column;      ///< x above, and the pair whose class the key term has
+  int score_terms = 1;                     ///< alpha = 1/sqrt(score_terms * d)
+};
+
+/// The tables looked up for one batch: computed once, used by every layer that shares them. M relations of the layout.
+struct BatchTerms {
+  int heads = 1;                           ///< H
+  int score_terms = 1;                     ///< of TermOptions
+  torch::Tensor query_table;               ///< alpha*(PQ + EQ) per relation [H, d, M], or undefined
+  torch::Tensor key_table;                 ///< alpha*(PK + EK) per relation [H, d, M], or undefined
+  torch::Tensor value_table;               ///< PV + EV per relation [H, M, d], or undefined
+  /// per group, b_ij and -inf at masked keys [H, G, N*N]; [1, G, N*N] without b
+  std::vector<torch::Tensor> bias;
+  /// per group [G, N*N] int32, where pair (i, j) stands among the products k.key_table; empty: k_x is k_i, as the query
+  std::vector<torch::Tensor> key_slot;
+};
+
+/// `like` gives dtype.
+BatchTerms make_terms(const RelationTables& tables, const PairBias& pair_bias, const AttentionLayout& layout,
+                      const TermOptions& options, const torch::TensorOptions& like);
+
+/// C_ij of every group [H, G, N*N] from a table [T, H] plus `path` [P, H] over packed pairs, if defined; `relu` as
+/// GateOptions::relu, on the sum.
+std::vector<torch::Tensor> make_gates(const torch::Tensor& gate, const torch::Tensor& path, bool relu,
+                                      const AttentionLayout& layout);
+
+/// What attention() shows of its inside, for tests and for explaining a prediction.
+struct AttentionWeights {
+  std::vector<torch::Tensor> softmax;   ///< a per group [H, G, N, N]
+  std::vector<torch::Tensor> weights;   ///< w per group [H, G, N, N]
+};
+
+/// qkv [grouped tokens, 3*C] -> z [grouped tokens, C]. qkv holds q, then k, then v, each by head: h*d .. h*d + d - 1.
+/// `gates` and `dropout` hold one tensor per group ([H, G, N*N]; factors, dropout's 0 or 1/(1-p)), or are empty.
+/// A row without any allowed key gives z = 0 and no gradient.
+torch::Tensor attention(const torch::Tensor& qkv, const AttentionLayout& layout, const BatchTerms& terms,
+                        const std::vector<torch::Tensor>& gates, const std::vector<torch::Tensor>& dropout,
+                        AttentionWeights* seen = nullptr);
+
+}  // namespace molgraph

@@ -1,0 +1,59 @@
+#include "attention/reference/cpu_backend.hpp"
+
+namespace molgraph {
+
+CpuBackend::CpuBackend(GraphModel& model, int threads, cpu::Precision precision)
+    : model_(model), threads_(threads), precision_(precision), engine_(model.plan()) {
+  for (const auto& item : model.named_parameters()) parameters_.emplace(item.key(), item.value());
+  for (const cpu::TensorSpec& spec : engine_.tensors()) {
+    const auto found = parameters_.find(spec.name);
+    TORCH_CHECK(found != parameters_.end() && found->second.sizes() == c10::IntArrayRef(spec.shape), "the module has no tensor ", spec.name, " of the engine's shape");
+  }
+}
+
+void CpuBackend::refresh(Fresh wanted) {
+  if (fresh_ >= wanted) return;   // weights for training serve predictions too
+  const auto tensors = [&](const std::string& name) -> const float* {
+    const auto found = parameters_.find(name);
+    TORCH_CHECK(found != parameters_.end() && found->second.is_contiguous(), "the engine found no tensor ", name);
+    return found->second.const_data_ptr<float>();
+  };
+  engine_.assign(tensors, wanted == Fresh::for_training, threads_, precision_);
+  fresh_ = wanted;
+}
+
+ModelOutput CpuBackend::predict(const GraphBatch& batch, const std::vector<int>& keep_layers) {
+  torch::NoGradGuard no_grad;
+  refresh(Fresh::for_prediction);
+  ModelOutput output;
+  output.scaled = torch::empty({batch.size(), static_cast<std::int64_t>(engine_.outputs())});
+  std::vector<cpu::KeptStates> kept;
+  for (const int layer : keep_layers) {
+    output.layers.push_back(torch::empty({batch.num_tokens(), model_.plan().encoder.width}));
+    kept.push_back({layer, output.layers.back().data_ptr<float>()});
+  }
+  engine_.predict(batch, threads_, output.scaled.data_ptr<float>(), kept);
+  output.values = model_.to_target_unit(output.scaled);
+  return output;
+}
+
+torch::Tensor CpuBackend::train(const GraphBatch& batch, const ForwardMode& mode, const cpu::LossSlope& slope, torch::Tensor* dinput) {
+  torch::NoGradGuard no_grad;
+  refresh(Fresh::for_training);
+  const auto gradients = [&](const std::string& name) -> float* {
+    torch::Tensor& parameter = parameters_.at(name);
+    if (!parameter.requires_grad()) return nullptr;
+    if (!parameter.grad().defined()) parameter.mutable_grad() = torch::zeros_like(parameter);
+    return parameter.mutable_grad().data_ptr<float>();
+  };
+  const torch::Tensor scaled = torch::empty({batch.size(), static_cast<std::int64_t>(engine_.outputs())});
+  const torch::Tensor perturbation = mode.perturbation.defined() ? mode.perturbation.contiguous() : torch::Tensor();
+  TORCH_CHECK(!perturbation.defined() || perturbation.numel() == batch.num_tokens() * model_.plan().encoder.width, "the perturbation is not that of the batch's tokens");
+  if (dinput != nullptr) *dinput = torch::empty({batch.num_tokens(), model_.plan().encoder.width});
+  engine_.gradients(batch, {mode.training, mode.seed, mode.step, mode.ascent}, threads_, slope, scaled.data_ptr<float>(),
+                    gradients, perturbation.defined() ? perturbation.const_data_ptr<float>() : nullptr,
+                    dinput != nullptr ? dinput->data_ptr<float>() : nullptr);
+  return scaled;
+}
+
+}  // namespace molgraph

@@ -1,0 +1,64 @@
+#include "attention/reference/path_bias.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace molgraph {
+namespace {
+
+/// A copy of part [begin, end) of a vector: autograd keeps indices until the backward pass; the batch may be gone then.
+template <class T>
+torch::Tensor slice(const std::vector<T>& values, std::int64_t begin, std::int64_t end, torch::ScalarType type) {
+  return torch::from_blob(const_cast<T*>(values.data() + begin), {end - begin}, type).clone();
+}
+
+torch::Tensor bond_row_tensor(Features features) {
+  const std::vector<std::vector<int>> of_ids = rows_of_bond_ids(features);
+  const torch::Tensor rows = torch::zeros({static_cast<std::int64_t>(of_ids.size()), feature_shape(features).bond_columns}, torch::kInt64);
+  auto* out = rows.data_ptr<std::int64_t>();
+  for (const std::vector<int>& of_id : of_ids) out = std::copy(of_id.begin(), of_id.end(), out);
+  return rows;
+}
+
+}  // namespace
+
+PathBiasImpl::PathBiasImpl(Features features, int heads, int max_hops)
+    : features_(features), max_hops_(max_hops), bond_rows_(bond_row_tensor(features)) {
+  const FeatureShape& shape = feature_shape(features);
+  const int rows = std::accumulate(shape.bond_dims.begin(), shape.bond_dims.end(), 0);
+  bond = register_parameter("bond", torch::randn({rows, heads}));
+  hop_weight = register_parameter("hop_weight", torch::randn({max_hops, heads, heads}));
+}
+
+torch::Tensor PathBiasImpl::hop_table() {
+  return torch::matmul(torch::embedding(bond, bond_rows_).mean(1), hop_weight);
+}
+
+torch::Tensor PathBiasImpl::forward(const GraphBatch& batch) {
+  const PathSteps& paths = batch.paths;
+  const std::int64_t heads = bond.size(1);
+  const torch::Tensor table = hop_table();
+  torch::Tensor result = torch::zeros({batch.num_pairs(), heads}, bond.options());
+  std::vector<torch::Tensor> levels;
+  torch::Tensor before;  // S of the level below
+  for (int m = 1; m <= paths.levels(); ++m) {
+    const auto k = static_cast<std::size_t>(m);
+    const auto begin = paths.level_steps[k - 1], end = paths.level_steps[k];
+    const auto count = paths.level_pairs[k] - paths.level_pairs[k - 1];
+    torch::Tensor step;
+    if (m <= max_hops_) step = table[m - 1].index_select(0, slice(paths.bond, begin, end, torch::kInt64));
+    if (m > 1) {
+      const torch::Tensor prefix = before.index_select(0, slice(paths.source, begin, end, torch::kInt64));
+      step = step.defined() ? step + prefix : prefix;
+    }
+    step = step * slice(paths.weight, begin, end, torch::kFloat64).to(bond.dtype()).unsqueeze(1);
+    before = torch::zeros({count, heads}, bond.options())
+                 .index_add(0, slice(paths.target, begin, end, torch::kInt64), step);
+    levels.push_back(before / std::min(m, max_hops_));
+  }
+  if (levels.empty()) return result;
+  const torch::Tensor pairs = slice(paths.pair, 0, static_cast<std::int64_t>(paths.pair.size()), torch::kInt64);
+  return result.index_copy(0, pairs, torch::cat(levels));
+}
+
+}  // namespace molgraph

@@ -1,0 +1,133 @@
+#include "attention/spec/encodings.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "featurize/graph/error.hpp"
+
+namespace molgraph {
+namespace {
+
+constexpr std::array<Encoding, 12> kEncodings{{
+    {.name = "none",
+     .formula = "q_i.k_j / sqrt(d)",
+     .source = "Vaswani et al. 2017; GRPE Table 9, row 1",
+     .parameters = "0",
+     .cost = "0",
+     .use = "a lower bound: the molecule as a bag of atoms"},
+    {.name = "t5",
+     .formula = "q_i.k_j / sqrt(d) + b[t_ij]",
+     .source = "Raffel et al. 2020, section 2.1; on graphs Schmitt et al. 2021 (Graformer); T5 itself does not divide by sqrt(d)",
+     .parameters = "T H",
+     .cost = "n^2 H",
+     .use = "the cheapest that knows the graph; no bonds' kinds",
+     .terms = {.bias = true}},
+    {.name = "diet-rel",
+     .formula = "q_i.k_j / sqrt(d) + b_l[t_ij] in layer l",
+     .source = "Chen et al. 2021, eq. 3",
+     .parameters = "L T H",
+     .cost = "n^2 H per layer",
+     .use = "as t5, where layers should look at different distances",
+     .terms = {.bias = true},
+     .share = false},
+    {.name = "graphormer",
+     .formula = "q_i.k_j / sqrt(d) + b[t_ij] + path_ij",
+     .source = "Ying et al. 2021, eq. 6 and 7; mean over all shortest paths instead of one, unless --path single",
+     .parameters = "(T - 2) H + bonds H + hops H^2",
+     .cost = "n^2 H",
+     .use = "bonds' kinds along paths; the reference of ZINC and PCQM4M",
+     .terms = {.bias = true},
+     .path_bias = true,
+     .untie_virtual = false},
+    {.name = "shaw",
+     .formula = "q_i.(k_j + PQ[t_ij]) / sqrt(d), values v_j + PV[t_ij]",
+     .source = "Shaw et al. 2018, eq. 3 and 4 (their a^K is our PQ, a^V our PV)",
+     .parameters = "2 T C",
+     .cost = "2 n T C per layer",
+     .use = "distances that depend on the atom that asks",
+     .terms = {.topology_query = true, .topology_value = true}},
+    {.name = "deberta",
+     .formula = "(q_i.k_j + q_i.PQ[t_ij] + k_j.PK[t_ji]) / sqrt(3 d)",
+     .source = "He et al. 2021, eq. 4; the tables are learned directly, and the last layers' absolute positions are left out",
+     .parameters = "2 T C",
+     .cost = "2 n T C per layer",
+     .use = "as shaw, with the atom that is asked too",
+     .terms = {.topology_query = true, .topology_key = true},
+     .key_term = KeyTerm::reverse,
+     .score_terms = 3},
+    {.name = "transformer-xl",
+     .formula = "(q_i.k_j + q_i.R[t_ij] + u.k_j + v.R[t_ij]) / sqrt(d)",
+     .source = "Dai et al. 2019, section 3.3; R is learned per class instead of sinusoids",
+     .parameters = "T C + 2 C",
+     .cost = "2 n T C per layer",
+     .use = "as shaw without values, with a bias that all atoms share",
+     .terms = {.topology_query = true, .global_bias = true}},
+    {.name = "grpe",
+     .formula = "(q_i.k_j + q_i.(PQ[t_ij] + EQ[e_ij]) + k_j.(PK[t_ij] + EK[e_ij])) / sqrt(d), values v_j + PV[t_ij] + EV[e_ij]",
+     .source = "Park et al. 2022, eq. 6 to 10",
+     .parameters = "3 (T + E) C",
+     .cost = "3 n (T + E) C per layer",
+     .use = "the default for tables of one's own: distances and bonds, on query, key and value",
+     .terms = {.topology_query = true,
+               .topology_key = true,
+               .topology_value = true,
+               .edge_query = true,
+               .edge_key = true,
+               .edge_value = true}},
+    {.name = "diet-abs",
+     .formula = "q_i.k_j / sqrt(d) + P_Q(i).P_K(j)",
+     .source = "Chen et al. 2021, eq. 1; P from degree and random walk instead of the position in a sentence",
+     .parameters = "2 (17 + k) 64 H",
+     .cost = "64 n^2 H",
+     .use = "atoms' places instead of distances",
+     .terms = {.absolute_bias = true},
+     .position_dim = 16},
+    {.name = "tupe",
+     .formula = "q_i.k_j / sqrt(d) + P_Q(i).P_K(j) + b[t_ij]",
+     .source = "Ke et al. 2021, eq. 7 and section 3.2 (virtual node untied); diet-abs + t5, without their sqrt(2 d)",
+     .parameters = "2 (17 + k) 64 H + T H",
+     .cost = "64 n^2 H",
+     .use = "places and distances apart from the atoms' kinds",
+     .terms = {.bias = true, .absolute_bias = true},
+     .position_dim = 16},
+    {.name = "laplacian",
+     .formula = "q_i.k_j / sqrt(d), input x_i + W p_i, p = k eigenvectors of I - D^-1/2 A D^-1/2",
+     .source = "Dwivedi & Bresson 2020, section 2.1; per fragment, with canonical signs at scoring",
+     .parameters = "k C",
+     .cost = "n^3 per molecule",
+     .use = "comparison with other graph transformers",
+     .position = NodePosition::laplacian,
+     .position_dim = 8},
+    {.name = "random-walk",
+     .formula = "q_i.k_j / sqrt(d), input x_i + W p_i, p = diag((D^-1 A)^t), t = 1..k",
+     .source = "Dwivedi et al. 2022, eq. 9",
+     .parameters = "k C",
+     .cost = "k n^2 per molecule",
+     .use = "rings and branches around an atom, without signs to settle",
+     .position = NodePosition::random_walk,
+     .position_dim = 16},
+}};
+
+}  // namespace
+
+std::span<const Encoding> encodings() { return kEncodings; }
+
+const Encoding& encoding_from_string(std::string_view name) {
+  const auto found = std::find_if(kEncodings.begin(), kEncodings.end(), [&](const Encoding& e) { return e.name == name; });
+  if (found != kEncodings.end()) return *found;
+  std::string names;
+  for (const Encoding& e : kEncodings) names += (names.empty() ? "" : ", ") + std::string(e.name);
+  throw UsageError("there is no encoding '" + std::string(name) + "'; the encodings are " + names);
+}
+
+void set_encoding(EncoderOptions& encoder, const Encoding& encoding) {
+  encoder.terms = encoding.terms;
+  encoder.key_term = encoding.key_term;
+  encoder.score_terms = encoding.score_terms;
+  encoder.share_encodings = encoding.share;
+  encoder.untie_virtual = encoding.untie_virtual;
+  encoder.position = encoding.position;
+  encoder.position_dim = encoding.position_dim;
+}
+
+}  // namespace molgraph

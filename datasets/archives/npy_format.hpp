@@ -1,0 +1,24 @@
+// What writers of .npy and .npz share. Private to this room.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "datasets/archives/npy.hpp"
+
+namespace molgraph::npy_format {
+
+inline constexpr std::size_t kNpyHeader = 128;                // bytes; room for any shape, so that it can be patched
+inline constexpr std::size_t kBuffer = std::size_t{1} << 18;  // bytes gathered before a write
+
+/// The header of an array whose rows are `descr`; `columns` < 0 = one-dimensional.
+std::array<char, kNpyHeader> npy_header(const std::string& descr, std::int64_t rows, std::int64_t columns);
+/// "<f4" or "<f2"
+std::string descr_of(FloatKind kind);
+/// Appends a row in the file's element type.
+void append_row(std::vector<char>& to, std::span<const float> row, FloatKind kind);
+
+}  // namespace molgraph::npy_format

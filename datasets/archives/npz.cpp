@@ -1,0 +1,389 @@
+// Formats: numpy.lib.format (NPY version 1.0) and PKWARE's APPNOTE 6.3 (zip with zip64 extra fields).
+#include <zlib.h>
+
+#include <algorithm>
+#include <bit>
+#include <cassert>
+#include <cstring>
+#include <new>
+#include <string_view>
+
+#include "datasets/system/files.hpp"
+#include "datasets/archives/npy_format.hpp"
+#include "featurize/graph/error.hpp"
+
+namespace molgraph {
+
+using namespace npy_format;
+
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "both formats are little-endian, values are copied as they are");
+
+/// Code points of UTF-8 text, U+FFFD for each byte that is not part of a valid sequence.
+void decode_utf8(std::string_view text, std::vector<std::uint32_t>& points) {
+  points.clear();
+  for (std::size_t i = 0; i < text.size();) {
+    const auto lead = static_cast<unsigned char>(text[i]);
+    const int more = lead < 0x80 ? 0 : lead >= 0xC2 && lead < 0xE0 ? 1 : lead >= 0xE0 && lead < 0xF0 ? 2
+                   : lead >= 0xF0 && lead < 0xF5 ? 3 : -1;
+    std::uint32_t point = more == 0 ? lead : lead & (0x3Fu >> std::max(more, 0));
+    bool valid = more >= 0 && i + static_cast<std::size_t>(more) < text.size();
+    for (int k = 1; valid && k <= more; ++k) {
+      const auto next = static_cast<unsigned char>(text[i + static_cast<std::size_t>(k)]);
+      valid = (next & 0xC0u) == 0x80u;
+      point = point << 6u | (next & 0x3Fu);
+    }
+    constexpr std::uint32_t least[] = {0, 0x80, 0x800, 0x10000};
+    valid = valid && point >= least[std::max(more, 0)] && point <= 0x10FFFF && (point < 0xD800 || point > 0xDFFF);
+    points.push_back(valid ? point : 0xFFFD);
+    i += valid ? static_cast<std::size_t>(more) + 1 : 1;
+  }
+}
+
+void encode_utf8(const std::vector<std::uint32_t>& points, std::string& text) {
+  text.clear();
+  for (const std::uint32_t point : points) {
+    const int more = point < 0x80 ? 0 : point < 0x800 ? 1 : point < 0x10000 ? 2 : 3;
+    constexpr std::uint32_t lead[] = {0, 0xC0, 0xE0, 0xF0};
+    text += static_cast<char>(lead[more] | point >> 6 * more);
+    for (int k = more - 1; k >= 0; --k) text += static_cast<char>(0x80u | (point >> 6 * k & 0x3Fu));
+  }
+}
+
+std::uint32_t crc_of(std::uint32_t crc, const void* data, std::size_t bytes) {
+  return static_cast<std::uint32_t>(crc32_z(crc, static_cast<const Bytef*>(data), bytes));
+}
+
+/// CRC of A followed by B from their CRCs.
+std::uint32_t crc_joined(std::uint32_t first, std::uint32_t second, std::uint64_t second_bytes) {
+  return static_cast<std::uint32_t>(crc32_combine(first, second, static_cast<z_off_t>(second_bytes)));
+}
+
+// --- zip ---
+
+/// Little-endian fields of a zip record, one after the other.
+class Record {
+ public:
+  Record& u16(std::uint64_t value) { return put(value, 2); }
+  Record& u32(std::uint64_t value) { return put(value, 4); }
+  Record& u64(std::uint64_t value) { return put(value, 8); }
+  Record& text(std::string_view value) { bytes_ += value; return *this; }
+  const std::string& bytes() const { return bytes_; }
+
+ private:
+  Record& put(std::uint64_t value, int width) {
+    for (int i = 0; i < width; ++i) bytes_ += static_cast<char>(value >> 8 * i & 0xFFu);
+    return *this;
+  }
+  std::string bytes_;
+};
+
+/// One member of the archive; sizes are final once it is closed.
+struct Member {
+  std::string name;
+  bool deflated = false;
+  std::uint64_t header_at = 0, size = 0, packed = 0;
+  std::uint32_t crc = 0;
+};
+
+constexpr std::uint64_t kIn64 = 0xFFFFFFFF;  // a 32-bit field whose value stands in the zip64 extra field
+constexpr std::uint64_t kVersion = 45;       // of the format that knows zip64
+constexpr std::uint64_t kDate = 0x21;        // 1980-01-01, so that equal arrays give equal files
+
+/// The fields that local header and central directory share.
+void put_common(Record& record, const Member& member, std::size_t extra) {
+  record.u16(kVersion).u16(0).u16(member.deflated ? 8 : 0).u16(0).u16(kDate).u32(member.crc).u32(kIn64).u32(kIn64);
+  record.u16(member.name.size()).u16(extra);
+}
+
+std::string local_header(const Member& member) {
+  Record record;
+  record.u32(0x04034b50);
+  put_common(record, member, 20);
+  record.text(member.name).u16(1).u16(16).u64(member.size).u64(member.packed);
+  return record.bytes();
+}
+
+std::string central_header(const Member& member) {
+  Record record;
+  record.u32(0x02014b50).u16(kVersion);
+  put_common(record, member, 28);
+  record.u16(0).u16(0).u16(0).u32(0).u32(kIn64).text(member.name);
+  record.u16(1).u16(24).u64(member.size).u64(member.packed).u64(member.header_at);
+  return record.bytes();
+}
+
+std::string end_of_directory(std::uint64_t members, std::uint64_t at, std::uint64_t bytes) {
+  Record record;
+  record.u32(0x06064b50).u64(44).u16(kVersion).u16(kVersion).u32(0).u32(0);
+  record.u64(members).u64(members).u64(bytes).u64(at);
+  record.u32(0x07064b50).u32(0).u64(at + bytes).u32(1);
+  record.u32(0x06054b50).u16(0).u16(0).u16(members).u16(members).u32(kIn64).u32(kIn64).u16(0);
+  return record.bytes();
+}
+
+/// A zlib stream without zlib's own wrapper, as zip wants it.
+class Deflater {
+ public:
+  Deflater() {
+    if (deflateInit2(&stream_, 6, Z_DEFLATED, -MAX_WBITS, 8, Z_DEFAULT_STRATEGY) != Z_OK) throw std::bad_alloc();
+  }
+  ~Deflater() { deflateEnd(&stream_); }
+  Deflater(const Deflater&) = delete;
+  Deflater& operator=(const Deflater&) = delete;
+
+  /// Compresses and writes; returns the number of bytes written.
+  std::uint64_t write(File& file, const void* data, std::size_t bytes, bool last) {
+    std::uint64_t written = 0;
+    stream_.next_in = const_cast<Bytef*>(static_cast<const Bytef*>(data));  // zlib reads only
+    stream_.avail_in = static_cast<uInt>(bytes);
+    do {
+      stream_.next_out = out_.data();
+      stream_.avail_out = static_cast<uInt>(out_.size());
+      deflate(&stream_, last ? Z_FINISH : Z_NO_FLUSH);
+      const std::size_t got = out_.size() - stream_.avail_out;
+      file.write(out_.data(), got);
+      written += got;
+    } while (stream_.avail_out == 0);
+    return written;
+  }
+
+ private:
+  z_stream stream_{};
+  std::vector<Bytef> out_ = std::vector<Bytef>(kBuffer);
+};
+
+/// A deflated member that grows at the file's position; its header is patched in finish().
+class MemberWriter {
+ public:
+  MemberWriter(File& out, const std::string& name, std::uint64_t& at) : out_(out), at_(at), member_{name + ".npy", true, at, 0, 0, 0} {
+    const std::string placeholder = local_header(member_);
+    out_.write(placeholder.data(), placeholder.size());
+  }
+  void put(const void* data, std::size_t bytes, bool last = false) {
+    member_.crc = crc_of(member_.crc, data, bytes);
+    member_.size += bytes;
+    member_.packed += deflater_.write(out_, data, bytes, last);
+  }
+  /// Moves `at` behind the member.
+  Member finish() {
+    put("", 0, true);
+    const std::string header = local_header(member_);
+    out_.write_at(at_, header.data(), header.size());
+    at_ += header.size() + member_.packed;
+    return member_;
+  }
+
+ private:
+  File& out_;
+  std::uint64_t& at_;
+  Member member_;
+  Deflater deflater_;
+};
+
+// numpy pads strings to the longest: a column may take so many bytes in memory, or so many times its text.
+constexpr std::size_t kFreePadding = std::size_t{16} << 20, kTimesMean = 4;
+
+/// Strings of one column, spilled as (length, bytes) until the longest is known.
+class StringColumn {
+ public:
+  StringColumn(const std::string& member, const std::string& beside)
+      : member_(member), spill_(File::unnamed_beside(beside)) {}
+
+  void add(const std::string& text) {
+    decode_utf8(text, points_);
+    longest_ = std::max(longest_, points_.size());
+    all_points_ += points_.size();
+    const auto length = static_cast<std::uint32_t>(text.size());
+    buffer_.append(reinterpret_cast<const char*>(&length), sizeof length);
+    buffer_ += text;
+    if (buffer_.size() >= kBuffer) flush();
+  }
+
+  /// Writes the members at the file's position; `at` is that position and moves on.
+  std::vector<Member> write(File& out, std::int64_t rows, std::uint64_t& at) {
+    flush();
+    const auto count = static_cast<std::size_t>(std::max<std::int64_t>(rows, 1));
+    const std::size_t bound = std::max(kFreePadding / sizeof(std::uint32_t) / count, kTimesMean * (all_points_ / count + 1));
+    const std::size_t width = std::max<std::size_t>(std::min(longest_, bound), 1);  // numpy has no strings of width 0 in files
+    std::vector<Member> members{write_padded(out, rows, width, at)};
+    if (width >= longest_) return members;
+    members.push_back(write_bytes(out, rows, at));
+    members.push_back(write_offsets(out, rows, at));
+    members.push_back(write_note(out, width, at));
+    return members;
+  }
+
+ private:
+  Member write_padded(File& out, std::int64_t rows, std::size_t width, std::uint64_t& at) {
+    rewind();
+    MemberWriter member(out, member_, at);
+    const auto header = npy_header("<U" + std::to_string(width), rows, -1);
+    member.put(header.data(), header.size());
+    for (std::int64_t row = 0; row < rows; ++row) {
+      read_text();
+      decode_utf8(text_, points_);
+      if (points_.size() > width) ++cut_;
+      points_.resize(width);  // the rest is U+0000, which numpy takes for padding
+      member.put(points_.data(), width * sizeof(std::uint32_t));
+    }
+    return member.finish();
+  }
+
+  /// All texts one after the other, as UTF-8.
+  Member write_bytes(File& out, std::int64_t rows, std::uint64_t& at) {
+    rewind();
+    MemberWriter member(out, member_ + "_utf8", at);
+    std::int64_t bytes = 0;
+    for (std::int64_t row = 0; row < rows; ++row) bytes += read_valid_text();
+    const auto header = npy_header("|u1", bytes, -1);
+    member.put(header.data(), header.size());
+    rewind();
+    for (std::int64_t row = 0; row < rows; ++row) {
+      read_valid_text();
+      member.put(text_.data(), text_.size());
+    }
+    return member.finish();
+  }
+
+  /// Where each begins, and the end.
+  Member write_offsets(File& out, std::int64_t rows, std::uint64_t& at) {
+    rewind();
+    MemberWriter member(out, member_ + "_offsets", at);
+    const auto header = npy_header("<i8", rows + 1, -1);
+    member.put(header.data(), header.size());
+    std::int64_t offset = 0;
+    for (std::int64_t row = 0; row <= rows; ++row) {
+      member.put(&offset, sizeof offset);
+      if (row < rows) offset += read_valid_text();
+    }
+    return member.finish();
+  }
+
+  Member write_note(File& out, std::size_t width, std::uint64_t& at) {
+    const std::string note = std::to_string(cut_) + " of the " + member_ + " are longer than " + std::to_string(width) + " characters and cut; all are whole: text i is bytes(" +
+                             member_ + "_utf8[" + member_ + "_offsets[i]:" + member_ + "_offsets[i + 1]]).decode()";
+    MemberWriter member(out, member_ + "_note", at);
+    decode_utf8(note, points_);
+    const auto header = npy_header("<U" + std::to_string(points_.size()), 1, -1);
+    member.put(header.data(), header.size());
+    member.put(points_.data(), points_.size() * sizeof(std::uint32_t));
+    return member.finish();
+  }
+
+  void flush() {
+    spill_.write(buffer_.data(), buffer_.size());
+    buffer_.clear();
+  }
+
+  /// To the first text again.
+  void rewind() {
+    spill_.rewind();
+    buffer_.clear();
+    read_at_ = 0;
+  }
+
+  void read_text() {
+    std::uint32_t length = 0;
+    read(&length, sizeof length);
+    text_.resize(length);
+    read(text_.data(), length);
+  }
+
+  /// The next text as valid UTF-8, as `write_padded` has it; its bytes.
+  std::int64_t read_valid_text() {
+    read_text();
+    decode_utf8(text_, points_);
+    encode_utf8(points_, text_);
+    return static_cast<std::int64_t>(text_.size());
+  }
+
+  void read(void* to, std::size_t bytes) {
+    auto* out = static_cast<char*>(to);
+    while (bytes > 0) {
+      if (read_at_ == buffer_.size()) {
+        buffer_.resize(kBuffer);
+        buffer_.resize(spill_.read(buffer_.data(), kBuffer));
+        read_at_ = 0;
+        if (buffer_.empty()) throw FileError(spill_.path() + ": the temporary file beside it was cut");
+      }
+      const std::size_t part = std::min(bytes, buffer_.size() - read_at_);
+      std::memcpy(out, buffer_.data() + read_at_, part);
+      read_at_ += part;
+      out += part;
+      bytes -= part;
+    }
+  }
+
+  std::string member_;
+  File spill_;
+  std::string buffer_, text_;
+  std::size_t read_at_ = 0, longest_ = 0, all_points_ = 0, cut_ = 0;
+  std::vector<std::uint32_t> points_;
+};
+
+}  // namespace
+
+struct NpzWriter::State {
+  State(const std::string& path, std::int64_t columns_, FloatKind kind_)
+      : out(path), columns(columns_), kind(kind_), ids("ids", path), smiles("smiles", path), status("status", path) {}
+
+  void flush() {
+    crc = crc_of(crc, buffer.data(), buffer.size());
+    data_bytes += buffer.size();
+    out.file().write(buffer.data(), buffer.size());
+    buffer.clear();
+  }
+
+  AtomicFile out;
+  std::int64_t columns, rows = 0;
+  FloatKind kind;
+  StringColumn ids, smiles, status;
+  std::vector<char> buffer;       ///< rows of the matrix not yet in the file
+  std::uint32_t crc = 0;          ///< of the matrix without its .npy header, which is known only at the end
+  std::uint64_t data_bytes = 0;
+};
+
+NpzWriter::NpzWriter(const std::string& path, std::int64_t columns, FloatKind kind)
+    : state_(std::make_unique<State>(path, columns, kind)) {
+  // The matrix grows in its place as the first member; both headers are patched in finish().
+  const std::string placeholder(local_header({"embeddings.npy", false, 0, 0, 0, 0}).size() + kNpyHeader, '\0');
+  state_->out.file().write(placeholder.data(), placeholder.size());
+}
+
+NpzWriter::~NpzWriter() = default;
+
+void NpzWriter::add_row(std::span<const float> row, const std::string& id, const std::string& smiles,
+                        const std::string& status) {
+  assert(static_cast<std::int64_t>(row.size()) == state_->columns);
+  append_row(state_->buffer, row, state_->kind);
+  ++state_->rows;
+  if (state_->buffer.size() >= kBuffer) state_->flush();
+  state_->ids.add(id);
+  state_->smiles.add(smiles);
+  state_->status.add(status);
+}
+
+void NpzWriter::finish() {
+  State& s = *state_;
+  s.flush();
+  const auto npy = npy_header(descr_of(s.kind), s.rows, s.columns);
+  Member matrix{"embeddings.npy", false, 0, kNpyHeader + s.data_bytes, kNpyHeader + s.data_bytes, 0};
+  matrix.crc = crc_joined(crc_of(0, npy.data(), npy.size()), s.crc, s.data_bytes);
+  const std::string header = local_header(matrix);
+  s.out.file().write_at(0, header.data(), header.size());
+  s.out.file().write_at(header.size(), npy.data(), npy.size());
+
+  std::uint64_t at = header.size() + matrix.packed;
+  std::vector<Member> members{matrix};
+  for (StringColumn* column : {&s.ids, &s.smiles, &s.status})
+    for (const Member& member : column->write(s.out.file(), s.rows, at)) members.push_back(member);
+  std::string directory;
+  for (const Member& member : members) directory += central_header(member);
+  directory += end_of_directory(members.size(), at, directory.size());
+  s.out.file().write(directory.data(), directory.size());
+  s.out.commit();
+}
+
+}  // namespace molgraph

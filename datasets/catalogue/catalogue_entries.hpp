@@ -1,0 +1,44 @@
+// What is known of each data set with a name. Private to this room; to add a data set, add an entry in the .cpp.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "datasets/tables/task.hpp"
+#include "featurize/graph/featurizer_options.hpp"
+
+namespace molgraph::catalogue {
+
+/// One way in which the files of a data set may lie, relative to the data folder: one table and perhaps row numbers of
+/// train, valid, test (three files, or OGB-LSC's archive); or one list of SMILES per part (then the label is computed),
+/// perhaps with the numbers of the lines that count. Files are found with and without ".gz", and also where the data
+/// folder is itself the first folder of their paths; a table may lie directly in the data folder too.
+struct Layout {
+  std::string table;
+  std::array<std::string, 3> part_files{};
+  std::string part_archive{};
+  std::array<std::string, 3> lists{};
+  std::array<std::string, 3> picks{};
+  std::string part_column{};
+  std::string smiles_column{};
+};
+
+struct Entry {
+  std::string name{}, subset{};
+  std::vector<Layout> layouts{};
+  std::vector<std::string> targets{};  ///< empty = all that the rule finds
+  std::string target_name{}, unit{};   ///< of a single target; "" = the column's name; = none
+  TaskKind task = TaskKind::regression;
+  Features features = Features::ogb;
+  std::string split_name{};            ///< "published", "scaffold" or "" = random
+  std::array<std::int64_t, 3> part_sizes{};
+  std::string metric{}, what{}, where{};
+  std::vector<std::string> other_names{};
+};
+
+/// All of them; a name has several entries if it has subsets, the default one first.
+const std::vector<Entry>& entries();
+
+}  // namespace molgraph::catalogue

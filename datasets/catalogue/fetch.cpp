@@ -1,0 +1,80 @@
+// The address table, and what is done with it.
+#include <cstdlib>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "datasets/catalogue/download.hpp"
+#include "datasets/system/files.hpp"
+#include "datasets/archives/zip_archive.hpp"
+#include "featurize/graph/error.hpp"
+
+namespace molgraph {
+
+extern const char* const kAddressesJson;   // addresses.json, put into the program by CMake
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A place in the data folder, and nowhere else.
+void check_place(const std::string& place, const std::string& where) {
+  const fs::path path(place);
+  bool inside = !place.empty() && path.is_relative();
+  for (const fs::path& part : path) inside = inside && part != "..";
+  if (!inside) throw FileError(where + ": '" + place.substr(0, 200) + "' is no place in the data folder");
+}
+
+/// Everything in the archive that lies in the folders named; the archive itself is removed then.
+void unpack(const Address& address, const fs::path& folder) {
+  const std::string archive_path = (folder / address.to).string();
+  {
+    const ZipArchive archive(archive_path);
+    for (const std::string& name : archive.names()) {
+      if (name.ends_with('/')) continue;
+      for (const auto& [from, to] : address.unpack) {
+        if (!name.starts_with(from)) continue;
+        const std::string place = to + name.substr(from.size());
+        check_place(place, archive_path);
+        fs::create_directories((folder / place).parent_path());
+        archive.extract(name, (folder / place).string());
+      }
+    }
+  }
+  fs::remove(archive_path);
+}
+
+}  // namespace
+
+std::vector<Address> addresses_of(const std::string& data_set) {
+  const char* own = std::getenv("MOLGRAPH_ADDRESSES");
+  const std::string where = own != nullptr ? own : "addresses.json";
+  try {
+    const nlohmann::json table = nlohmann::json::parse(own != nullptr ? read_file(own) : std::string(kAddressesJson));
+    std::vector<Address> addresses;
+    if (!table.contains(data_set)) return addresses;
+    for (const nlohmann::json& entry : table.at(data_set)) {
+      Address address{entry.at("url").get<std::string>(), entry.at("to").get<std::string>(), "", {}};
+      if (entry.contains("sha256") && !entry.at("sha256").is_null()) address.sha256 = entry.at("sha256").get<std::string>();
+      if (entry.contains("unpack")) address.unpack = entry.at("unpack").get<std::map<std::string, std::string>>();
+      check_place(address.to, where);
+      addresses.push_back(std::move(address));
+    }
+    return addresses;
+  } catch (const nlohmann::json::exception& error) {
+    throw FileError(where + ": no table of addresses: " + error.what());
+  }
+}
+
+void fetch(const std::vector<Address>& addresses, const std::string& folder, const DownloadOptions& options) {
+  for (const Address& address : addresses) {
+    const std::string path = (fs::path(folder) / address.to).string();
+    std::error_code error;
+    if (!fs::exists(path, error)) {
+      if (options.say) options.say("Downloading " + address.url + " to " + path);
+      download(address.url, path, address.sha256, options);
+    }
+    if (!address.unpack.empty()) unpack(address, folder);
+  }
+}
+
+}  // namespace molgraph

@@ -1,0 +1,292 @@
+#include "datasets/splits/splits.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <unordered_map>
+
+#include "datasets/tables/dates.hpp"
+#include "datasets/tables/targets.hpp"
+#include "datasets/system/text.hpp"
+#include "datasets/system/threads.hpp"
+#include "featurize/smiles/chemistry.hpp"
+#include "featurize/graph/error.hpp"
+#include "featurize/graph/philox.hpp"
+
+namespace molgraph {
+namespace {
+
+/// One Philox stream as a sequence of 32-bit words.
+class WordStream {
+ public:
+  /// Key = seed plus a constant per purpose (a multiple of the 64-bit golden ratio, so that neighbouring seeds do not
+  /// meet another purpose's key); counter = (block, 64 bits; epoch; purpose).
+  WordStream(std::uint64_t seed, ShuffleStream purpose, std::uint32_t epoch) {
+    const std::uint64_t key = seed + static_cast<std::uint64_t>(purpose) * 0x9E3779B97F4A7C15u;
+    key_[0] = static_cast<std::uint32_t>(key);
+    key_[1] = static_cast<std::uint32_t>(key >> 32);
+    counter_[2] = epoch;
+    counter_[3] = static_cast<std::uint32_t>(purpose);
+  }
+
+  std::uint32_t word() {
+    if (used_ == 4) {
+      philox4x32_10(words_, counter_, key_);
+      if (++counter_[0] == 0) ++counter_[1];
+      used_ = 0;
+    }
+    return words_[used_++];
+  }
+
+  /// Uniform in [0, range), without bias: Lemire 2019, "Fast Random Integer Generation in an Interval".
+  std::uint32_t below(std::uint32_t range) {
+    std::uint64_t product = std::uint64_t{word()} * range;
+    if (static_cast<std::uint32_t>(product) < range) {
+      const std::uint32_t threshold = (0u - range) % range;
+      while (static_cast<std::uint32_t>(product) < threshold) product = std::uint64_t{word()} * range;
+    }
+    return static_cast<std::uint32_t>(product >> 32);
+  }
+
+ private:
+  std::uint32_t key_[2], counter_[4]{}, words_[4]{};
+  int used_ = 4;
+};
+
+SplitSizes normalised(const SplitSizes& sizes) {
+  double sum = 0;
+  for (const double size : sizes) {
+    if (!std::isfinite(size) || size < 0) throw UsageError("split sizes must be three numbers that are not negative");
+    sum += size;
+  }
+  if (sizes[0] <= 0) throw UsageError("the training part of a split must be larger than 0");
+  return {sizes[0] / sum, sizes[1] / sum, sizes[2] / sum};
+}
+
+/// Molecules in the order of their groups' first appearance.
+std::vector<std::vector<std::int64_t>> groups_of(const std::vector<std::string>& scaffolds) {
+  std::unordered_map<std::string_view, std::size_t> number;
+  std::vector<std::vector<std::int64_t>> groups;
+  for (std::size_t g = 0; g < scaffolds.size(); ++g) {
+    const auto [entry, is_new] = number.try_emplace(scaffolds[g], groups.size());
+    if (is_new) groups.emplace_back();
+    groups[entry->second].push_back(static_cast<std::int64_t>(g));
+  }
+  return groups;
+}
+
+void append(std::vector<std::int64_t>& part, const std::vector<std::int64_t>& group) {
+  part.insert(part.end(), group.begin(), group.end());
+}
+
+Split sorted(Split split) {
+  for (auto* part : {&split.train, &split.valid, &split.test}) std::ranges::sort(*part);
+  return split;
+}
+
+/// Fractions of products such as 0.8 + 0.1 lie a hair beside the number meant.
+constexpr double kRounding = 1e-9;
+
+/// 0..count-1 in the seed's random order.
+std::vector<std::int64_t> shuffled(std::int64_t count, std::uint64_t seed) {
+  std::vector<std::int64_t> order(static_cast<std::size_t>(count));
+  std::iota(order.begin(), order.end(), std::int64_t{0});
+  shuffle(order, seed, ShuffleStream::split);
+  return order;
+}
+
+/// How many molecules train, valid and test get.
+std::array<std::int64_t, 3> counts_of_parts(std::int64_t count, const SplitSizes& sizes) {
+  const SplitSizes fraction = normalised(sizes);
+  const auto n = static_cast<double>(count);
+  auto train = static_cast<std::int64_t>(fraction[0] * n + kRounding);
+  auto valid = static_cast<std::int64_t>((fraction[0] + fraction[1]) * n + kRounding) - train;
+  // Of a handful of molecules every part that was asked for still gets one.
+  if (fraction[1] > 0 && valid == 0 && train > 1) --train, ++valid;
+  if (fraction[2] > 0 && train + valid == count && train > 1) --train;
+  if (fraction[2] == 0) valid = count - train;
+  if (fraction[1] == 0 && fraction[2] == 0) train = count, valid = 0;
+  return {train, valid, count - train - valid};
+}
+
+}  // namespace
+
+void shuffle(std::span<std::int64_t> items, std::uint64_t seed, ShuffleStream purpose, std::uint32_t epoch) {
+  assert(items.size() <= std::numeric_limits<std::uint32_t>::max());
+  WordStream stream(seed, purpose, epoch);
+  for (std::size_t last = items.size(); last > 1; --last)
+    std::swap(items[last - 1], items[stream.below(static_cast<std::uint32_t>(last))]);
+}
+
+Split random_split(std::int64_t count, const SplitSizes& sizes, std::uint64_t seed) {
+  const auto [train, valid, test] = counts_of_parts(count, sizes);
+  const std::vector<std::int64_t> order = shuffled(count, seed);
+  return sorted({{order.begin(), order.begin() + train},
+                 {order.begin() + train, order.begin() + train + valid},
+                 {order.begin() + train + valid, order.end()}});
+}
+
+Split stratified_split(std::int64_t count, const ClassLabels& labels, const SplitSizes& sizes, std::uint64_t seed) {
+  if (labels.targets == 0) return random_split(count, sizes, seed);
+  const auto counts = counts_of_parts(count, sizes);
+  auto parts = deal_by_class(labels, shuffled(count, seed), {counts.begin(), counts.end()});
+  return sorted({std::move(parts[0]), std::move(parts[1]), std::move(parts[2])});
+}
+
+Split scaffold_split(const std::vector<std::string>& scaffolds, const SplitSizes& sizes) {
+  const SplitSizes fraction = normalised(sizes);
+  auto groups = groups_of(scaffolds);
+  std::ranges::sort(groups, [](const auto& a, const auto& b) {
+    return a.size() != b.size() ? a.size() > b.size() : a.front() > b.front();
+  });
+  const auto n = static_cast<double>(scaffolds.size());
+  const double train_end = fraction[0] * n + kRounding, valid_end = (fraction[0] + fraction[1]) * n + kRounding;
+  Split split;
+  for (const auto& group : groups) {
+    const auto with_train = static_cast<double>(split.train.size() + group.size());
+    const auto with_valid = with_train + static_cast<double>(split.valid.size());
+    if (with_train <= train_end) append(split.train, group);
+    else append(with_valid <= valid_end ? split.valid : split.test, group);
+  }
+  return sorted(std::move(split));
+}
+
+Split scaffold_balanced_split(const std::vector<std::string>& scaffolds, const SplitSizes& sizes, std::uint64_t seed) {
+  const SplitSizes fraction = normalised(sizes);
+  const auto groups = groups_of(scaffolds);
+  const auto n = static_cast<double>(scaffolds.size());
+  const double train_size = fraction[0] * n + kRounding, valid_size = fraction[1] * n + kRounding;
+  double smallest = n;  // the smaller of the two parts that are asked for
+  for (const double part : {fraction[1], fraction[2]})
+    if (part > 0) smallest = std::min(smallest, part * n);
+  std::vector<std::int64_t> large, small;
+  for (std::size_t g = 0; g < groups.size(); ++g)
+    (2 * static_cast<double>(groups[g].size()) > smallest ? large : small).push_back(static_cast<std::int64_t>(g));
+  shuffle(large, seed, ShuffleStream::scaffold, 0);
+  shuffle(small, seed, ShuffleStream::scaffold, 1);
+  large.insert(large.end(), small.begin(), small.end());
+  Split split;
+  for (const std::int64_t g : large) {
+    const auto& group = groups[static_cast<std::size_t>(g)];
+    const auto fits = [&](const std::vector<std::int64_t>& part, double size) {
+      return static_cast<double>(part.size() + group.size()) <= size;
+    };
+    if (fits(split.train, train_size)) append(split.train, group);
+    else if (fits(split.valid, valid_size)) append(split.valid, group);
+    else append(fraction[2] > 0 ? split.test : split.train, group);
+  }
+  return sorted(std::move(split));
+}
+
+std::vector<std::string> apart_where_empty(std::vector<std::string> groups) {
+  std::size_t next = 0;
+  for (std::string& group : groups)
+    if (group.empty()) group = std::string(1, '\0') + std::to_string(next++);   // no cell begins so
+  return groups;
+}
+
+Split time_split(const std::vector<std::string>& times, const SplitSizes& sizes, const std::string& file,
+                 const std::vector<std::int64_t>& rows) {
+  assert(times.size() == rows.size());
+  const SplitSizes fraction = normalised(sizes);
+  const bool dates = !times.empty() && looks_like_date(times[0]);
+  std::vector<double> number(times.size());
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    const auto value = dates ? seconds_of_date(times[i]) : number_of_cell(times[i]);
+    if (!value)
+      throw DataError(file, rows[i] + 1,
+                      dates && looks_like_date(times[i]) ? "there is no such date or time in the time column"
+                      : dates ? "not a date such as 2024-03-01, as the first row of the time column has"
+                              : "neither a number nor a date such as 2024-03-01 in the time column",
+                      times[i]);
+    number[i] = *value;
+  }
+  std::vector<std::int64_t> order(times.size());
+  std::iota(order.begin(), order.end(), std::int64_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::int64_t i) { return number[static_cast<std::size_t>(i)]; });
+  const auto n = static_cast<double>(times.size());
+  const auto train = static_cast<std::ptrdiff_t>(fraction[0] * n + kRounding),
+             valid = static_cast<std::ptrdiff_t>((fraction[0] + fraction[1]) * n + kRounding);
+  return sorted({{order.begin(), order.begin() + train},
+                 {order.begin() + train, order.begin() + valid},
+                 {order.begin() + valid, order.end()}});
+}
+
+std::vector<Split> k_fold_splits(std::int64_t count, const std::vector<std::string>& groups, int folds,
+                                 const SplitSizes& sizes, std::uint64_t seed, const ClassLabels& labels) {
+  normalised(sizes);
+  if (folds < 2 || folds > count)
+    throw UsageError("--folds " + std::to_string(folds) + ": from 2 to the number of molecules, " + std::to_string(count));
+  std::vector<std::vector<std::int64_t>> members(static_cast<std::size_t>(folds));
+  const auto smallest = [&] { return std::ranges::min_element(members, {}, [](const auto& m) { return m.size(); }); };
+  if (groups.empty()) {
+    const std::vector<std::int64_t> order = shuffled(count, seed);
+    std::vector<std::int64_t> fold_sizes(members.size());
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      ++fold_sizes[i % members.size()];
+      if (labels.targets == 0) members[i % members.size()].push_back(order[i]);
+    }
+    if (labels.targets > 0) members = deal_by_class(labels, order, fold_sizes);
+  } else {
+    auto parts = groups_of(groups);
+    std::ranges::stable_sort(parts, [](const auto& a, const auto& b) { return a.size() > b.size(); });
+    for (const auto& part : parts) append(*smallest(), part);
+    if (smallest()->empty())
+      throw UsageError("--folds " + std::to_string(folds) + ": there are only " + std::to_string(parts.size()) + " groups");
+  }
+  std::vector<Split> splits;
+  for (std::size_t k = 0; k < members.size(); ++k) {
+    std::vector<std::int64_t> rest;
+    for (std::size_t other = 0; other < members.size(); ++other)
+      if (other != k) append(rest, members[other]);
+    std::ranges::sort(rest);
+    const Split inner = stratified_split(static_cast<std::int64_t>(rest.size()), labels.of_some(rest),
+                                         {sizes[0], sizes[1], 0}, seed + k);
+    Split& split = splits.emplace_back();
+    for (const auto i : inner.train) split.train.push_back(rest[static_cast<std::size_t>(i)]);
+    for (const auto i : inner.valid) split.valid.push_back(rest[static_cast<std::size_t>(i)]);
+    split.test = members[k];
+    split = sorted(std::move(split));
+  }
+  return splits;
+}
+
+SplitPart split_part_of_cell(const std::string& cell, const std::string& file, std::int64_t row) {
+  const std::string word = lower(trim(cell));
+  if (word == "train") return SplitPart::train;
+  if (word == "val" || word == "valid" || word == "validation") return SplitPart::valid;
+  if (word == "test") return SplitPart::test;
+  if (is_missing(word)) return SplitPart::none;
+  throw DataError(file, row + 1, "the split column must hold train, val, valid, validation or test", cell);
+}
+
+Split column_split(const std::vector<std::string>& cells, const std::string& file,
+                   const std::vector<std::int64_t>& rows) {
+  assert(cells.size() == rows.size());
+  Split split;
+  for (std::size_t i = 0; i < cells.size(); ++i)
+    add_to_part(split, split_part_of_cell(cells[i], file, rows[i]), static_cast<std::int64_t>(i));
+  return split;
+}
+
+void add_to_part(Split& split, SplitPart part, std::int64_t index) {
+  if (part == SplitPart::train) split.train.push_back(index);
+  if (part == SplitPart::valid) split.valid.push_back(index);
+  if (part == SplitPart::test) split.test.push_back(index);
+}
+
+std::vector<std::string> scaffolds_of(const MoleculeSet& set, int threads) {
+  std::vector<std::string> scaffolds(static_cast<std::size_t>(set.size()));
+  parallel_for(set.size(), 256, threads, [&](std::int64_t begin, std::int64_t end) {
+    for (auto g = static_cast<std::size_t>(begin); g < static_cast<std::size_t>(end); ++g)
+      try {
+        scaffolds[g] = murcko_scaffold(set.smiles[g]);
+      } catch (const DataError&) {  // RDKit cannot read its own SMILES of some SDF records: as if without rings
+      }
+  });
+  return scaffolds;
+}
+
+}  // namespace molgraph

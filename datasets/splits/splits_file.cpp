@@ -1,0 +1,60 @@
+#include <nlohmann/json.hpp>
+
+#include "datasets/system/files.hpp"
+#include "datasets/splits/splits.hpp"
+#include "datasets/tables/targets.hpp"
+#include "datasets/system/text.hpp"
+#include "featurize/graph/error.hpp"
+
+namespace molgraph {
+namespace {
+
+/// Row numbers in "0-9,12".
+std::vector<std::int64_t> rows_of_text(const std::string& text, const std::string& path, std::int64_t rows) {
+  std::vector<std::int64_t> result;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find(',', at), text.size());
+    const std::string_view word = trim(std::string_view(text).substr(at, end - at));
+    const std::size_t dash = word.find('-');
+    const auto first = number_of_cell(word.substr(0, dash));
+    const auto last = dash == std::string_view::npos ? first : number_of_cell(word.substr(dash + 1));
+    if (!first || !last || *first < 0 || *last < *first || *last >= static_cast<double>(rows))
+      throw DataError(path, 0, "no range of the rows 0 to " + std::to_string(rows - 1), std::string(word));
+    for (auto row = static_cast<std::int64_t>(*first); row <= static_cast<std::int64_t>(*last); ++row) result.push_back(row);
+    at = end + 1;
+  }
+  return result;
+}
+
+void add_part(std::vector<SplitPart>& parts, SplitPart part, const nlohmann::json& list, const std::string& path) {
+  const auto count = static_cast<std::int64_t>(parts.size());
+  for (const std::int64_t row :
+       list.is_string() ? rows_of_text(list.get<std::string>(), path, count) : list.get<std::vector<std::int64_t>>()) {
+    if (row < 0 || row >= count)
+      throw DataError(path, 0, "row " + std::to_string(row) + " is none of the rows 0 to " + std::to_string(count - 1));
+    SplitPart& own = parts[static_cast<std::size_t>(row)];
+    if (own != SplitPart::none) throw DataError(path, 0, "row " + std::to_string(row) + " is in two parts of a split, or in one twice");
+    own = part;
+  }
+}
+
+}  // namespace
+
+std::vector<std::vector<SplitPart>> splits_of_file(const std::string& path, std::int64_t rows) {
+  try {
+    const nlohmann::json json = nlohmann::json::parse(read_file(path));
+    std::vector<std::vector<SplitPart>> splits;
+    const nlohmann::json list = json.is_array() ? json : nlohmann::json::array({json});
+    for (const nlohmann::json& split : list) {
+      std::vector<SplitPart>& parts = splits.emplace_back(static_cast<std::size_t>(rows), SplitPart::none);
+      for (const auto& [name, part_rows] : split.items())
+        add_part(parts, split_part_of_cell(name, path, 0), part_rows, path);
+    }
+    if (splits.empty()) throw DataError(path + ": holds no split");
+    return splits;
+  } catch (const nlohmann::json::exception& error) {
+    throw FileError(path + ": no JSON list of {\"train\": [rows], \"val\": [rows], \"test\": [rows]}: " + error.what());
+  }
+}
+
+}  // namespace molgraph

@@ -1,0 +1,229 @@
+#include "datasets/store/load_store.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "datasets/tables/labels.hpp"
+#include "datasets/load_checks.hpp"
+#include "datasets/splits/splits.hpp"
+#include "datasets/store/store.hpp"
+#include "datasets/system/text.hpp"
+#include "featurize/graph/error.hpp"
+
+namespace molgraph {
+namespace {
+
+std::vector<std::string> names_of(const std::map<std::string, Split>& splits) {
+  std::vector<std::string> names;
+  for (const auto& [name, split] : splits) names.push_back(name);
+  return names;
+}
+
+/// Keeps only the named targets, in that order.
+void select_targets(MoleculeSet& set, const std::vector<std::string>& wanted, const std::string& path) {
+  const auto before = static_cast<std::size_t>(set.task.num_targets());
+  std::vector<std::size_t> chosen;
+  Task task = set.task;
+  task.names.clear();
+  task.units.clear();
+  const ColumnNames names(set.task.names, path);
+  for (const std::string& name : wanted) {
+    const int t = names.find(name);
+    if (t < 0)
+      throw DataError(path + ": no target '" + name + "' in this store; it has " +
+                      (before == 0 ? "none" : list_of(set.task.names)));
+    chosen.push_back(static_cast<std::size_t>(t));
+    task.names.push_back(set.task.names[chosen.back()]);
+    task.units.push_back(set.task.units[chosen.back()]);
+  }
+  std::vector<double> values;
+  values.reserve(chosen.size() * static_cast<std::size_t>(set.size()));
+  for (std::size_t g = 0; g < static_cast<std::size_t>(set.size()); ++g)
+    for (const std::size_t t : chosen) values.push_back(set.targets[g * before + t]);
+  set.task = std::move(task);
+  set.targets = std::move(values);
+}
+
+/// Regression values that are all 0 or 1 may be classified, and the other way round; nothing else can change.
+void change_kind(MoleculeSet& set, TaskKind kind, const std::string& path) {
+  if (set.task.kind == kind) return;
+  if (set.task.kind == TaskKind::multiclass || kind == TaskKind::multiclass)
+    throw UsageError(path + ": the store's targets are " + std::string(to_string(set.task.kind)) + ", not " +
+                     std::string(to_string(kind)) + "; make the store with that task type");
+  const auto not_binary = std::ranges::find_if(set.targets, [](double v) { return !std::isnan(v) && v != 0 && v != 1; });
+  if (kind == TaskKind::binary && not_binary != set.targets.end())
+    throw DataError(path + ": its targets are to be classified, but " + number_text(*not_binary) +
+                    " is neither 0 nor 1");
+  set.task.kind = kind;
+  if (kind == TaskKind::regression) set.task.class_labels.clear();   // they are numbers now
+}
+
+/// Two classes become a binary task of which `positive` is 1; one that is binary already is turned round if need be.
+void make_positive(MoleculeSet& set, const std::string& positive, const std::string& path) {
+  Task& task = set.task;
+  const std::vector<std::string> before =
+      !task.class_labels.empty() || task.kind == TaskKind::regression ? task.class_labels : words_of_pair(kNumberPair);
+  const std::vector<std::string> labels = labels_with_positive({before.begin(), before.end()}, positive);
+  if (before.size() != 2 || labels.empty())
+    throw UsageError("--positive " + positive + ": " + path + " has no two classes of which one is called so" +
+                     (before.empty() ? "" : "; it has " + list_of(before)));
+  const bool turn_round = labels[1] == before[0];
+  if (turn_round)
+    for (auto& value : set.targets) value = 1 - value;   // missing stays NaN
+  task.kind = TaskKind::binary;
+  task.classes = 0;
+  task.class_labels = labels;
+}
+
+/// The molecules `keep` (ascending) of the set; its splits follow.
+MoleculeSet subset(const MoleculeSet& set, const std::vector<std::int64_t>& keep) {
+  MoleculeSet result;
+  result.featurizer = set.featurizer;
+  result.task = set.task;
+  result.source = set.source;
+  result.rejected = set.rejected;
+  const auto targets = static_cast<std::size_t>(set.task.num_targets());
+  const FeatureShape& shape = feature_shape(set.featurizer.features);
+  std::vector<std::int64_t> new_index(static_cast<std::size_t>(set.size()), -1);
+  for (const std::int64_t g : keep) {
+    const auto index = static_cast<std::size_t>(g);
+    const GraphView view = set.graph(g);
+    const MolecularGraph graph{view.features,
+                               {view.atoms, view.atoms + view.num_atoms * shape.atom_columns},
+                               {view.bond_atoms, view.bond_atoms + view.num_bonds * 2},
+                               {view.bonds, view.bonds + view.num_bonds * shape.bond_columns}};
+    const auto values = set.targets.begin() + static_cast<std::ptrdiff_t>(index * targets);
+    new_index[index] = result.size();
+    result.add(graph, set.row[index], set.id[index], set.smiles[index],
+               {values, values + static_cast<std::ptrdiff_t>(targets)});
+  }
+  for (const auto& [name, split] : set.splits) {
+    Split& kept = result.splits[name];
+    const auto follow = [&](const std::vector<std::int64_t>& from, std::vector<std::int64_t>& to) {
+      for (const std::int64_t g : from)
+        if (new_index[static_cast<std::size_t>(g)] >= 0) to.push_back(new_index[static_cast<std::size_t>(g)]);
+    };
+    follow(split.train, kept.train);
+    follow(split.valid, kept.valid);
+    follow(split.test, kept.test);
+  }
+  return result;
+}
+
+/// The first molecules of each part in proportion, or of the whole set if there is no split.
+std::vector<std::int64_t> first_molecules(const MoleculeSet& set, const std::string& split_name, std::int64_t limit) {
+  std::vector<std::int64_t> keep;
+  if (split_name.empty()) {
+    for (std::int64_t g = 0; g < std::min(limit, set.size()); ++g) keep.push_back(g);
+    return keep;
+  }
+  const Split& split = set.splits.at(split_name);
+  const auto total = static_cast<double>(split.train.size() + split.valid.size() + split.test.size());
+  for (const auto* part : {&split.train, &split.valid, &split.test}) {
+    if (part->empty()) continue;
+    std::vector<std::int64_t> ordered = *part;
+    std::ranges::sort(ordered);
+    const double share = static_cast<double>(limit) * static_cast<double>(part->size()) / total;
+    const auto count = std::clamp<std::int64_t>(std::llround(share), 1, static_cast<std::int64_t>(ordered.size()));
+    keep.insert(keep.end(), ordered.begin(), ordered.begin() + count);
+  }
+  std::ranges::sort(keep);
+  return keep;
+}
+
+/// The stored split that is meant; "" = one is to be computed.
+std::string choose_stored_split(const MoleculeSet& set, const LoadOptions& options, const std::string& path) {
+  const auto& splits = set.splits;
+  if (!options.splits_column.empty()) {
+    if (splits.contains(options.splits_column)) return options.splits_column;
+    throw UsageError(path + ": no split '" + options.splits_column + "' in this store; it has " +
+                     (splits.empty() ? "none" : list_of(names_of(splits))));
+  }
+  switch (options.split) {
+    case SplitKind::automatic:
+    case SplitKind::published:
+    case SplitKind::column: {
+      const char* wanted = options.split == SplitKind::column ? "column" : "published";
+      if (splits.contains(wanted)) return wanted;
+      if (options.split == SplitKind::automatic && splits.empty()) return {};
+      if (splits.size() == 1) return splits.begin()->first;
+      if (splits.empty()) throw UsageError(path + ": has no split");
+      throw UsageError(path + ": choose one of its splits with --splits-column: " + list_of(names_of(splits)));
+    }
+    default: return {};
+  }
+}
+
+/// How many rows the table had, as far as the store knows.
+std::int64_t rows_of_source(const MoleculeSet& set) {
+  std::int64_t rows = 0;
+  for (const std::int64_t row : set.row) rows = std::max(rows, row + 1);
+  for (const RejectedRow& row : set.rejected) rows = std::max(rows, row.row + 1);
+  return rows;
+}
+
+/// Rejects the molecules that the model cannot take.
+void reject_unsupported(MoleculeSet& set, const LoadOptions& options) {
+  std::vector<std::int64_t> keep;
+  for (std::int64_t g = 0; g < set.size(); ++g) {
+    const auto index = static_cast<std::size_t>(g);
+    std::string reason = options.unsupported(set.graph(g));
+    if (reason.empty()) keep.push_back(g);
+    else set.rejected.push_back({set.row[index], set.smiles[index], std::string(to_string(RowStatus::unsupported)), std::move(reason)});
+  }
+  if (static_cast<std::int64_t>(keep.size()) < set.size()) set = subset(set, keep);
+}
+
+}  // namespace
+
+LoadedData load_from_store(const LoadOptions& options) {
+  const std::string& path = options.paths[0];
+  check_store_options(options);
+  LoadedData data;
+  data.set = Store(path).load();
+  MoleculeSet& set = data.set;
+  if (options.features && *options.features != set.featurizer.features)
+    throw UsageError(path + ": has " + std::string(to_string(set.featurizer.features)) + " features, not " +
+                     std::string(to_string(*options.features)) + "; make the store with those");
+  if (options.unsupported) reject_unsupported(set, options);
+  if (options.strict && !set.rejected.empty())
+    throw DataError(path, set.rejected[0].row + 1, set.rejected[0].status + ": " + set.rejected[0].reason,
+                    set.rejected[0].text);
+  if (!options.target_columns.empty()) select_targets(set, options.target_columns, path);
+  if (!options.positive.empty() && set.task.num_targets() > 0) make_positive(set, options.positive, path);
+  if (options.task && set.task.num_targets() > 0) change_kind(set, *options.task, path);
+  if (options.require_targets && set.task.num_targets() == 0) throw DataError(path + ": the store has no targets");
+  if (set.size() == 0) throw DataError(path + ": the store has no molecules");
+  check_split_options(options);
+  if (options.split == SplitKind::group || options.split == SplitKind::time)
+    throw UsageError(path + ": a store keeps no other columns than its targets; split the table by group or time");
+  const bool several = options.folds > 0 || !options.splits_file.empty();
+  const std::string stored = several ? "" : choose_stored_split(set, options, path);
+  if (!stored.empty()) check_split_sizes(options, "the store's, '" + stored + "'");
+  if (!options.splits_file.empty()) check_split_sizes(options, "that of --splits-file");
+  if (options.limit > 0 && options.limit < set.size()) set = subset(set, first_molecules(set, stored, options.limit));
+  if (!stored.empty()) {
+    data.split_name = stored;
+    data.split = set.splits.at(stored);
+  } else {
+    const ClassLabels labels = is_random(options) ? class_labels_of(set) : ClassLabels{};
+    if (labels.targets > 0) data.notes.emplace_back(kStratifiedNote);
+    set_splits(data, computed_splits(options, {set.size(), [&] { return scaffolds_of(set, options.threads); }, path,
+                                               set.row, rows_of_source(set), labels}));
+    set.splits[data.split_name] = data.split;
+  }
+  for (const auto& [name, split] : set.splits) {
+    if (!name.starts_with("test") || !split.train.empty() || options.limit > 0) continue;
+    if (set.rejected.empty()) data.hidden_parts[name] = split.test;
+    else data.warnings.push_back("the store does not say which of its rows without a molecule belong to " + name +
+                                 ": no submission is written; train from the data set itself");
+  }
+  if (options.require_targets && data.split.train.empty())
+    throw DataError(path + ": the training part of the split is empty");
+  if (!set.rejected.empty())
+    data.warnings.push_back(std::to_string(set.rejected.size()) + " rows of its source have no molecule");
+  add_warnings(data, options);
+  return data;
+}
+
+}  // namespace molgraph

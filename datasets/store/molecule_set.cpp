@@ -1,0 +1,40 @@
+#include "datasets/store/molecule_set.hpp"
+
+#include <cassert>
+#include <cstddef>
+
+namespace molgraph {
+
+GraphView MoleculeSet::graph(std::int64_t g) const {
+  assert(g >= 0 && g < size());
+  const auto index = static_cast<std::size_t>(g);
+  const FeatureShape& shape = feature_shape(featurizer.features);
+  return {featurizer.features,
+          static_cast<int>(atom_offset[index + 1] - atom_offset[index]),
+          static_cast<int>(bond_offset[index + 1] - bond_offset[index]),
+          atoms.data() + atom_offset[index] * shape.atom_columns,
+          bond_atoms.data() + bond_offset[index] * 2,
+          bonds.data() + bond_offset[index] * shape.bond_columns};
+}
+
+void MoleculeSet::add(const MolecularGraph& graph, std::int64_t source_row, const std::string& molecule_id,
+                      const std::string& molecule_smiles, const std::vector<double>& values) {
+  assert(graph.features == featurizer.features);
+  assert(values.size() == static_cast<std::size_t>(task.num_targets()));
+  atom_offset.push_back(atom_offset.back() + graph.num_atoms());
+  bond_offset.push_back(bond_offset.back() + graph.num_bonds());
+  atoms.insert(atoms.end(), graph.atoms.begin(), graph.atoms.end());
+  bond_atoms.insert(bond_atoms.end(), graph.bond_atoms.begin(), graph.bond_atoms.end());
+  bonds.insert(bonds.end(), graph.bonds.begin(), graph.bonds.end());
+  row.push_back(source_row);
+  id.push_back(molecule_id);
+  smiles.push_back(molecule_smiles);
+  targets.insert(targets.end(), values.begin(), values.end());
+}
+
+void MoleculeSet::shrink_to_fit() {
+  const auto shrink = [](auto&... lists) { (lists.shrink_to_fit(), ...); };
+  shrink(atom_offset, bond_offset, atoms, bond_atoms, bonds, row, id, smiles, targets);
+}
+
+}  // namespace molgraph

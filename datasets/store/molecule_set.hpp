@@ -1,0 +1,115 @@
+// A data set in memory: ragged arrays as flat data + offsets, the same layout as in the HDF5 store.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "datasets/tables/task.hpp"
+#include "featurize/graph/featurizer_options.hpp"
+#include "featurize/graph/molecular_graph.hpp"
+
+namespace molgraph {
+
+/// A row of the source that has no molecule here.
+struct RejectedRow {
+  std::int64_t row = 0;   ///< 0-based data row of the source
+  std::string text;       ///< the SMILES as it stood there
+  std::string status;     ///< a RowStatus word
+  std::string reason;
+};
+
+/// Indices into the molecules of a set (not rows of the source). May be empty.
+struct Split {
+  std::vector<std::int64_t> train, valid, test;
+};
+
+/// Where the molecules came from; kept in stores for the model card.
+struct SourceInfo {
+  std::string name;            ///< data set name or file name without its folder
+  std::string file;            ///< file name(s) without folder
+  std::string sha256;          ///< of the source file, "" when read from a stream
+  std::string rdkit_version;
+};
+
+/// Many texts in one piece of memory: a std::vector<std::string> would take 32 bytes more for each.
+class TextList {
+ public:
+  using value_type = std::string;
+  class const_iterator {
+   public:
+    using value_type = std::string;
+    using difference_type = std::ptrdiff_t;
+    using reference = std::string;
+    using pointer = void;
+    using iterator_category = std::input_iterator_tag;
+    const_iterator(const TextList* list, std::size_t at) : list_(list), at_(at) {}
+    std::string operator*() const { return (*list_)[at_]; }
+    const_iterator& operator++() { return ++at_, *this; }
+    bool operator==(const const_iterator& other) const { return at_ == other.at_; }
+
+   private:
+    const TextList* list_;
+    std::size_t at_;
+  };
+  using iterator = const_iterator;
+
+  TextList() = default;
+  explicit TextList(const std::vector<std::string>& texts) {
+    for (const std::string& text : texts) push_back(text);
+  }
+  std::size_t size() const { return end_.size(); }
+  bool empty() const { return end_.empty(); }
+  std::string operator[](std::size_t i) const { return bytes_.substr(begin_of(i), end_[i] - begin_of(i)); }
+  void push_back(const std::string& text) {
+    bytes_ += text;
+    end_.push_back(bytes_.size());
+  }
+  void reserve(std::size_t texts, std::size_t bytes) {
+    end_.reserve(texts);
+    bytes_.reserve(bytes);
+  }
+  void shrink_to_fit() {
+    end_.shrink_to_fit();
+    bytes_.shrink_to_fit();
+  }
+  const_iterator begin() const { return {this, 0}; }
+  const_iterator end() const { return {this, size()}; }
+  bool operator==(const TextList& other) const = default;
+
+ private:
+  std::size_t begin_of(std::size_t i) const { return i == 0 ? 0 : end_[i - 1]; }
+  std::string bytes_;
+  std::vector<std::size_t> end_;
+};
+
+/// G molecules; pairs are not held (recomputed when a batch is packed).
+struct MoleculeSet {
+  FeaturizerOptions featurizer;
+  Task task;
+  SourceInfo source;
+  std::vector<std::int64_t> atom_offset{0};   ///< [G + 1]
+  std::vector<std::int64_t> bond_offset{0};   ///< [G + 1]
+  std::vector<std::uint8_t> atoms;            ///< [A, atom_columns]
+  std::vector<std::uint16_t> bond_atoms;      ///< [M, 2] atom indices within the molecule
+  std::vector<std::uint8_t> bonds;            ///< [M, bond_columns]
+  std::vector<std::int64_t> row;              ///< [G] 0-based data row in the source
+  TextList id;                                ///< [G]
+  TextList smiles;                            ///< [G]
+  std::vector<double> targets;                ///< [G, T] as the cells say, missing = NaN, multiclass = class number
+  std::map<std::string, Split> splits;        ///< e.g. "published", "scaffold"
+  std::vector<RejectedRow> rejected;
+
+  std::int64_t size() const { return static_cast<std::int64_t>(row.size()); }
+  GraphView graph(std::int64_t g) const;
+  /// Appends one molecule; `values` [T] (may be empty when the set has no targets).
+  void add(const MolecularGraph& graph, std::int64_t source_row, const std::string& molecule_id, const std::string& molecule_smiles,
+           const std::vector<double>& values);
+  /// Gives back what grew too large while molecules were added.
+  void shrink_to_fit();
+};
+
+}  // namespace molgraph

@@ -1,0 +1,172 @@
+#include "datasets/store/store_layout.hpp"
+
+#include <xxhash.h>
+
+#include <array>
+#include <bit>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+
+#include "featurize/graph/error.hpp"
+
+namespace molgraph::store_layout {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "stores are little-endian, values are copied as they are");
+
+using Block = std::array<unsigned char, kUserBlock>;
+
+constexpr std::size_t kVersionAt = 16, kSizeAt = 20, kLengthAt = 24, kChecksumAt = 32, kTextAt = 64,
+                      kOwnChecksumAt = 504;
+constexpr std::string_view kText = "molgraph store of molecules; HDF5 begins at byte 512\n";
+
+template <typename Number>
+void put(Block& block, std::size_t at, Number value) {
+  std::memcpy(block.data() + at, &value, sizeof value);
+}
+
+template <typename Number>
+Number get(const Block& block, std::size_t at) {
+  Number value;
+  std::memcpy(&value, block.data() + at, sizeof value);
+  return value;
+}
+
+std::uint64_t own_checksum(const Block& block) { return XXH3_64bits(block.data(), kOwnChecksumAt); }
+
+/// XXH3-64 from the file's position to its end.
+std::uint64_t checksum_of_rest(File& file) {
+  const std::unique_ptr<XXH3_state_t, XXH_errorcode (*)(XXH3_state_t*)> state(XXH3_createState(), XXH3_freeState);
+  if (!state) throw std::bad_alloc();
+  XXH3_64bits_reset(state.get());
+  std::vector<char> buffer(std::size_t{1} << 20);
+  while (const std::size_t got = file.read(buffer.data(), buffer.size()))
+    XXH3_64bits_update(state.get(), buffer.data(), got);
+  return XXH3_64bits_digest(state.get());
+}
+
+std::recursive_mutex& session_mutex() {
+  static std::recursive_mutex mutex;
+  return mutex;
+}
+
+}  // namespace
+
+void write_user_block(File& file) {
+  Block block{};
+  file.rewind();
+  (void)file.read(block.data(), block.size());  // moves to the first byte that is hashed
+  block.fill(0);
+  std::memcpy(block.data(), kMagic.data(), kMagic.size());
+  put(block, kVersionAt, kFormatVersion);
+  put(block, kSizeAt, static_cast<std::uint32_t>(kUserBlock));
+  put(block, kLengthAt, file.size());
+  put(block, kChecksumAt, checksum_of_rest(file));
+  std::memcpy(block.data() + kTextAt, kText.data(), kText.size());
+  put(block, kOwnChecksumAt, own_checksum(block));
+  file.write_at(0, block.data(), block.size());
+}
+
+UserBlock check_user_block(File& file) {
+  const std::string& path = file.path();
+  Block block{};
+  file.rewind();
+  const std::size_t got = file.read(block.data(), block.size());
+  if (got < kMagic.size() || std::memcmp(block.data(), kMagic.data(), kMagic.size()) != 0) {
+    throw FileError(path + ": not a molgraph store (its first bytes are not a store's)");
+  }
+  if (got < block.size()) throw FileError(path + ": truncated store: only " + std::to_string(got) + " bytes");
+  const auto version = get<std::uint32_t>(block, kVersionAt);
+  if (version < kOldestVersion || version > kFormatVersion) {
+    throw FileError(path + ": store of format version " + std::to_string(version) + "; this program reads versions " +
+                    std::to_string(kOldestVersion) + " to " + std::to_string(kFormatVersion) + ": featurise the source again");
+  }
+  if (get<std::uint64_t>(block, kOwnChecksumAt) != own_checksum(block)) {
+    throw FileError(path + ": damaged store: the checksum of its header does not fit");
+  }
+  const UserBlock header{version, get<std::uint64_t>(block, kLengthAt), get<std::uint64_t>(block, kChecksumAt)};
+  if (const std::uint64_t bytes = file.size(); bytes != header.file_bytes) {
+    throw FileError(path + (bytes < header.file_bytes ? ": truncated store: " : ": damaged store: ") +
+                    std::to_string(bytes) + " bytes where " + std::to_string(header.file_bytes) + " were written");
+  }
+  if (checksum_of_rest(file) != header.checksum) throw FileError(path + ": damaged store: its checksum does not fit");
+  return header;
+}
+
+Session::Session() : lock_(session_mutex()) {
+  // HDF5 would close at exit what it could not close before, a data set on a full disk for one, and crashes there
+  // (1.10.8, H5D_close). Handles close everything in time; a file that could not be written is thrown away anyway.
+  static const herr_t no_exit_handler = H5dont_atexit();  // only of use before HDF5's first call
+  (void)no_exit_handler;
+  H5Eget_auto2(H5E_DEFAULT, &old_function_, &old_data_);
+  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+}
+
+Session::~Session() { H5Eset_auto2(H5E_DEFAULT, old_function_, old_data_); }
+
+Handle& Handle::operator=(Handle&& other) noexcept {
+  if (this != &other) {
+    reset();
+    id_ = std::exchange(other.id_, -1);
+  }
+  return *this;
+}
+
+Handle::~Handle() { reset(); }
+
+void Handle::reset() {
+  if (id_ < 0) return;
+  const Session session;
+  // A reference count falls for every kind of identifier; at zero HDF5 closes the object.
+  H5Idec_ref(std::exchange(id_, -1));
+}
+
+Handle checked(hid_t id, const std::string& path, const std::string& what) {
+  if (id < 0) throw FileError(path + ": " + what);
+  return Handle(id);
+}
+
+void check(herr_t status, const std::string& path, const std::string& what) {
+  if (status < 0) throw FileError(path + ": " + what);
+}
+
+void check_written(herr_t status, const std::string& path, const std::string& what) {
+  if (status >= 0) return;
+  const int error = errno;   // the library leaves what its write() left
+  const bool known = error == ENOSPC || error == EFBIG || error == EDQUOT || error == EROFS || error == EIO;
+  throw FileError(path + ": " + what + (known ? std::string(": ") + std::strerror(error) : " (is the disk full?)"));
+}
+
+std::size_t bytes_of(Element element) {
+  switch (element) {
+    case Element::u8: return 1;
+    case Element::u16: return 2;
+    case Element::i64: return 8;
+    case Element::f32: return 4;
+    case Element::f64: return 8;
+  }
+  return 0;
+}
+
+hid_t type_of(Element element) {
+  switch (element) {
+    case Element::u8: return H5T_STD_U8LE;
+    case Element::u16: return H5T_STD_U16LE;
+    case Element::i64: return H5T_STD_I64LE;
+    case Element::f32: return H5T_IEEE_F32LE;
+    case Element::f64: return H5T_IEEE_F64LE;
+  }
+  return -1;
+}
+
+Handle file_access(const std::string& path) {
+  Handle access = checked(H5Pcreate(H5P_FILE_ACCESS), path, "HDF5 does not start");
+  check(H5Pset_fclose_degree(access.get(), H5F_CLOSE_STRONG), path, "HDF5 refuses a file setting");
+#if H5_VERSION_GE(1, 10, 7)
+  check(H5Pset_file_locking(access.get(), false, true), path, "HDF5 refuses a file setting");
+#endif
+  return access;
+}
+
+}  // namespace molgraph::store_layout

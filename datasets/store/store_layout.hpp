@@ -1,0 +1,98 @@
+// What writer and reader of the store share: the header in the user block, names, and HDF5 behind RAII handles.
+// Private to this room: the only header that shows HDF5.
+#pragma once
+
+#include <hdf5.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "datasets/system/files.hpp"
+
+namespace molgraph::store_layout {
+
+// --- user block: checked before the HDF5 library sees the file ---
+
+inline constexpr std::size_t kUserBlock = 512;     ///< bytes before HDF5's own
+/// 1: targets are float32; 2: float64.
+inline constexpr std::uint32_t kFormatVersion = 2, kOldestVersion = 1;
+/// PNG's idea: the first byte is no text, CR LF and LF show transfers that change line ends, 0x1A stops a `type`.
+inline constexpr std::string_view kMagic{"\x89MOLGRAPH\r\n\x1a\n\0\0\0", 16};
+
+/// Bytes 0..15 magic, 16..19 format version, 20..23 size of this block, 24..31 length of the file, 32..39 XXH3-64 of
+/// everything after the block, 64..127 a line for people, 504..511 XXH3-64 of bytes 0..503; the rest is zero.
+struct UserBlock {
+  std::uint32_t version = kFormatVersion;
+  std::uint64_t file_bytes = 0;
+  std::uint64_t checksum = 0;
+};
+
+/// Hashes what follows the user block of the finished file and writes the block.
+void write_user_block(File& file);
+/// Checks magic, version, length and both checksums. Throws FileError.
+UserBlock check_user_block(File& file);
+
+// --- HDF5 ---
+
+/// One thread at a time in the HDF5 library, whatever its build, and its own error stack silent meanwhile.
+class Session {
+ public:
+  Session();
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+ private:
+  std::unique_lock<std::recursive_mutex> lock_;
+  H5E_auto2_t old_function_ = nullptr;
+  void* old_data_ = nullptr;
+};
+
+/// An HDF5 identifier of any kind; released with the object.
+class Handle {
+ public:
+  Handle() = default;
+  explicit Handle(hid_t id) : id_(id) {}
+  Handle(Handle&& other) noexcept : id_(std::exchange(other.id_, -1)) {}
+  Handle& operator=(Handle&& other) noexcept;
+  ~Handle();
+  hid_t get() const { return id_; }
+  bool valid() const { return id_ >= 0; }
+  hid_t release() { return std::exchange(id_, -1); }
+  void reset();
+
+ private:
+  hid_t id_ = -1;
+};
+
+/// The handle, or a FileError "PATH: WHAT" when the call that made it failed.
+Handle checked(hid_t id, const std::string& path, const std::string& what);
+/// Likewise for calls that return a status.
+void check(herr_t status, const std::string& path, const std::string& what);
+/// Likewise for calls that write: with the system's reason, where it is one.
+void check_written(herr_t status, const std::string& path, const std::string& what);
+
+/// Numbers in a store are little-endian and of these types.
+enum class Element : std::uint8_t { u8, u16, i64, f32, f64 };
+std::size_t bytes_of(Element element);
+/// HDF5's type; a constant of the library, not to be released.
+hid_t type_of(Element element);
+
+/// File access: no locking (stores lie on network file systems that have none), every object closed with the file.
+Handle file_access(const std::string& path);
+
+// --- names ---
+
+inline constexpr const char* kPairsGroup = "pairs";  ///< absent in stores without pairs
+/// Bytes of one decoded chunk at most: what a reader allocates before it has seen any content.
+inline constexpr std::size_t kMostChunkBytes = std::size_t{64} << 20u;
+/// Texts are stored as their bytes in NAME and where each begins in NAME_offset [count + 1].
+inline constexpr const char* kOffsetSuffix = "_offset";
+inline constexpr const char* kParts[] = {"train", "valid", "test"};
+
+}  // namespace molgraph::store_layout

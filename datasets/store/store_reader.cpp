@@ -1,0 +1,394 @@
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <mutex>
+#include <new>
+#include <optional>
+
+#include "datasets/store/store.hpp"
+#include "datasets/store/store_columns.hpp"
+#include "datasets/store/store_layout.hpp"
+#include "datasets/system/text.hpp"
+#include "featurize/graph/error.hpp"
+
+namespace molgraph {
+namespace {
+
+using namespace store_layout;
+
+constexpr std::int64_t kMostClasses = 1'000'000;
+
+struct SplitColumns {
+  std::string name;
+  ColumnReader parts[3];
+};
+
+/// Columns in range, bonds between two atoms of the molecule, no bond twice. `keys` is scratch.
+void check_graph(const FileContext& file, std::int64_t g, const GraphView& graph, std::vector<std::uint32_t>& keys) {
+  const auto complain = [&](const std::string& what) { damaged(file, "molecule " + std::to_string(g) + ": " + what); };
+  const FeatureShape& shape = feature_shape(graph.features);
+  for (int a = 0; a < graph.num_atoms; ++a) {
+    for (int c = 0; c < shape.atom_columns; ++c) {
+      const int value = graph.atoms[a * shape.atom_columns + c];
+      if (value >= shape.atom_dims[static_cast<std::size_t>(c)]) {
+        complain("atom " + std::to_string(a) + ", column " + std::to_string(c) + " has value " + std::to_string(value));
+      }
+    }
+  }
+  keys.clear();
+  for (int b = 0; b < graph.num_bonds; ++b) {
+    const std::int32_t from = graph.bond_atoms[2 * b], to = graph.bond_atoms[2 * b + 1];
+    if (from >= graph.num_atoms || to >= graph.num_atoms || from == to) {
+      complain("bond " + std::to_string(b) + " joins atoms " + std::to_string(from) + " and " + std::to_string(to) +
+               " of " + std::to_string(graph.num_atoms));
+    }
+    keys.push_back(static_cast<std::uint32_t>(std::min(from, to)) << 16u |
+                   static_cast<std::uint32_t>(std::max(from, to)));
+    for (int c = 0; c < shape.bond_columns; ++c) {
+      const int value = graph.bonds[b * shape.bond_columns + c];
+      if (value >= shape.bond_dims[static_cast<std::size_t>(c)]) {
+        complain("bond " + std::to_string(b) + ", column " + std::to_string(c) + " has value " + std::to_string(value));
+      }
+    }
+  }
+  std::sort(keys.begin(), keys.end());
+  if (std::adjacent_find(keys.begin(), keys.end()) != keys.end()) complain("two bonds join the same atoms");
+}
+
+/// True if the stored codes of pair (i, j) are possible.
+bool possible_pair(std::size_t i, std::size_t j, std::uint8_t topology, std::uint8_t edge, int atoms, int bond_ids) {
+  if (i == 0 || j == 0) return topology == kVirtual8 && edge == kVirtualEdge;
+  if (i == j) return topology == 0 && edge == kSelfEdge;
+  if (topology == 1) return edge < bond_ids;
+  return edge == kNoEdge && (topology == kUnreachable8 || (topology > 1 && topology < atoms));
+}
+
+void check_target(const FileContext& file, const Task& task, std::size_t index, double value) {
+  if (std::isnan(value)) return;
+  bool possible = std::isfinite(value);
+  if (task.kind == TaskKind::binary) possible = value == 0 || value == 1;
+  if (task.kind == TaskKind::multiclass) {
+    possible = value >= 0 && value < task.classes && value == std::floor(value);
+  }
+  if (possible) return;
+  const std::size_t targets = task.names.size();
+  damaged(file, "molecule " + std::to_string(index / targets) + ": target '" +
+                    task.names[index % targets].substr(0, 80) + "' is " + number_text(value));
+}
+
+}  // namespace
+
+struct Store::State {
+  explicit State(const std::string& path);
+
+  void open_file();
+  void read_attributes(hid_t root);
+  Task read_task(hid_t root) const;
+  void open_molecules(hid_t root);
+  void open_rest(hid_t root);
+  void check_molecule_offsets() const;
+  Element target_element() const { return header.version == 1 ? Element::f32 : Element::f64; }
+  std::vector<double> load_targets() const;
+  std::vector<RejectedRow> load_rejected() const;
+  std::map<std::string, Split> load_splits() const;
+  MoleculeSet load() const;
+  PairRelations stored_pairs(std::int64_t g, std::int64_t begin, std::int64_t count);
+  PairRelations recomputed_pairs(std::int64_t g);
+
+  File plain;  ///< the file's bytes; HDF5 has its own descriptor
+  UserBlock header;
+  FileContext context;
+  Handle file;
+  StoreSummary summary;
+  std::vector<std::int64_t> atom_offset, bond_offset, pair_offset;
+  TextColumnReader smiles, id, rejected_text, rejected_status, rejected_reason;
+  ColumnReader atom_offset_column, bond_offset_column, pair_offset_column;
+  ColumnReader row, atoms, bond_atoms, bonds, topology, edge, targets, rejected_row;
+  std::vector<SplitColumns> splits;
+  std::mutex mutex;  ///< of the columns' kept chunks
+};
+
+Store::State::State(const std::string& path)
+    : plain(File::open(path)), header(check_user_block(plain)), context{plain, path, header.file_bytes} {
+  open_file();
+  // Outside the session: columns are decoded by several threads, each of which needs HDF5 for a moment.
+  atom_offset = atom_offset_column.all<std::int64_t>();
+  bond_offset = bond_offset_column.all<std::int64_t>();
+  pair_offset = pair_offset_column.all<std::int64_t>();
+  check_molecule_offsets();
+}
+
+void Store::State::open_file() {
+  const Session session;
+  const char* what = "damaged store: HDF5 cannot open it";
+  file = checked(H5Fopen(context.path.c_str(), H5F_ACC_RDONLY, file_access(context.path).get()), context.path, what);
+  const Handle root = checked(H5Gopen2(file.get(), "/", H5P_DEFAULT), context.path, what);
+  read_attributes(root.get());
+  summary.task = read_task(root.get());
+  open_molecules(root.get());
+  open_rest(root.get());
+}
+
+void Store::State::read_attributes(hid_t root) {
+  if (const auto version = read_number_attribute(context, root, "format_version"); version != header.version) {
+    damaged(context, "its attribute format_version is " + std::to_string(version));
+  }
+  try {
+    summary.featurizer = FeaturizerOptions::from_canonical_text(read_text_attribute(context, root, "featurizer"));
+  } catch (const FileError& error) {
+    const std::string what = error.what();
+    throw FileError(what.starts_with(context.path) ? what : context.path + ": " + what);
+  }
+  if (const auto hash = read_text_attribute(context, root, "featurizer_hash"); hash != summary.featurizer.hash()) {
+    damaged(context, "the hash of its featuriser, " + hash.substr(0, 32) + ", does not fit the featuriser's text");
+  }
+  summary.source.rdkit_version = read_text_attribute(context, root, "rdkit_version");
+  summary.source.name = read_text_attribute(context, root, "source_name");
+  summary.source.file = read_text_attribute(context, root, "source_file");
+  summary.source.sha256 = read_text_attribute(context, root, "source_sha256");
+  summary.created = read_text_attribute(context, root, "created");
+  summary.file_bytes = static_cast<std::int64_t>(context.file_bytes);
+}
+
+Task Store::State::read_task(hid_t root) const {
+  const Handle group = open_group(context, root, "targets");
+  const std::string kind = read_text_attribute(context, group.get(), "kind");
+  Task task;
+  try {
+    task.kind = task_kind_from_string(kind);
+  } catch (const UsageError&) {
+    damaged(context, "unknown kind of task '" + kind.substr(0, 40) + "'");
+  }
+  if (read_text_attribute(context, root, "task") != kind) damaged(context, "its attributes task and kind differ");
+  const std::int64_t classes = read_number_attribute(context, group.get(), "classes");
+  task.names = read_texts(context, group.get(), "names");
+  task.units = read_texts(context, group.get(), "units");
+  task.class_labels = read_texts(context, group.get(), "class_labels");
+  const bool multiclass = task.kind == TaskKind::multiclass;
+  const std::int64_t labels = task.kind == TaskKind::binary ? 2 : classes;
+  if (classes < 0 || classes > kMostClasses || (multiclass && classes < 1) || task.names.size() > kMostTargets ||
+      task.units.size() != task.names.size() ||
+      (!task.class_labels.empty() && static_cast<std::int64_t>(task.class_labels.size()) != labels)) {
+    damaged(context, "targets, units, classes and their labels do not fit each other");
+  }
+  task.classes = static_cast<int>(classes);
+  return task;
+}
+
+void Store::State::open_molecules(hid_t root) {
+  const FeatureShape& shape = feature_shape(summary.featurizer.features);
+  const Handle molecules = open_group(context, root, "molecules");
+  row = ColumnReader(context, molecules.get(), "row", Element::i64);
+  smiles = TextColumnReader(context, molecules.get(), "smiles");
+  id = TextColumnReader(context, molecules.get(), "id");
+  const Handle atom_group = open_group(context, root, "atoms"), bond_group = open_group(context, root, "bonds");
+  atoms = ColumnReader(context, atom_group.get(), "features", Element::u8, shape.atom_columns);
+  bond_atoms = ColumnReader(context, bond_group.get(), "atoms", Element::u16, 2);
+  bonds = ColumnReader(context, bond_group.get(), "features", Element::u8, shape.bond_columns);
+  summary.has_pairs = has_child(root, kPairsGroup);
+  if (summary.has_pairs) {
+    const Handle pairs = open_group(context, root, kPairsGroup);
+    topology = ColumnReader(context, pairs.get(), "topology", Element::u8);
+    edge = ColumnReader(context, pairs.get(), "edge", Element::u8);
+    if (topology.rows() != edge.rows()) damaged(context, "topology and edge differ in length");
+  }
+  summary.molecules = row.rows();
+  summary.atoms = atoms.rows();
+  summary.bonds = bonds.rows();
+  summary.pairs = summary.has_pairs ? topology.rows() : 0;
+  if (smiles.rows() != row.rows() || id.rows() != row.rows() || bond_atoms.rows() != bonds.rows()) {
+    damaged(context, "its columns differ in length");
+  }
+  atom_offset_column = ColumnReader(context, molecules.get(), "atom_offset", Element::i64);
+  bond_offset_column = ColumnReader(context, molecules.get(), "bond_offset", Element::i64);
+  pair_offset_column = ColumnReader(context, molecules.get(), "pair_offset", Element::i64);
+}
+
+/// Targets, splits, rejected rows.
+void Store::State::open_rest(hid_t root) {
+  const Handle target_group = open_group(context, root, "targets");
+  if (const int count = summary.task.num_targets(); count > 0) {
+    targets = ColumnReader(context, target_group.get(), "values", target_element(), count);
+    if (targets.rows() != row.rows()) damaged(context, "targets/values has the wrong number of rows");
+  }
+  const Handle split_group = open_group(context, root, "splits");
+  for (const std::string& name : children(context, split_group.get())) {
+    const Handle group = open_group(context, split_group.get(), name);
+    SplitColumns& columns = splits.emplace_back();
+    columns.name = name;
+    for (std::size_t p = 0; p < 3; ++p) columns.parts[p] = ColumnReader(context, group.get(), kParts[p], Element::i64);
+    summary.splits.push_back(name);
+  }
+  const Handle rejected = open_group(context, root, "rejected");
+  rejected_row = ColumnReader(context, rejected.get(), "row", Element::i64);
+  rejected_text = TextColumnReader(context, rejected.get(), "text");
+  rejected_status = TextColumnReader(context, rejected.get(), "status");
+  rejected_reason = TextColumnReader(context, rejected.get(), "reason");
+  summary.rejected = rejected_row.rows();
+  for (const TextColumnReader* texts : {&rejected_text, &rejected_status, &rejected_reason}) {
+    if (texts->rows() != summary.rejected) damaged(context, "the columns of rejected rows differ in length");
+  }
+}
+
+void Store::State::check_molecule_offsets() const {
+  check_offsets(context, "atom_offset", atom_offset, summary.molecules, summary.atoms);
+  check_offsets(context, "bond_offset", bond_offset, summary.molecules, summary.bonds);
+  check_offsets(context, "pair_offset", pair_offset, summary.molecules, summary.pairs);
+  for (std::size_t g = 0; g + 1 < atom_offset.size(); ++g) {
+    const std::int64_t n = atom_offset[g + 1] - atom_offset[g], m = bond_offset[g + 1] - bond_offset[g];
+    const std::int64_t pairs = summary.has_pairs && n <= kMaxStoredPairAtoms ? (n + 1) * (n + 1) : 0;
+    // With no bond twice, n atoms have at most n (n - 1) / 2 bonds.
+    if (n < 1 || n > kMostAtoms || m > n * (n - 1) / 2) {
+      damaged(context, "molecule " + std::to_string(g) + " has " + std::to_string(n) + " atoms and " +
+                           std::to_string(m) + " bonds");
+    }
+    if (pair_offset[g + 1] - pair_offset[g] != pairs) {
+      damaged(context, "molecule " + std::to_string(g) + " of " + std::to_string(n) + " atoms has " +
+                           std::to_string(pair_offset[g + 1] - pair_offset[g]) + " pairs");
+    }
+  }
+}
+
+std::vector<double> Store::State::load_targets() const {
+  if (!targets.valid()) return {};
+  std::vector<double> values;
+  if (target_element() == Element::f64) values = targets.all<double>();
+  else std::ranges::transform(targets.all<float>(), std::back_inserter(values), number_of_digits);
+  for (std::size_t i = 0; i < values.size(); ++i) check_target(context, summary.task, i, values[i]);
+  return values;
+}
+
+std::map<std::string, Split> Store::State::load_splits() const {
+  std::map<std::string, Split> result;
+  for (const SplitColumns& columns : splits) {
+    Split& split = result[columns.name];
+    std::vector<std::int64_t>* parts[] = {&split.train, &split.valid, &split.test};
+    for (std::size_t p = 0; p < 3; ++p) {
+      *parts[p] = columns.parts[p].all<std::int64_t>();
+      for (const std::int64_t g : *parts[p]) {
+        if (g < 0 || g >= summary.molecules) {
+          damaged(context, "split '" + columns.name.substr(0, 80) + "' names molecule " + std::to_string(g) + " of " +
+                               std::to_string(summary.molecules));
+        }
+      }
+    }
+  }
+  return result;
+}
+
+std::vector<RejectedRow> Store::State::load_rejected() const {
+  const auto rows = rejected_row.all<std::int64_t>();
+  auto texts = rejected_text.all(context, "text"), status = rejected_status.all(context, "status");
+  auto reasons = rejected_reason.all(context, "reason");
+  std::vector<RejectedRow> result;
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    if (rows[r] < 0) damaged(context, "a rejected row has a negative number");
+    result.push_back({rows[r], std::move(texts[r]), std::move(status[r]), std::move(reasons[r])});
+  }
+  return result;
+}
+
+MoleculeSet Store::State::load() const {
+  MoleculeSet set;
+  set.featurizer = summary.featurizer;
+  set.task = summary.task;
+  set.source = summary.source;
+  set.atom_offset = atom_offset;
+  set.bond_offset = bond_offset;
+  set.atoms = atoms.all<std::uint8_t>();
+  set.bonds = bonds.all<std::uint8_t>();
+  set.bond_atoms = bond_atoms.all<std::uint16_t>();
+  set.row = row.all<std::int64_t>();
+  if (std::any_of(set.row.begin(), set.row.end(), [](std::int64_t r) { return r < 0; }))
+    damaged(context, "row has a negative number");
+  set.id = id.all(context, "id");
+  set.smiles = smiles.all(context, "smiles");
+  set.targets = load_targets();
+  set.splits = load_splits();
+  set.rejected = load_rejected();
+  constexpr std::int64_t piece = 4096;
+  parallel_for(set.size(), piece, 0, [&](std::int64_t begin, std::int64_t end) {
+    std::vector<std::uint32_t> keys;
+    for (std::int64_t g = begin; g < end; ++g) check_graph(context, g, set.graph(g), keys);
+  });
+  return set;
+}
+
+PairRelations Store::State::stored_pairs(std::int64_t g, std::int64_t begin, std::int64_t count) {
+  PairRelations result;
+  const auto narrow = topology.some<std::uint8_t>(begin, count);
+  result.edge = edge.some<std::uint8_t>(begin, count);
+  result.topology.resize(narrow.size());
+  const auto n =
+      static_cast<int>(atom_offset[static_cast<std::size_t>(g) + 1] - atom_offset[static_cast<std::size_t>(g)]);
+  const auto tokens = static_cast<std::size_t>(n) + 1;
+  const int bond_ids = feature_shape(summary.featurizer.features).bond_ids;
+  for (std::size_t p = 0; p < narrow.size(); ++p) {
+    if (!possible_pair(p / tokens, p % tokens, narrow[p], result.edge[p], n, bond_ids)) {
+      damaged(context, "molecule " + std::to_string(g) + ": pair (" + std::to_string(p / tokens) + ", " +
+                           std::to_string(p % tokens) + ") has codes " + std::to_string(narrow[p]) + " and " +
+                           std::to_string(result.edge[p]));
+    }
+    result.topology[p] = narrow[p] == kUnreachable8 ? kUnreachable : narrow[p] == kVirtual8 ? kVirtual : narrow[p];
+  }
+  return result;
+}
+
+PairRelations Store::State::recomputed_pairs(std::int64_t g) {
+  const auto index = static_cast<std::size_t>(g);
+  const std::int64_t n = atom_offset[index + 1] - atom_offset[index], m = bond_offset[index + 1] - bond_offset[index];
+  MolecularGraph graph;
+  graph.features = summary.featurizer.features;
+  graph.atoms = atoms.some<std::uint8_t>(atom_offset[index], n);
+  graph.bond_atoms = bond_atoms.some<std::uint16_t>(bond_offset[index], m);
+  graph.bonds = bonds.some<std::uint8_t>(bond_offset[index], m);
+  std::vector<std::uint32_t> keys;
+  check_graph(context, g, graph.view(), keys);
+  return pair_relations(graph.view());
+}
+
+Store::Store(const std::string& path) try : state_(std::make_unique<State>(path)) {
+} catch (const std::bad_alloc&) {
+  throw FileError(path + ": it needs more memory than there is");
+}
+
+Store::~Store() = default;
+Store::Store(Store&&) noexcept = default;
+
+const StoreSummary& Store::summary() const { return state_->summary; }
+
+MoleculeSet Store::load() const {
+  try {
+    return state_->load();
+  } catch (const std::bad_alloc&) {
+    throw FileError(state_->context.path + ": it needs more memory than there is");
+  }
+}
+
+PairRelations Store::pairs(std::int64_t g) const {
+  if (g < 0 || g >= state_->summary.molecules) {
+    throw UsageError(state_->context.path + ": no molecule " + std::to_string(g) + " in a store of " +
+                     std::to_string(state_->summary.molecules));
+  }
+  const std::lock_guard lock(state_->mutex);
+  const auto index = static_cast<std::size_t>(g);
+  const std::int64_t begin = state_->pair_offset[index], count = state_->pair_offset[index + 1] - begin;
+  return count > 0 ? state_->stored_pairs(g, begin, count) : state_->recomputed_pairs(g);
+}
+
+bool looks_like_store(const std::string& path) {
+  try {
+    File file = File::open(path);
+    char start[kMagic.size()];
+    return file.read(start, sizeof start) == sizeof start && std::string_view(start, sizeof start) == kMagic;
+  } catch (const FileError&) {
+    return false;
+  }
+}
+
+bool is_meant_as_store(const std::string& path) {
+  const std::string name = lower(path);
+  return name.ends_with(".h5") || name.ends_with(".hdf5") || looks_like_store(path);
+}
+
+}  // namespace molgraph

@@ -1,0 +1,386 @@
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+#include <deque>
+#include <optional>
+
+#include "datasets/store/chunk_codec.hpp"
+#include "datasets/store/chunk_pool.hpp"
+#include "datasets/store/store.hpp"
+#include "datasets/store/store_layout.hpp"
+#include "datasets/system/text.hpp"
+#include "datasets/system/threads.hpp"
+#include "featurize/graph/error.hpp"
+
+namespace molgraph {
+namespace {
+
+using namespace store_layout;
+
+/// A data set that grows by rows: [rows] or [rows, columns]. Its chunks go through the pool.
+class Column {
+ public:
+  /// `columns` 0 = one-dimensional. The data set is made with its first chunk, so that short ones have a short chunk.
+  Column(const std::string& file, hid_t group, std::string name, Element element, int columns,
+         std::int64_t chunk_elements, ChunkPool& pool)
+      : file_(file),
+        group_(group),
+        name_(std::move(name)),
+        element_(element),
+        columns_(columns),
+        row_bytes_(bytes_of(element) * static_cast<std::size_t>(std::max(columns, 1))),
+        chunk_rows_(static_cast<std::size_t>(std::max<std::int64_t>(1, chunk_elements / std::max(columns, 1)))),
+        pool_(pool) {
+    chunk_rows_ = std::min(chunk_rows_, kMostChunkBytes / row_bytes_);
+  }
+
+  Column(const Column&) = delete;
+  Column& operator=(const Column&) = delete;
+
+  template <typename Number>
+  void append(const Number* data, std::size_t rows) {
+    assert(sizeof(Number) == bytes_of(element_));
+    append_bytes(reinterpret_cast<const std::byte*>(data), rows * row_bytes_);
+  }
+
+  template <typename Number>
+  void append(Number value) {
+    append(&value, 1);
+  }
+
+  std::int64_t rows() const { return static_cast<std::int64_t>(submitted_ + buffer_.size() / row_bytes_); }
+
+  void finish() {
+    const std::size_t rest = buffer_.size() / row_bytes_;
+    if (!dataset_.valid()) {
+      chunk_rows_ = std::max<std::size_t>(1, rest);
+      create();
+    }
+    if (rest > 0) submit();
+  }
+
+ private:
+  void append_bytes(const std::byte* data, std::size_t bytes) {
+    const std::size_t chunk_bytes = chunk_rows_ * row_bytes_;
+    while (bytes > 0) {
+      const std::size_t part = std::min(bytes, chunk_bytes - buffer_.size());
+      buffer_.insert(buffer_.end(), data, data + part);
+      data += part;
+      bytes -= part;
+      if (buffer_.size() == chunk_bytes) submit();
+    }
+  }
+
+  void submit() {
+    if (!dataset_.valid()) create();
+    const std::size_t rows = buffer_.size() / row_bytes_, first = submitted_;
+    buffer_.resize(chunk_rows_ * row_bytes_);  // HDF5's chunks are whole; what lies beyond the last row is zero
+    pool_.submit(std::move(buffer_), bytes_of(element_),
+                 [this, first, rows](const std::vector<std::byte>& packed) { write(first, rows, packed); });
+    submitted_ += rows;
+    buffer_ = {};
+  }
+
+  void create() {
+    const Session session;
+    const int rank = columns_ > 0 ? 2 : 1;
+    const auto second = static_cast<hsize_t>(columns_);
+    const hsize_t empty[] = {0, second}, most[] = {H5S_UNLIMITED, second}, chunk[] = {chunk_rows_, second};
+    const Handle space = checked(H5Screate_simple(rank, empty, most), file_, "cannot make " + name_);
+    const Handle properties = checked(H5Pcreate(H5P_DATASET_CREATE), file_, "cannot make " + name_);
+    const bool shuffled = bytes_of(element_) > 1;
+    const bool set = H5Pset_chunk(properties.get(), rank, chunk) >= 0 &&
+                     (!shuffled || H5Pset_shuffle(properties.get()) >= 0) &&
+                     H5Pset_deflate(properties.get(), kDeflateLevel) >= 0 && H5Pset_fletcher32(properties.get()) >= 0 &&
+                     H5Pset_obj_track_times(properties.get(), false) >= 0;
+    if (!set) throw FileError(file_ + ": this HDF5 library lacks the deflate filter");
+    dataset_ = checked(H5Dcreate2(group_, name_.c_str(), type_of(element_), space.get(), H5P_DEFAULT, properties.get(),
+                                  H5P_DEFAULT),
+                       file_, "cannot make " + name_);
+  }
+
+  void write(std::size_t first, std::size_t rows, const std::vector<std::byte>& packed) {
+    const Session session;
+    const hsize_t extent[] = {first + rows, static_cast<hsize_t>(columns_)};
+    const hsize_t offset[] = {first, 0};
+    const bool written = H5Dset_extent(dataset_.get(), extent) >= 0 &&
+                         H5Dwrite_chunk(dataset_.get(), H5P_DEFAULT, 0, offset, packed.size(), packed.data()) >= 0;
+    check_written(written ? 0 : -1, file_, "cannot write " + name_);
+  }
+
+  const std::string& file_;
+  hid_t group_;
+  std::string name_;
+  Element element_;
+  int columns_;
+  std::size_t row_bytes_, chunk_rows_;
+  ChunkPool& pool_;
+  Handle dataset_;
+  std::vector<std::byte> buffer_;
+  std::size_t submitted_ = 0;  ///< rows
+};
+
+/// A text per row: the bytes, and where each begins.
+struct TextColumn {
+  Column *bytes = nullptr, *offset = nullptr;
+  void append(const std::string& text) {
+    bytes->append(text.data(), text.size());
+    offset->append(bytes->rows());
+  }
+};
+
+/// UTF-8 text of `bytes` bytes, padded by zeros.
+Handle text_type(const std::string& file, std::size_t bytes) {
+  Handle type = checked(H5Tcopy(H5T_C_S1), file, "cannot make a type");
+  const bool set = H5Tset_size(type.get(), std::max<std::size_t>(bytes, 1)) >= 0 &&
+                   H5Tset_strpad(type.get(), H5T_STR_NULLPAD) >= 0 && H5Tset_cset(type.get(), H5T_CSET_UTF8) >= 0;
+  if (!set) throw FileError(file + ": cannot make a text of " + std::to_string(bytes) + " bytes");
+  return type;
+}
+
+void write_attribute(const std::string& file, hid_t where, const char* name, const Handle& type, const void* value) {
+  const Handle space = checked(H5Screate(H5S_SCALAR), file, "cannot make a dataspace");
+  const Handle attribute = checked(H5Acreate2(where, name, type.get(), space.get(), H5P_DEFAULT, H5P_DEFAULT), file,
+                                   std::string("cannot make attribute ") + name);
+  check(H5Awrite(attribute.get(), type.get(), value), file, std::string("cannot write attribute ") + name);
+}
+
+void write_attribute(const std::string& file, hid_t where, const char* name, const std::string& text) {
+  // Object headers hold 64 KiB; no text of ours comes near unless a file name does.
+  const std::string shortened = text.substr(0, 32768);
+  write_attribute(file, where, name, text_type(file, shortened.size()), shortened.c_str());
+}
+
+void write_attribute(const std::string& file, hid_t where, const char* name, std::int64_t value) {
+  write_attribute(file, where, name, checked(H5Tcopy(H5T_STD_I64LE), file, "cannot make a type"), &value);
+}
+
+/// A short list of texts as one data set of fixed-length strings, padded to the longest.
+void write_texts(const std::string& file, hid_t group, const char* name, const std::vector<std::string>& texts) {
+  std::size_t width = 1;
+  for (const std::string& text : texts) width = std::max(width, text.size());
+  std::vector<char> flat(width * texts.size(), '\0');
+  for (std::size_t t = 0; t < texts.size(); ++t) std::memcpy(flat.data() + t * width, texts[t].data(), texts[t].size());
+  const Handle type = text_type(file, width);
+  const hsize_t count = texts.size();
+  const Handle space = checked(H5Screate_simple(1, &count, nullptr), file, "cannot make a dataspace");
+  const Handle properties = checked(H5Pcreate(H5P_DATASET_CREATE), file, "cannot make properties");
+  check(H5Pset_obj_track_times(properties.get(), false), file, "cannot set properties");
+  const Handle dataset =
+      checked(H5Dcreate2(group, name, type.get(), space.get(), H5P_DEFAULT, properties.get(), H5P_DEFAULT), file,
+              std::string("cannot make ") + name);
+  if (count > 0) {
+    check(H5Dwrite(dataset.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, flat.data()), file,
+          std::string("cannot write ") + name);
+  }
+}
+
+}  // namespace
+
+struct StoreWriter::State {
+  State(const std::string& path_, const FeaturizerOptions& featurizer_, const Task& task_, const SourceInfo& source,
+        const StoreWriterOptions& options_);
+  ~State();
+
+  hid_t make_group(hid_t parent, const std::string& name);
+  Column& make_column(hid_t group, const std::string& name, Element element, int columns = 0);
+  TextColumn make_texts(hid_t group, const std::string& name);
+  void describe(const SourceInfo& source);
+  void describe_pairs(hid_t group, const FeatureShape& shape);
+  void add_pairs(const MolecularGraph& graph);
+
+  std::string path;
+  FeaturizerOptions featurizer;
+  Task task;
+  StoreWriterOptions options;
+  AtomicFile out;
+  Handle file;
+  std::deque<Handle> groups;     ///< all open, closed before the file
+  std::deque<Column> columns;    ///< a deque: references stay valid
+  std::optional<ChunkPool> pool; ///< goes before the columns its jobs point to
+  hid_t splits = -1;
+  Column *row = nullptr, *atom_offset = nullptr, *bond_offset = nullptr, *pair_offset = nullptr;
+  Column *atoms = nullptr, *bond_atoms = nullptr, *bonds = nullptr, *topology = nullptr, *edge = nullptr;
+  Column *targets = nullptr, *rejected_row = nullptr;
+  TextColumn smiles, id, rejected_text, rejected_status, rejected_reason;
+  std::vector<std::uint8_t> narrow_topology;   // scratch
+};
+
+StoreWriter::State::State(const std::string& path_, const FeaturizerOptions& featurizer_, const Task& task_,
+                          const SourceInfo& source, const StoreWriterOptions& options_)
+    : path(path_), featurizer(featurizer_), task(task_), options(options_), out(path_) {
+  assert(options.chunk > 0 && task.units.size() <= task.names.size());
+  const Session session;
+  const Handle creation = checked(H5Pcreate(H5P_FILE_CREATE), path, "HDF5 does not start");
+  check(H5Pset_userblock(creation.get(), kUserBlock), path, "HDF5 refuses a file setting");
+  file = checked(H5Fcreate(out.temporary_path().c_str(), H5F_ACC_TRUNC, creation.get(), file_access(path).get()), path,
+                 "HDF5 cannot create the file");
+  pool.emplace(thread_count(options.threads));
+  const hid_t root = file.get();
+  const hid_t molecules = make_group(root, "molecules");
+  smiles = make_texts(molecules, "smiles");
+  id = make_texts(molecules, "id");
+  row = &make_column(molecules, "row", Element::i64);
+  atom_offset = &make_column(molecules, "atom_offset", Element::i64);
+  bond_offset = &make_column(molecules, "bond_offset", Element::i64);
+  pair_offset = &make_column(molecules, "pair_offset", Element::i64);
+  const FeatureShape& shape = feature_shape(featurizer.features);
+  const hid_t atom_group = make_group(root, "atoms");
+  write_attribute(path, atom_group, "columns", std::string(shape.atom_names));
+  atoms = &make_column(atom_group, "features", Element::u8, shape.atom_columns);
+  const hid_t bond_group = make_group(root, "bonds");
+  bond_atoms = &make_column(bond_group, "atoms", Element::u16, 2);
+  bonds = &make_column(bond_group, "features", Element::u8, shape.bond_columns);
+  write_attribute(path, bond_group, "columns", std::string(shape.bond_names));
+  if (options.pairs) {
+    const hid_t pairs = make_group(root, kPairsGroup);
+    describe_pairs(pairs, shape);
+    topology = &make_column(pairs, "topology", Element::u8);
+    edge = &make_column(pairs, "edge", Element::u8);
+  }
+  describe(source);
+  splits = make_group(root, "splits");
+  const hid_t rejected = make_group(root, "rejected");
+  rejected_row = &make_column(rejected, "row", Element::i64);
+  rejected_text = make_texts(rejected, "text");
+  rejected_status = make_texts(rejected, "status");
+  rejected_reason = make_texts(rejected, "reason");
+  for (Column* offset : {atom_offset, bond_offset, pair_offset}) offset->append(std::int64_t{0});
+}
+
+StoreWriter::State::~State() {
+  const Session session;
+  pool.reset();
+  columns.clear();
+  groups.clear();
+}
+
+hid_t StoreWriter::State::make_group(hid_t parent, const std::string& name) {
+  const Handle properties = checked(H5Pcreate(H5P_GROUP_CREATE), path, "cannot make group " + name);
+  check(H5Pset_obj_track_times(properties.get(), false), path, "cannot make group " + name);
+  groups.push_back(checked(H5Gcreate2(parent, name.c_str(), H5P_DEFAULT, properties.get(), H5P_DEFAULT), path,
+                           "cannot make group " + name));
+  return groups.back().get();
+}
+
+Column& StoreWriter::State::make_column(hid_t group, const std::string& name, Element element, int columns_) {
+  return columns.emplace_back(path, group, name, element, columns_, options.chunk, *pool);
+}
+
+TextColumn StoreWriter::State::make_texts(hid_t group, const std::string& name) {
+  Column& bytes = make_column(group, name, Element::u8);
+  Column& offset = make_column(group, name + kOffsetSuffix, Element::i64);
+  offset.append(std::int64_t{0});
+  return {&bytes, &offset};
+}
+
+/// Attributes of the file and of /targets.
+void StoreWriter::State::describe(const SourceInfo& source) {
+  const hid_t root = file.get();
+  const std::string kind(to_string(task.kind));
+  write_attribute(path, root, "format_version", static_cast<std::int64_t>(kFormatVersion));
+  write_attribute(path, root, "featurizer", featurizer.canonical_text());
+  write_attribute(path, root, "featurizer_hash", featurizer.hash());
+  write_attribute(path, root, "rdkit_version", source.rdkit_version);
+  write_attribute(path, root, "source_name", source.name);
+  write_attribute(path, root, "source_file", source.file);
+  write_attribute(path, root, "source_sha256", source.sha256);
+  write_attribute(path, root, "created", now_utc());
+  write_attribute(path, root, "task", kind);
+  const hid_t group = make_group(root, "targets");
+  write_attribute(path, group, "kind", kind);
+  write_attribute(path, group, "classes", static_cast<std::int64_t>(task.classes));
+  std::vector<std::string> units = task.units;
+  units.resize(task.names.size());
+  write_texts(path, group, "names", task.names);
+  write_texts(path, group, "units", units);
+  write_texts(path, group, "class_labels", task.class_labels);
+  write_attribute(path, group, "values", "float64 [molecules, targets] as the source says; NaN = missing, of classes their number");
+  if (task.num_targets() > 0) targets = &make_column(group, "values", Element::f64, task.num_targets());
+}
+
+/// What the bytes of /pairs mean, for readers that have only the file.
+void StoreWriter::State::describe_pairs(hid_t group, const FeatureShape& shape) {
+  write_attribute(path, group, "bond_id", std::string(shape.bond_id_rule));
+  const std::pair<const char*, int> codes[] = {
+      {"bond_ids", shape.bond_ids},         {"topology_unreachable", kUnreachable8}, {"topology_virtual", kVirtual8},
+      {"edge_no_bond", kNoEdge},            {"edge_same_atom", kSelfEdge},           {"edge_virtual", kVirtualEdge}};
+  for (const auto& [name, code] : codes) write_attribute(path, group, name, static_cast<std::int64_t>(code));
+}
+
+/// Relations in 8 bits; nothing for a molecule that is too large for them.
+void StoreWriter::State::add_pairs(const MolecularGraph& graph) {
+  if (graph.num_atoms() > kMaxStoredPairAtoms) return;
+  const PairRelations pairs = pair_relations(graph.view());
+  narrow_topology.resize(pairs.topology.size());
+  std::transform(pairs.topology.begin(), pairs.topology.end(), narrow_topology.begin(), [](std::uint16_t raw) {
+    // At most 253 bonds lie between 254 atoms, so no distance meets a sentinel.
+    return raw == kUnreachable ? kUnreachable8 : raw == kVirtual ? kVirtual8 : static_cast<std::uint8_t>(raw);
+  });
+  topology->append(narrow_topology.data(), narrow_topology.size());
+  edge->append(pairs.edge.data(), pairs.edge.size());
+}
+
+StoreWriter::StoreWriter(const std::string& path, const FeaturizerOptions& featurizer, const Task& task,
+                         const SourceInfo& source, const StoreWriterOptions& options)
+    : state_(std::make_unique<State>(path, featurizer, task, source, options)) {}
+
+StoreWriter::~StoreWriter() = default;
+
+void StoreWriter::add(const MolecularGraph& graph, std::int64_t row, const std::string& id, const std::string& smiles,
+                      const std::vector<double>& values) {
+  State& s = *state_;
+  assert(graph.features == s.featurizer.features && graph.num_atoms() > 0 && row >= 0);
+  assert(values.size() == static_cast<std::size_t>(s.task.num_targets()));
+  if (graph.num_atoms() > kMostAtoms) {
+    throw DataError(s.path, row + 1, "a store holds molecules of up to " + std::to_string(kMostAtoms) + " atoms",
+                    smiles);
+  }
+  s.atoms->append(graph.atoms.data(), static_cast<std::size_t>(graph.num_atoms()));
+  s.bond_atoms->append(graph.bond_atoms.data(), static_cast<std::size_t>(graph.num_bonds()));
+  s.bonds->append(graph.bonds.data(), static_cast<std::size_t>(graph.num_bonds()));
+  if (s.options.pairs) s.add_pairs(graph);
+  s.atom_offset->append(s.atoms->rows());
+  s.bond_offset->append(s.bond_atoms->rows());
+  s.pair_offset->append(s.options.pairs ? s.topology->rows() : std::int64_t{0});
+  s.row->append(row);
+  s.id.append(id);
+  s.smiles.append(smiles);
+  if (s.targets != nullptr) s.targets->append(values.data(), 1);
+}
+
+void StoreWriter::reject(const RejectedRow& row) {
+  state_->rejected_row->append(row.row);
+  state_->rejected_text.append(row.text);
+  state_->rejected_status.append(row.status);
+  state_->rejected_reason.append(row.reason);
+}
+
+void StoreWriter::split(const std::string& name, const Split& split) {
+  if (name.empty() || name == "." || name.find('/') != std::string::npos) {
+    throw UsageError("'" + name + "' cannot be the name of a split in a store");
+  }
+  const Session session;
+  const hid_t group = state_->make_group(state_->splits, name);
+  const std::vector<std::int64_t>* parts[] = {&split.train, &split.valid, &split.test};
+  for (std::size_t p = 0; p < std::size(parts); ++p) {
+    Column& column = state_->make_column(group, kParts[p], Element::i64);
+    column.append(parts[p]->data(), parts[p]->size());
+  }
+}
+
+std::int64_t StoreWriter::size() const { return state_->row->rows(); }
+
+void StoreWriter::finish() {
+  State& s = *state_;
+  const Session session;
+  for (Column& column : s.columns) column.finish();
+  s.pool->drain();
+  s.columns.clear();
+  s.groups.clear();
+  check_written(H5Fclose(s.file.release()), s.path, "cannot write");
+  write_user_block(s.out.file());
+  s.out.commit();
+}
+
+}  // namespace molgraph

@@ -1,0 +1,224 @@
+#include "datasets/system/files.hpp"
+
+#include <fcntl.h>
+#include <openssl/evp.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "featurize/graph/error.hpp"
+
+namespace molgraph {
+namespace {
+
+constexpr std::size_t kBlock = std::size_t{1} << 20;       // bytes per read of a hash
+constexpr std::size_t kMostPerCall = std::size_t{1} << 30;  // Linux moves at most 2 GiB per call
+
+[[noreturn]] void fail(const std::string& path, const std::string& what) {
+  const int error = errno;
+  throw FileError(path + ": " + what + (error != 0 ? std::string(": ") + std::strerror(error) : ""));
+}
+
+/// Opens a new file called `prefix` + process id + number (put in `name`), with the permissions any new file gets.
+int make_temporary(const std::string& prefix, std::string& name, const std::string& wanted) {
+  static std::atomic<unsigned> next{0};
+  int descriptor = -1;
+  do {
+    name = prefix + std::to_string(::getpid()) + "." + std::to_string(next++);
+    descriptor = ::open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  } while (descriptor < 0 && errno == EEXIST);
+  if (descriptor < 0) fail(wanted, "cannot write");
+  return descriptor;
+}
+
+std::string folder_of(const std::string& path) {
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  return folder.empty() ? "." : folder;
+}
+
+/// Makes a rename durable. Some file systems cannot sync a folder; the rename is atomic all the same.
+void flush_folder(const std::string& path) {
+  const int descriptor = ::open(folder_of(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return;
+  (void)::fsync(descriptor);
+  ::close(descriptor);
+}
+
+}  // namespace
+
+std::string linked_file(const std::string& path) {
+  namespace fs = std::filesystem;
+  constexpr int kMostLinks = 40;
+  std::error_code error;
+  fs::path target = path;
+  for (int links = 0; fs::is_symlink(target, error); ++links) {
+    const fs::path next = fs::read_symlink(target, error);
+    if (links == kMostLinks || error) throw FileError(path + ": cannot follow its symbolic links");
+    target = next.is_absolute() ? next : target.parent_path() / next;
+  }
+  return target.string();
+}
+
+std::string replaced_file(const std::string& path) {
+  if (path.empty()) throw FileError("the name of the file to write is empty");
+  const std::string target = linked_file(path);
+  struct stat info {};
+  if (::stat(target.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {
+    errno = 0;
+    fail(path, S_ISDIR(info.st_mode) ? "cannot write: it is a folder" : "cannot write: it is not a regular file");
+  }
+  return target;
+}
+
+File File::open(const std::string& path) {
+  struct stat info {};
+  // Asked before it is opened: opening a named pipe would wait for its writer, or take the text away from its reader.
+  if (::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {
+    throw FileError(path + (S_ISDIR(info.st_mode) ? ": is a folder, not a regular file" : ": not a regular file"));
+  }
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) fail(path, "cannot open");
+  File file(descriptor, path);
+  if (::fstat(descriptor, &info) != 0) fail(path, "cannot read");
+  if (!S_ISREG(info.st_mode)) throw FileError(path + ": not a regular file");
+  return file;
+}
+
+File File::unnamed_beside(const std::string& path) {
+  std::string name;
+  const int descriptor = make_temporary(path + ".part.", name, path);
+  ::unlink(name.c_str());
+  return File(descriptor, path);
+}
+
+File::File(File&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)), path_(std::move(other.path_)) {}
+
+File::~File() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+void File::write(const void* data, std::size_t bytes) {
+  const auto* from = static_cast<const char*>(data);
+  while (bytes > 0) {
+    const ssize_t written = ::write(descriptor_, from, std::min(bytes, kMostPerCall));
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) fail(path_, "cannot write");
+    from += written;
+    bytes -= static_cast<std::size_t>(written);
+  }
+}
+
+void File::write_at(std::uint64_t offset, const void* data, std::size_t bytes) {
+  const auto* from = static_cast<const char*>(data);
+  while (bytes > 0) {
+    const ssize_t written = ::pwrite(descriptor_, from, std::min(bytes, kMostPerCall), static_cast<off_t>(offset));
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) fail(path_, "cannot write");
+    from += written;
+    offset += static_cast<std::uint64_t>(written);
+    bytes -= static_cast<std::size_t>(written);
+  }
+}
+
+std::size_t File::read(void* data, std::size_t bytes) {
+  auto* to = static_cast<char*>(data);
+  std::size_t total = 0;
+  while (total < bytes) {
+    const ssize_t got = ::read(descriptor_, to + total, std::min(bytes - total, kMostPerCall));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) fail(path_, "cannot read");
+    if (got == 0) break;
+    total += static_cast<std::size_t>(got);
+  }
+  return total;
+}
+
+std::size_t File::read_at(std::uint64_t offset, void* data, std::size_t bytes) {
+  auto* to = static_cast<char*>(data);
+  std::size_t total = 0;
+  while (total < bytes) {
+    const ssize_t got =
+        ::pread(descriptor_, to + total, std::min(bytes - total, kMostPerCall), static_cast<off_t>(offset + total));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) fail(path_, "cannot read");
+    if (got == 0) break;
+    total += static_cast<std::size_t>(got);
+  }
+  return total;
+}
+
+void File::rewind() {
+  if (::lseek(descriptor_, 0, SEEK_SET) < 0) fail(path_, "cannot go back to the start");
+}
+
+std::uint64_t File::size() const {
+  struct stat info {};
+  if (::fstat(descriptor_, &info) != 0) fail(path_, "cannot read its size");
+  return static_cast<std::uint64_t>(info.st_size);
+}
+
+void File::flush_to_disk() {
+  if (::fsync(descriptor_) != 0) fail(path_, "cannot flush to disk");
+}
+
+void File::close() {
+  if (::close(std::exchange(descriptor_, -1)) != 0) fail(path_, "cannot write");
+}
+
+AtomicFile::AtomicFile(const std::string& path)
+    : target_(replaced_file(path)), file_(make_temporary(target_ + ".part.", temporary_, path), path) {}
+
+AtomicFile::~AtomicFile() {
+  if (!committed_) ::unlink(temporary_.c_str());
+}
+
+void AtomicFile::commit() {
+  file_.flush_to_disk();
+  file_.close();
+  if (::rename(temporary_.c_str(), target_.c_str()) != 0) fail(target_, "cannot rename " + temporary_ + " to it");
+  committed_ = true;
+  flush_folder(target_);
+}
+
+void write_file_atomically(const std::string& path, std::string_view content) {
+  AtomicFile out(path);
+  out.file().write(content.data(), content.size());
+  out.commit();
+}
+
+std::string read_file(const std::string& path) {
+  File file = File::open(path);
+  std::string content(file.size(), '\0');
+  content.resize(file.read(content.data(), content.size()));
+  return content;
+}
+
+std::string sha256_of_file(const std::string& path) {
+  File file = File::open(path);
+  const std::unique_ptr<EVP_MD_CTX, void (*)(EVP_MD_CTX*)> context(EVP_MD_CTX_new(), EVP_MD_CTX_free);
+  errno = 0;
+  if (!context || EVP_DigestInit_ex(context.get(), EVP_sha256(), nullptr) != 1) fail(path, "OpenSSL has no SHA-256");
+  std::vector<unsigned char> block(kBlock);
+  while (const std::size_t got = file.read(block.data(), block.size())) {
+    if (EVP_DigestUpdate(context.get(), block.data(), got) != 1) fail(path, "cannot hash");
+  }
+  unsigned char digest[EVP_MAX_MD_SIZE];
+  unsigned int length = 0;
+  if (EVP_DigestFinal_ex(context.get(), digest, &length) != 1) fail(path, "cannot hash");
+  std::string hex;
+  for (unsigned int i = 0; i < length; ++i) {
+    hex += "0123456789abcdef"[digest[i] >> 4u];
+    hex += "0123456789abcdef"[digest[i] & 15u];
+  }
+  return hex;
+}
+
+}  // namespace molgraph

@@ -1,0 +1,55 @@
+#include "datasets/system/machine.hpp"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+
+namespace molgraph {
+namespace {
+
+bool names(const std::string& controllers, const std::string& wanted) {
+  std::istringstream list(controllers);
+  for (std::string name; std::getline(list, name, ',');)
+    if (name == wanted) return true;
+  return false;
+}
+
+}  // namespace
+
+std::vector<std::string> control_groups(const std::string& controller) {
+  std::vector<std::string> folders;
+  std::ifstream groups("/proc/self/cgroup");
+  for (std::string line; std::getline(groups, line);) {
+    const auto first = line.find(':'), second = line.find(':', first + 1);
+    if (first == std::string::npos || second == std::string::npos) continue;
+    const std::string controllers = line.substr(first + 1, second - first - 1);  // "cpu,cpuacct"; v2: none named
+    const bool v2 = controllers.empty();
+    if (!v2 && !names(controllers, controller)) continue;
+    const std::string root = v2 ? "/sys/fs/cgroup" : "/sys/fs/cgroup/" + controller;
+    std::string group = line.substr(second + 1);
+    while (true) {  // up to the root: a limit of any ancestor holds
+      folders.push_back(root + group);
+      if (group.empty() || group == "/") break;
+      group.erase(group.rfind('/'));
+    }
+  }
+  return folders;
+}
+
+double machine_memory() {
+  double least = static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGESIZE));
+  rlimit space{};
+  if (::getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY) least = std::min(least, static_cast<double>(space.rlim_cur));
+  for (const std::string& folder : control_groups("memory")) {
+    for (const char* file : {"/memory.max", "/memory.limit_in_bytes"}) {  // "max" is no number
+      std::ifstream in(folder + file);
+      if (double bytes = 0; in >> bytes && bytes > 0) least = std::min(least, bytes);
+    }
+  }
+  return least;
+}
+
+}  // namespace molgraph

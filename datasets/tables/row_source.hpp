@@ -1,0 +1,96 @@
+// Tables -> featurised rows, in order, in parallel, in constant memory: what loading and storing have in common.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "datasets/catalogue/catalogue.hpp"
+#include "datasets/load.hpp"
+#include "datasets/tables/spool.hpp"
+#include "datasets/tables/targets.hpp"
+#include "featurize/smiles/smiles.hpp"
+
+namespace molgraph {
+
+/// One data row after featurising.
+struct FeaturisedRow {
+  std::int64_t row = 0;          ///< 0-based, counted through all tables
+  std::int64_t row_in_file = 0;  ///< 0-based
+  std::size_t table = 0;         ///< index of its table
+  SplitPart part = SplitPart::none;
+  std::size_t extra_part = 0;    ///< 1 + index into RowSource::extra_parts(), 0 = none
+  std::string id, smiles;        ///< smiles: the cell as it stands, trimmed; for SDF records RDKit's canonical one
+  std::vector<double> values;    ///< [T]
+  FeaturizeResult result;
+  std::string scaffold;          ///< only where asked for
+  std::string key;               ///< the cell of the group or time column, where the split goes by one
+};
+
+class RowSource {
+ public:
+  /// First pass: counts the rows, finds the targets and the parts. Throws FileError, DataError, UsageError.
+  RowSource(SourcePlan plan, const LoadOptions& options);
+  ~RowSource();
+
+  const SourcePlan& plan() const { return plan_; }
+  const Task& task() const { return task_; }
+  const FeaturizerOptions& featurizer() const { return featurizer_; }
+  std::int64_t rows() const { return rows_; }
+  bool has_parts() const { return !parts_.empty(); }
+  bool has_key() const { return !options_.group_column.empty() || !options_.time_column.empty(); }
+  /// Names of the parts whose labels are hidden: "test" or "test-dev" (which are the test part too), "test-challenge".
+  const std::vector<std::string>& extra_parts() const { return extra_parts_; }
+  /// What was decided about targets, for people; and what they should be warned of.
+  const std::vector<std::string>& notes() const { return notes_; }
+  const std::vector<std::string>& warnings() const { return warnings_; }
+  /// File names, hashes, version of the toolkit.
+  SourceInfo info() const;
+  /// "FILE" of a row, for messages.
+  std::string file_of(const FeaturisedRow& row) const;
+
+  /// Second pass: every row in order; with LoadOptions::limit only as many molecules as asked for, the first of each
+  /// part in proportion to its size. `progress(done, total)` as in load_data().
+  void stream(bool with_scaffolds, const std::function<void(FeaturisedRow&&)>& consume,
+              const std::function<void(std::int64_t, std::int64_t)>& progress);
+
+ private:
+  struct Block;
+  struct Quota;
+
+  void scan();
+  void scan_table(std::size_t table, std::vector<ColumnStats>& stats);
+  std::vector<int> find_candidates(const std::vector<std::string>& columns, const std::vector<int>& not_targets);
+  void choose_columns(const std::vector<ColumnStats>& stats);
+  int find_part_column(const std::vector<std::string>& columns, const std::string& file) const;
+  int find_key_column(const std::vector<std::string>& columns, const std::string& file) const;
+  void read_part_files();
+  void read_part_archive();
+  void check_part_sizes() const;
+  TableOptions table_options(std::size_t table) const;
+  std::vector<FeaturisedRow> featurise(Block block, bool with_scaffolds) const;
+  FeaturizeResult featurise_row(FeaturisedRow& out, TableRow& row) const;
+
+  SourcePlan plan_;
+  const LoadOptions& options_;
+  FeaturizerOptions featurizer_;
+  Featurizer featurize_;
+  Task task_;
+  std::int64_t rows_ = 0;
+  std::vector<std::string> source_path_;          ///< [tables] as the plan had them, spooled or not
+  std::vector<std::string> shown_;                ///< [tables] names in messages
+  std::vector<std::int64_t> first_row_;           ///< [tables]
+  std::vector<std::vector<int>> target_columns_;  ///< [tables][candidates, then chosen targets]
+  std::vector<int> smiles_column_, id_column_, key_column_;   ///< [tables]; id and key -1 = none
+  std::vector<SplitPart> parts_;                  ///< [rows], empty if the source has no parts
+  std::vector<std::string> extra_parts_, notes_, warnings_;
+  std::vector<std::uint8_t> extra_part_;          ///< [rows] as FeaturisedRow::extra_part; empty if there are none
+  std::vector<std::unique_ptr<Spool>> spools_;    ///< copies of streams, and picked lines
+  std::unique_ptr<TargetParser> parser_;
+};
+
+}  // namespace molgraph

@@ -1,0 +1,56 @@
+#include "datasets/tables/sdf_records.hpp"
+
+#include "datasets/tables/table_reader.hpp"
+#include "datasets/system/text.hpp"
+#include "featurize/graph/error.hpp"
+
+namespace molgraph {
+namespace {
+
+/// Name in "> 25 <LOGP> (id)"; empty if the line is no header of a data item.
+std::string property_name(const std::string& line) {
+  if (line.empty() || line[0] != '>') return {};
+  const auto open = line.find('<');
+  const auto close = line.rfind('>');
+  if (open == std::string::npos || close == std::string::npos || close <= open + 1) return {};
+  return std::string(trim(std::string_view(line).substr(open + 1, close - open - 1)));
+}
+
+}  // namespace
+
+bool read_sdf_record(LineReader& lines, std::int64_t row, SdfRecord& record) {
+  record = {};
+  std::string line;
+  bool in_mol = true, in_value = false, anything = false;
+  for (int number = 1; lines.next(line, row, kMostRowBytes); ++number) {
+    strip_carriage_return(line);
+    record.bytes += line.size() + 1;
+    if (record.bytes > kMostRowBytes)
+      throw DataError(lines.name(), row + 1,
+                      "a record longer than " + std::to_string(kMostRowBytes >> 20u) + " MiB, which is the limit",
+                      record.title);
+    if (line.starts_with("$$$$")) return true;
+    anything = anything || !trim(line).empty();
+    if (number == 1) record.title = trim(line);
+    const std::string name = number > 4 ? property_name(line) : std::string();
+    if (!name.empty()) {
+      in_mol = false;
+      in_value = true;
+      record.properties.emplace_back(name, "");
+    } else if (in_mol) {
+      record.mol_block += line + '\n';
+      if (line.starts_with("M  END")) in_mol = false;
+    } else if (in_value) {
+      if (line.empty()) {
+        in_value = false;
+      } else {
+        std::string& value = record.properties.back().second;
+        if (!value.empty()) value += '\n';
+        value += line;
+      }
+    }
+  }
+  return anything;  // blank lines behind the last "$$$$" are no record
+}
+
+}  // namespace molgraph

@@ -1,0 +1,392 @@
+#include "datasets/tables/table_reader.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <unordered_map>
+#include <utility>
+
+#include "datasets/tables/encoding.hpp"
+#include "datasets/tables/sdf_records.hpp"
+#include "datasets/tables/table_form.hpp"
+#include "datasets/tables/table_format.hpp"
+#include "datasets/tables/table_lines.hpp"
+#include "datasets/system/text.hpp"
+#include "featurize/graph/error.hpp"
+
+namespace molgraph {
+namespace {
+
+constexpr std::size_t kShownName = 60;
+constexpr std::size_t kLookAheadRecords = 1000;
+constexpr std::size_t kLookAheadBytes = std::size_t{64} << 20;   // of text, and what the properties take beside it
+
+int find_any_case(const std::vector<std::string>& columns, std::initializer_list<std::string_view> names) {
+  for (const std::string_view name : names)
+    for (std::size_t c = 0; c < columns.size(); ++c)
+      if (lower(trim(columns[c])) == name) return static_cast<int>(c);
+  return -1;
+}
+
+/// Names in a message: what is called a table may be anything.
+std::string shown(std::vector<std::string> names) {
+  for (std::string& name : names) name = shown_head(name, kShownName);
+  return list_of(names);
+}
+
+}  // namespace
+
+struct TableReader::State {
+  LineReader lines;
+  TableFormat format;
+  char delimiter = ',';
+  std::vector<std::string> columns;
+  int smiles_column = 0, id_column = -1;
+  std::int64_t row = 0;             ///< number of the next row
+  ReadingHooks hooks;
+  std::string line;                 ///< reused
+  std::vector<std::string> cells;   ///< reused; no more of them than the table has columns
+  std::size_t cell_count = 0;       ///< that the row has
+  bool surplus = false;             ///< one that is not among `cells` is not empty
+  std::string too_long;             ///< why the row has no cells, if its line is above the limit
+  std::int64_t blank_lines = 0;     ///< read, but not yet known to stand before another row
+  bool held = false;                ///< `cells` hold a row that comes after the blank lines
+  std::deque<SdfRecord> records;    ///< read ahead for the columns
+  bool has_names = false;           ///< SDF: there is a column for the title
+  std::unordered_map<std::string, std::size_t> property_columns;   ///< SDF
+
+  State(const std::string& path, const TableOptions& options)
+      : lines(path, options.shown_name, options.hooks), hooks(options.hooks) {
+    if (options.header && options.no_header) throw UsageError("--header and --no-header contradict each other");
+    format = options.format;
+    if (format == TableFormat::automatic && path != "-") format = format_by_suffix(path);
+    if (format == TableFormat::automatic) format = format_by_content(lines.peek());
+    if (lines.peek().empty()) throw DataError(lines.name() + ": is empty");
+    if (format == TableFormat::sdf && (options.header || options.no_header))
+      throw UsageError(lines.name() + ": --header and --no-header would do nothing: an SDF has no line of names");
+    if (format == TableFormat::sdf) start_sdf();
+    else if (format == TableFormat::smi) start_smi(options);
+    else start_csv(options);
+    choose_columns(options);
+  }
+
+  /// Cells of the next record of a CSV or TSV. `blank`: the line had nothing on it at all.
+  bool read_csv(bool& blank);
+  bool read_smi(bool& blank);
+  bool read_cells(bool& blank) { return format == TableFormat::smi ? read_smi(blank) : read_csv(blank); }
+
+  void say(const std::string& text) const {
+    if (hooks.say) hooks.say(lines.name() + ": " + text, false);
+  }
+  bool read_line();
+  void choose_delimiter(const TableOptions& options, std::string_view head);
+  void start_csv(const TableOptions& options);
+  void find_molecules(const std::vector<std::string>& names, const std::vector<std::vector<std::string>>& rows);
+  void start_smi(const TableOptions& options);
+  void start_sdf();
+  void choose_columns(const TableOptions& options);
+
+  bool next_line_row(TableRow& out);
+  bool next_sdf(TableRow& out);
+};
+
+/// The line that a row begins with. One that is too long is passed over: then the row has no cells.
+bool TableReader::State::read_line() {
+  LineReader::PassedOver beyond;
+  too_long.clear();
+  if (!lines.next(line, row, kMostRowBytes, &beyond)) return false;
+  if (beyond.bytes == 0) return true;
+  too_long = "a line of " + std::to_string(line.size() + beyond.bytes) + " bytes, the limit is " +
+             std::to_string(kMostRowBytes >> 20u) + " MiB";
+  const bool header = columns.empty();
+  const auto quotes = beyond.quotes + static_cast<std::uint64_t>(std::ranges::count(line, '"'));
+  if (header || (format != TableFormat::smi && quotes % 2 > 0))   // its last cell would go on in the next line
+    throw DataError(lines.name(), header ? 0 : row + 1, header ? "its first line is " + too_long : too_long,
+                    line.substr(0, kShownName));
+  line.clear();
+  return true;
+}
+
+bool TableReader::State::read_csv(bool& blank) {
+  if (!read_line()) return false;
+  const std::size_t kept = columns.empty() ? kMostColumns : columns.size();
+  std::size_t at = 0, bytes = line.size();
+  std::string beyond;   // cells that the table has no column for are counted, not kept
+  cell_count = 0;
+  surplus = false;
+  blank = (line.empty() && too_long.empty()) || line == "\r";
+  while (true) {
+    if (cell_count < kept && cells.size() <= cell_count) cells.emplace_back();
+    std::string& cell = cell_count < kept ? cells[cell_count] : beyond;
+    ++cell_count;
+    cell.clear();
+    if (at < line.size() && line[at] == '"') {  // a quotation mark elsewhere than at the start is a character
+      ++at;
+      while (true) {
+        const auto quote = line.find('"', at);
+        cell.append(line, at, quote == std::string::npos ? quote : quote - at);
+        if (quote == std::string::npos) {  // the cell goes on in the next line
+          cell += lines.line_end();
+          if (!lines.next(line, row, kMostRowBytes))
+            throw DataError(lines.name(), row + 1, "the quotation mark that opens this cell is never closed", cell);
+          bytes += line.size() + 1;
+          if (bytes > kMostRowBytes)
+            throw DataError(lines.name(), row + 1,
+                            "a row longer than " + std::to_string(kMostRowBytes >> 20u) +
+                                " MiB, which is the limit; perhaps the quotation mark that opens this cell is never "
+                                "closed",
+                            cell);
+          at = 0;
+        } else if (quote + 1 < line.size() && line[quote + 1] == '"') {
+          cell += '"';
+          at = quote + 2;
+        } else {
+          at = quote + 1;
+          break;
+        }
+      }
+    }
+    const auto end = line.find(delimiter, at);
+    cell.append(line, at, end == std::string::npos ? end : end - at);
+    if (end == std::string::npos && at < line.size()) strip_carriage_return(cell);
+    surplus = surplus || (cell_count > kept && !cell.empty());
+    if (end == std::string::npos) break;
+    at = end + 1;
+  }
+  cells.resize(std::min(cell_count, kept));
+  return true;
+}
+
+bool TableReader::State::read_smi(bool& blank) {
+  if (!read_line()) return false;
+  strip_carriage_return(line);
+  const auto start = std::min(line.find_first_not_of(' '), line.size());  // a tab first: no SMILES, but a name
+  const auto end = std::min(line.find_first_of(" \t", start), line.size());
+  const auto name = std::min(line.find_first_not_of(" \t", end), line.size());
+  cells.assign({line.substr(start, end - start), line.substr(name)});
+  cell_count = 2;
+  surplus = false;
+  blank = end == start && name == line.size() && too_long.empty();
+  return true;
+}
+
+void TableReader::State::choose_delimiter(const TableOptions& options, std::string_view head) {
+  delimiter = format == TableFormat::tsv ? '\t' : ',';
+  if (options.format == TableFormat::tsv || !options.molecules) return;   // --format tsv means tabs
+  const char found = find_delimiter(head, delimiter, ",\t;", options.smiles_column, lines.line_end());
+  if (found == delimiter) return;
+  delimiter = found;
+  if (found != ';') format = found == '\t' ? TableFormat::tsv : TableFormat::csv;
+  say(std::string("its cells are separated by ") + (found == ';' ? "semicolons" : found == '\t' ? "tabs" : "commas"));
+}
+
+void TableReader::State::start_csv(const TableOptions& options) {
+  choose_delimiter(options, lines.peek());
+  SampleRows sample;
+  if (options.molecules) sample = sample_rows(lines.peek(), delimiter, lines.line_end());
+  if (sample.size() == 1)   // a wide one
+    sample = sample_rows(lines.peek(LineReader::kMostPeek), delimiter, lines.line_end());
+  HeaderVerdict verdict{!options.no_header, true};
+  if (options.molecules && !options.header && !options.no_header) verdict = find_header(sample, options.smiles_column);
+
+  bool blank = true;
+  while (blank)
+    if (!read_csv(blank)) throw DataError(lines.name() + ": is empty");
+  if (cell_count > kMostColumns)
+    throw DataError(lines.name() + ": has " + std::to_string(cell_count) + " columns, the limit is " +
+                    std::to_string(kMostColumns) + "; is the table transposed?");
+  if (verdict.header) {
+    columns = cells;
+    if (!verdict.sure) say("its first line is taken as the names of the columns; --no-header if it is data");
+    if (!sample.empty()) sample.erase(sample.begin());
+    if (options.molecules && options.smiles_column.empty()) find_molecules(columns, sample);
+    return;
+  }
+  held = true;
+  if (!verdict.sure)
+    say("its first line is taken as data, as the lines behind it are alike; --header if it holds names");
+  // A table of which the user says that it has no names begins with the SMILES, unless its cells say something else.
+  smiles_column = 0;
+  if (options.smiles_column.empty()) find_molecules({}, sample);
+  for (std::size_t c = 0; c < cells.size(); ++c)
+    columns.push_back(static_cast<int>(c) == smiles_column ? "smiles" : "column_" + std::to_string(c + 1));
+}
+
+/// `names`: empty where there are none; `rows`: of data, as far as they can be seen.
+void TableReader::State::find_molecules(const std::vector<std::string>& names, const SampleRows& rows) {
+  const MoleculeColumn found = find_molecule_column(names, rows);
+  const auto name = [&](int c) {
+    return names.empty() ? "column " + std::to_string(c + 1) : "'" + names[static_cast<std::size_t>(c)] + "'";
+  };
+  if (found.column >= 0) {
+    smiles_column = found.column;
+    std::string others;
+    for (const int c : found.others) others += (others.empty() ? "" : ", ") + name(c);
+    if (found.by_cells && (!names.empty() || found.column > 0))
+      say("the molecules are taken from " + name(found.column) +
+          (others.empty() ? "" : "; they could also be " + others) + " (-s names another column)");
+    return;
+  }
+  if (names.empty()) return;
+  std::vector<std::string> candidates;
+  for (const int c : found.others) candidates.push_back(name(c));
+  throw DataError(lines.name() + ": which column holds the SMILES? " +
+                  (candidates.empty() ? "None has a usual name and cells that parse"
+                                      : "None is named so, and the cells of several parse: " + list_of(candidates)) +
+                  "; name it with -s; the columns are " + shown(names));
+}
+
+void TableReader::State::start_smi(const TableOptions& options) {
+  bool blank = true;
+  while (blank)
+    if (!read_smi(blank)) throw DataError(lines.name() + ": is empty");
+  columns = {"smiles", "name"};
+  if (options.no_header || !(options.header || names_molecules(cells[0]))) {
+    held = true;
+  } else {
+    columns[0] = cells[0];
+    if (!cells[1].empty()) columns[1] = cells[1];
+  }
+}
+
+void TableReader::State::start_sdf() {
+  std::vector<std::string> properties;
+  std::size_t bytes = 0;
+  SdfRecord record;
+  while (records.size() < kLookAheadRecords && bytes < kLookAheadBytes &&
+         read_sdf_record(lines, static_cast<std::int64_t>(records.size()), record)) {
+    has_names = has_names || !record.title.empty();
+    bytes += record.bytes + record.properties.size() * sizeof record.properties[0];
+    for (const auto& [name, value] : record.properties)
+      if (property_columns.try_emplace(name, properties.size()).second) properties.push_back(name);
+    if (properties.size() > kMostColumns)
+      throw DataError(lines.name(), static_cast<std::int64_t>(records.size()) + 1,
+                      "has more than " + std::to_string(kMostColumns) + " properties so far, which is the limit");
+    records.push_back(std::move(record));
+  }
+  if (records.empty()) throw DataError(lines.name() + ": has no record");
+  columns = {find_any_case(properties, {"smiles"}) < 0 ? "smiles" : "molgraph_smiles"};
+  if (has_names) columns.push_back(find_any_case(properties, {"name"}) < 0 ? "name" : "molgraph_name");
+  for (auto& [name, column] : property_columns) column += columns.size();
+  columns.insert(columns.end(), properties.begin(), properties.end());
+}
+
+void TableReader::State::choose_columns(const TableOptions& options) {
+  const auto named = [&](const std::string& name, const char* what) {
+    const int column = find_column(columns, name, lines.name());
+    if (column < 0)
+      throw DataError(lines.name() + ": no column '" + name + "' (" + what + "); the columns are " + shown(columns));
+    return column;
+  };
+  if (!options.smiles_column.empty()) {
+    smiles_column = named(options.smiles_column, "--smiles-column");
+  }
+  if (!options.id_column.empty()) {
+    id_column = named(options.id_column, "--id-column");
+  } else {
+    id_column = find_any_case(columns, {"id", "idx", "name", "molgraph_name"});
+    if (id_column == smiles_column) id_column = -1;
+  }
+}
+
+bool TableReader::State::next_line_row(TableRow& out) {
+  out.mol_block.clear();
+  out.problem.clear();
+  bool blank = false;
+  while (!held) {
+    if (!read_cells(blank)) return false;  // blank lines at the end are dropped with it
+    if (blank) ++blank_lines;
+    else held = true;
+  }
+  out.row = row++;
+  if (blank_lines > 0) {
+    --blank_lines;
+    out.cells.assign(columns.size(), "");
+    return true;
+  }
+  held = false;
+  out.problem = too_long;
+  if (surplus)
+    out.problem = std::to_string(cell_count) + " cells where the table has " + std::to_string(columns.size()) + " columns" +
+                  (delimiter == ',' ? "; a comma within a cell needs quotation marks around it" : "");
+  cells.resize(columns.size());
+  out.cells.swap(cells);
+  return true;
+}
+
+bool TableReader::State::next_sdf(TableRow& out) {
+  SdfRecord record;
+  if (!records.empty()) {
+    record = std::move(records.front());
+    records.pop_front();
+  } else if (!read_sdf_record(lines, row, record)) {
+    return false;
+  }
+  out.row = row++;
+  out.problem.clear();
+  out.cells.assign(columns.size(), "");
+  if (has_names) out.cells[1] = record.title;
+  for (auto& [name, value] : record.properties) {
+    const auto column = property_columns.find(name);
+    if (column == property_columns.end())
+      out.problem = "property <" + name + "> does not occur in the first 1,000 records, so it has no column";
+    else
+      out.cells[column->second] = std::move(value);
+  }
+  out.mol_block = smiles_column == 0 ? std::move(record.mol_block) : std::string();
+  return true;
+}
+
+TableReader::TableReader(const std::string& path, const TableOptions& options)
+    : state_(std::make_unique<State>(path, options)) {}
+TableReader::~TableReader() = default;
+TableReader::TableReader(TableReader&&) noexcept = default;
+TableReader& TableReader::operator=(TableReader&&) noexcept = default;
+
+const std::vector<std::string>& TableReader::columns() const { return state_->columns; }
+int TableReader::smiles_column() const { return state_->smiles_column; }
+int TableReader::id_column() const { return state_->id_column; }
+TableFormat TableReader::format() const { return state_->format; }
+
+TablePosition TableReader::position() const {
+  const State& state = *state_;
+  const bool read_ahead = state.held || !state.records.empty();   // blank lines wait only before a held row
+  return {state.row, read_ahead ? -1 : static_cast<std::int64_t>(state.lines.offset())};
+}
+
+void TableReader::seek(const TablePosition& position) {
+  State& state = *state_;
+  if (position.offset >= 0) {
+    state.lines.seek(static_cast<std::uint64_t>(position.offset));
+    state.row = position.row;
+    state.held = false;
+    state.blank_lines = 0;
+    state.records.clear();
+    return;
+  }
+  TableRow passed;
+  while (state.row < position.row) {
+    if (!next(passed))
+      throw FileError(state.lines.name() + ": has only " + std::to_string(state.row) + " rows, not " +
+                      std::to_string(position.row));
+  }
+}
+
+bool TableReader::would_wait() const {
+  return !state_->held && state_->records.empty() && state_->lines.would_wait();
+}
+
+bool TableReader::next(TableRow& row) {
+  return state_->format == TableFormat::sdf ? state_->next_sdf(row) : state_->next_line_row(row);
+}
+
+std::string quote_cell(const std::string& cell, char delimiter) {
+  if (cell.find_first_of(std::string{delimiter, '"', '\n', '\r'}) == std::string::npos) return cell;
+  std::string quoted = "\"";
+  for (const char c : cell) {
+    if (c == '"') quoted += '"';
+    quoted += c;
+  }
+  return quoted + '"';
+}
+
+}  // namespace molgraph

@@ -1,0 +1,40 @@
+#include "featurize/graph/error.hpp"
+
+#include <cstddef>
+
+namespace molgraph {
+namespace {
+
+constexpr std::size_t kShownText = 80;
+
+/// One printable line of at most kShownText bytes; UTF-8 sequences are not cut in the middle.
+std::string shortened(const std::string& text) {
+  std::size_t length = text.size();
+  const bool cut = length > kShownText;
+  if (cut) {
+    length = kShownText - 3;
+    while (length > 0 && (static_cast<unsigned char>(text[length]) & 0xC0u) == 0x80u) --length;
+  }
+  std::string shown = text.substr(0, length);
+  for (char& c : shown) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7F) c = ' ';
+  }
+  return cut ? shown + "..." : shown;
+}
+
+std::string located(const std::string& file, std::int64_t row, const std::string& message, const std::string& text) {
+  std::string line = file;
+  if (row > 0) line += (line.empty() ? "row " : ", row ") + std::to_string(row);
+  if (!line.empty()) line += ": ";
+  line += message;
+  if (!text.empty()) line += " (" + shortened(text) + ")";
+  return line;
+}
+
+}  // namespace
+
+DataError::DataError(const std::string& file, std::int64_t row, const std::string& message, const std::string& text)
+    : std::runtime_error(located(file, row, message, text)) {}
+
+}  // namespace molgraph

@@ -1,0 +1,59 @@
+#include "featurize/graph/featurizer_options.hpp"
+
+#include <xxhash.h>
+
+#include <cstddef>
+#include <string_view>
+
+#include "featurize/graph/error.hpp"
+
+namespace molgraph {
+namespace {
+
+constexpr std::string_view kPrefix = "molgraph-featurizer v1; features=";
+/// Of the columns of our own: goes up with every change that gives some molecule other numbers. The published sets
+/// stand still.
+constexpr std::string_view kMolgraphVersion = "; version=1; stereo=cip; rings=exact";
+
+/// "119,5,12": the sizes of the columns, so that a change of the vocabulary changes the hash.
+template <std::size_t Size>
+std::string dims_text(const std::array<int, Size>& dims, int columns) {
+  std::string text;
+  for (int column = 0; column < columns; ++column) {
+    if (column > 0) text += ',';
+    text += std::to_string(dims[static_cast<std::size_t>(column)]);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string FeaturizerOptions::canonical_text() const {
+  const FeatureShape& shape = feature_shape(features);
+  std::string text(kPrefix);
+  text += to_string(features);
+  if (features == Features::molgraph) text += kMolgraphVersion;
+  text += "; atoms=" + dims_text(shape.atom_dims, shape.atom_columns);
+  text += "; bonds=" + dims_text(shape.bond_dims, shape.bond_columns);
+  text += "; hydrogens=folded; fragments=kept; pairs=shortest-path";
+  return text;
+}
+
+std::string FeaturizerOptions::hash() const {
+  const std::string text = canonical_text();
+  XXH64_hash_t value = XXH3_64bits(text.data(), text.size());
+  std::string digits(16, '0');
+  for (std::size_t place = digits.size(); place-- > 0; value >>= 4) digits[place] = "0123456789abcdef"[value & 15u];
+  return digits;
+}
+
+FeaturizerOptions FeaturizerOptions::from_canonical_text(const std::string& text) {
+  for (const Features known : kFeatureSets) {
+    const FeaturizerOptions options{known};
+    if (options.canonical_text() == text) return options;
+  }
+  throw FileError("featuriser this version cannot read: '" + text.substr(0, 200) + "', expected '" +
+                  FeaturizerOptions{}.canonical_text() + "' or the same for zinc or molgraph");
+}
+
+}  // namespace molgraph

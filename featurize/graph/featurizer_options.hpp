@@ -1,0 +1,24 @@
+// What a featuriser computes, as text and as a hash: stored in every data store and every model.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "featurize/graph/vocabulary.hpp"
+
+namespace molgraph {
+
+/// Everything that changes the numbers a molecule becomes. Limits on resources are not here and are not hashed.
+struct FeaturizerOptions {
+  Features features = Features::ogb;  ///< the atom and bond columns
+
+  bool operator==(const FeaturizerOptions&) const = default;
+  /// "molgraph-featurizer v1; features=ogb; ..." one line, stable.
+  std::string canonical_text() const;
+  /// XXH3-64 of canonical_text(), 16 hex digits.
+  std::string hash() const;
+  /// Inverse of canonical_text(); throws FileError on text this version cannot read.
+  static FeaturizerOptions from_canonical_text(const std::string& text);
+};
+
+}  // namespace molgraph

@@ -1,0 +1,67 @@
+#include "featurize/graph/graph_batch.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+
+#include "featurize/graph/pair_writer.hpp"
+
+namespace molgraph {
+namespace {
+
+void write_offsets(std::span<const GraphView> graphs, GraphBatch& batch) {
+  const std::size_t count = graphs.size();
+  batch.atom_offset.assign(count + 1, 0);
+  batch.token_offset.assign(count + 1, 0);
+  batch.pair_offset.assign(count + 1, 0);
+  for (std::size_t b = 0; b < count; ++b) {
+    const std::int64_t tokens = graphs[b].num_atoms + 1;
+    batch.atom_offset[b + 1] = batch.atom_offset[b] + graphs[b].num_atoms;
+    batch.token_offset[b + 1] = batch.token_offset[b] + tokens;
+    batch.pair_offset[b + 1] = batch.pair_offset[b] + tokens * tokens;
+  }
+}
+
+/// What would be read or written beside the arrays.
+void check(std::span<const GraphView> graphs, std::span<const std::int64_t> rows) {
+  if (graphs.size() != rows.size()) throw std::invalid_argument("pack() was given " + std::to_string(rows.size()) + " rows for " + std::to_string(graphs.size()) + " molecules");
+  for (const GraphView& graph : graphs) {
+    if (graph.features != graphs.front().features) throw std::invalid_argument("pack() was given molecules of two feature sets");
+    if (graph.num_atoms < 0 || graph.num_bonds < 0) throw std::invalid_argument("pack() was given a molecule of negative size");
+    for (int k = 0; k < 2 * graph.num_bonds; ++k)
+      if (graph.bond_atoms[k] >= graph.num_atoms) throw std::invalid_argument("pack() was given a bond of an atom that is none");
+  }
+}
+
+}  // namespace
+
+GraphBatch pack(std::span<const GraphView> graphs, std::span<const std::int64_t> rows, const PackOptions& options) {
+  check(graphs, rows);
+  GraphBatch batch;
+  if (!graphs.empty()) batch.features = graphs.front().features;
+  batch.row.assign(rows.begin(), rows.end());
+  write_offsets(graphs, batch);
+
+  const auto columns = static_cast<std::size_t>(feature_shape(batch.features).atom_columns);
+  const auto atoms = static_cast<std::size_t>(batch.atom_offset.back());
+  batch.atoms.resize(atoms * columns);
+  batch.degree.assign(atoms, 0);
+  batch.topology.resize(static_cast<std::size_t>(batch.num_pairs()));
+  batch.edge.resize(batch.topology.size());
+  std::vector<Adjacency> adjacency(options.paths ? graphs.size() : 0);
+  for (std::size_t b = 0; b < graphs.size(); ++b) {
+    const GraphView& graph = graphs[b];
+    const auto first_atom = static_cast<std::size_t>(batch.atom_offset[b]);
+    std::copy_n(graph.atoms, static_cast<std::size_t>(graph.num_atoms) * columns,
+                batch.atoms.data() + first_atom * columns);
+    for (int k = 0; k < 2 * graph.num_bonds; ++k) {
+      ++batch.degree[first_atom + static_cast<std::size_t>(graph.bond_atoms[k])];
+    }
+    write_pair_relations(graph, batch.topology.data() + batch.pair_offset[b], batch.edge.data() + batch.pair_offset[b]);
+    if (options.paths) adjacency[b].assign(graph);
+  }
+  if (options.paths) batch.paths = path_steps(batch, adjacency, options.path_rule);
+  return batch;
+}
+
+}  // namespace molgraph

@@ -1,0 +1,24 @@
+// Raw relations of every ordered pair of tokens of one molecule.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "featurize/graph/molecular_graph.hpp"
+
+namespace molgraph {
+
+/// No molecule has more: a bond's atoms and the distances are 16-bit numbers, of which two stand for other things.
+inline constexpr int kMostAtoms = 65533;
+
+/// Token 0 is the virtual node, tokens 1..n the atoms; N = n + 1. Both arrays are row-major [N, N].
+struct PairRelations {
+  std::vector<std::uint16_t> topology;  ///< distance in bonds, kUnreachable or kVirtual
+  std::vector<std::uint8_t> edge;       ///< bond id, kNoEdge, kSelfEdge or kVirtualEdge
+};
+
+/// Distances by breadth-first search from every atom (Boost.Graph); the virtual node takes no part in the search.
+/// Cost n (n + m). The view must have at most kMostAtoms atoms.
+PairRelations pair_relations(const GraphView& graph);
+
+}  // namespace molgraph

@@ -1,0 +1,140 @@
+#include "featurize/smiles/fragment_scores.hpp"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <charconv>
+#include <memory>
+#include <string_view>
+
+#include "featurize/graph/error.hpp"
+
+namespace molgraph {
+namespace {
+
+constexpr double kUnknownFragment = -4.0;
+/// RDKit's file has 7 MB; a file that unpacks to more than this is not it.
+constexpr std::size_t kMostText = std::size_t{256} << 20;
+
+std::string unpacked(const std::string& path) {
+  const std::unique_ptr<gzFile_s, int (*)(gzFile)> file(gzopen(path.c_str(), "rb"), gzclose);
+  if (!file) throw FileError(path + ": cannot be opened (RDKit's fragment scores; install rdkit-data or set RDBASE)");
+  std::string text;
+  std::vector<char> chunk(std::size_t{1} << 20);
+  int got = 0;
+  while ((got = gzread(file.get(), chunk.data(), static_cast<unsigned>(chunk.size()))) > 0) {
+    text.append(chunk.data(), static_cast<std::size_t>(got));
+    if (text.size() > kMostText) throw FileError(path + ": too large to be RDKit's fragment scores");
+  }
+  if (got < 0) throw FileError(path + ": damaged gzip data");
+  return text;
+}
+
+/// Reads "list of lists of numbers". The stack holds the outer list, at most one inner list and one number, so three
+/// states suffice: depth 0, 1, 2 and whether a number waits to be appended.
+class ListReader {
+ public:
+  ListReader(std::string_view text, const std::string& name) : text_(text), name_(name) {}
+
+  std::vector<std::vector<double>> read() {
+    while (at_ < text_.size()) {
+      const char opcode = text_[at_++];
+      switch (opcode) {
+        case '(': open_mark(); break;
+        case 'l': make_list(); break;
+        case 'p': line(); break;  // PUT: nothing in this format is fetched from the memo again
+        case 'F':
+        case 'I':
+        case 'L': number(line()); break;
+        case 'a': append(); break;
+        case '.': return finished();
+        default: fail(std::string("opcode '") + (opcode >= 0x20 && opcode < 0x7F ? opcode : '?') + "' is not allowed");
+      }
+    }
+    fail("ends in the middle");
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& what) const {
+    throw FileError(name_ + ": not RDKit's fragment scores: " + what + " at byte " + std::to_string(at_));
+  }
+  std::string_view line() {
+    const std::size_t end = text_.find('\n', at_);
+    if (end == std::string_view::npos) fail("ends in the middle of a line");
+    std::string_view argument = text_.substr(at_, end - at_);
+    at_ = end + 1;
+    if (!argument.empty() && argument.back() == '\r') argument.remove_suffix(1);
+    return argument;
+  }
+  void open_mark() {
+    if (mark_ || waiting_) fail("a mark inside a value");
+    mark_ = true;
+  }
+  void make_list() {
+    if (!mark_ || depth_ == 2) fail("a list out of place");
+    mark_ = false;
+    if (++depth_ == 2) lists_.emplace_back();
+  }
+  void number(std::string_view digits) {
+    if (!digits.empty() && digits.back() == 'L') digits.remove_suffix(1);
+    if (mark_ || waiting_ || depth_ != 2) fail("a number out of place");
+    const auto result = std::from_chars(digits.data(), digits.data() + digits.size(), value_);
+    if (result.ec != std::errc() || result.ptr != digits.data() + digits.size()) fail("an unreadable number");
+    waiting_ = true;
+  }
+  void append() {
+    if (waiting_) {
+      lists_.back().push_back(value_);
+      waiting_ = false;
+    } else if (depth_ == 2 && !mark_) {
+      depth_ = 1;  // the inner list is complete
+    } else {
+      fail("nothing to append");
+    }
+  }
+  std::vector<std::vector<double>> finished() {
+    if (depth_ != 1 || mark_ || waiting_) fail("stops in the middle");
+    return std::move(lists_);
+  }
+
+  std::string_view text_;
+  const std::string& name_;
+  std::size_t at_ = 0;
+  int depth_ = 0;
+  bool mark_ = false, waiting_ = false;
+  double value_ = 0;
+  std::vector<std::vector<double>> lists_;
+};
+
+}  // namespace
+
+FragmentScores FragmentScores::parse(const std::string& text, const std::string& name) {
+  FragmentScores table;
+  for (const std::vector<double>& list : ListReader(text, name).read()) {
+    for (std::size_t k = 1; k < list.size(); ++k) {
+      if (!(list[k] >= 0 && list[k] <= 4294967295.0)) throw FileError(name + ": a bit id outside 32 bits");
+      table.scores_.emplace_back(static_cast<std::uint32_t>(list[k]), list[0]);
+    }
+  }
+  if (table.scores_.empty()) throw FileError(name + ": no fragment scores in it");
+  // A later entry of the same id wins, as in a dictionary filled in order.
+  std::stable_sort(table.scores_.begin(), table.scores_.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::size_t kept = 0;
+  for (const auto& entry : table.scores_) {
+    if (kept > 0 && table.scores_[kept - 1].first == entry.first) --kept;
+    table.scores_[kept++] = entry;
+  }
+  table.scores_.resize(kept);
+  return table;
+}
+
+FragmentScores FragmentScores::load(const std::string& path) { return parse(unpacked(path), path); }
+
+double FragmentScores::of(std::uint32_t bit) const {
+  const auto found = std::lower_bound(scores_.begin(), scores_.end(), bit,
+                                      [](const auto& entry, std::uint32_t wanted) { return entry.first < wanted; });
+  return found != scores_.end() && found->first == bit ? found->second : kUnknownFragment;
+}
+
+}  // namespace molgraph

@@ -1,0 +1,202 @@
+#include "featurize/smiles/molecule.hpp"
+
+#include <GraphMol/FileParsers/FileParsers.h>
+#include <GraphMol/GraphMol.h>
+#include <GraphMol/MolOps.h>
+#include <GraphMol/SmilesParse/SmilesParse.h>
+#include <GraphMol/SmilesParse/SmilesWrite.h>
+#include <RDGeneral/BadFileException.h>
+#include <RDGeneral/FileParseException.h>
+#include <RDGeneral/Invariant.h>
+#include <RDGeneral/RDLog.h>
+
+#include <algorithm>
+#include <exception>
+#include <mutex>
+#include <new>
+#include <ostream>
+#include <streambuf>
+
+#include "featurize/graph/error.hpp"
+#include "featurize/smiles/syntax_reason.hpp"
+
+namespace molgraph {
+namespace {
+
+constexpr std::string_view kBlanks = " \t\r\n\v\f";
+/// More than any first line needs; a hostile text cannot make the log grow.
+constexpr std::size_t kKeptLog = 2048;
+/// A reason is for people: longer ones (lists of atoms) are cut.
+constexpr std::size_t kKeptReason = 160;
+
+thread_local std::string captured_log;
+thread_local int captures = 0;
+
+/// Sends what is written to the log of the thread that writes. It has no buffer of its own, so the one stream that
+/// RDKit's loggers share holds no state that threads could mix up.
+class ThreadLogBuffer : public std::streambuf {
+ protected:
+  int_type overflow(int_type c) override {
+    if (!traits_type::eq_int_type(c, traits_type::eof())) {
+      const char byte = traits_type::to_char_type(c);
+      keep(&byte, 1);
+    }
+    return traits_type::not_eof(c);
+  }
+  std::streamsize xsputn(const char* text, std::streamsize length) override {
+    keep(text, static_cast<std::size_t>(length));
+    return length;
+  }
+
+ private:
+  static void keep(const char* text, std::size_t length) {
+    if (captures == 0 || captured_log.size() >= kKeptLog) return;
+    captured_log.append(text, std::min(length, kKeptLog - captured_log.size()));
+  }
+};
+
+/// Points every logger of RDKit to the buffer above and makes RDKit build its lazily made tables (periodic table,
+/// stream locale, parsers) while only one thread is inside.
+void prepare_rdkit() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    static ThreadLogBuffer buffer;
+    static std::ostream stream(&buffer);
+    for (RDLogger* logger : {&rdAppLog, &rdDebugLog, &rdInfoLog, &rdErrorLog, &rdWarningLog, &rdStatusLog}) {
+      *logger = std::make_shared<boost::logging::rdLogger>(&stream);
+      (*logger)->df_enabled = logger == &rdErrorLog;
+    }
+    ++captures;
+    const std::unique_ptr<RDKit::RWMol> molecule(RDKit::SmilesToMol("C[C@H](N)C(=O)/N=C/c1c[nH]c2ccccc12.[Na+]"));
+    RDKit::MolToSmiles(*molecule);
+    const std::unique_ptr<RDKit::RWMol> bad(RDKit::SmilesToMol("C1"));
+    const std::unique_ptr<RDKit::RWMol> block(RDKit::MolBlockToMol(RDKit::MolToMolBlock(*molecule)));
+    --captures;
+    captured_log.clear();
+  });
+}
+
+void cut_from(std::string& line, std::string_view marker) {
+  const std::size_t at = line.find(marker);
+  if (at != std::string::npos) line.erase(at);
+}
+
+void cut_front(std::string& line, std::string_view prefix) {
+  if (line.rfind(prefix, 0) == 0) line.erase(0, prefix.size());
+}
+
+/// One printable line of bounded length.
+std::string tidy(std::string text) {
+  while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
+  for (char& c : text) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = ' ';
+  }
+  for (std::size_t at; (at = text.find("  ")) != std::string::npos;) text.erase(at, 1);
+  if (text.size() > kKeptReason) text = text.substr(0, kKeptReason - 3) + "...";
+  return text;
+}
+
+/// Runs one of RDKit's parsers and gathers what went wrong.
+template <typename Parse>
+ParsedMolecule guarded(Parse parse) {
+  prepare_rdkit();
+  const LogCapture log;
+  ParsedMolecule parsed;
+  try {
+    parsed.molecule.reset(parse());
+    if (!parsed.molecule) parsed.reason = log.first_reason();
+  } catch (...) {
+    parsed.reason = current_exception_reason();
+  }
+  if (!parsed.molecule && parsed.reason.empty()) parsed.reason = "not a molecule";
+  return parsed;
+}
+
+/// Runs one of RDKit's parsers on a text that RDKit would not cut.
+template <typename Parse>
+ParsedMolecule checked_smiles(std::string_view text, Parse parse) {
+  const std::string_view smiles = trimmed(text);
+  if (std::string foreign = foreign_sign(smiles); !foreign.empty()) return {nullptr, std::move(foreign)};
+  // RDKit takes what follows a blank for a name; here that would drop half a cell in silence. "|...|" is CXSMILES.
+  const std::size_t blank = smiles.find_first_of(kBlanks);
+  if (blank != std::string_view::npos && smiles[smiles.find_first_not_of(kBlanks, blank)] != '|') {
+    return {nullptr, "blank inside the SMILES (character " + std::to_string(blank + 1) + ")"};
+  }
+  ParsedMolecule parsed = guarded([&] { return parse(std::string(smiles)); });
+  if (!parsed.molecule) parsed.reason = syntax_reason(smiles, parsed.reason);
+  return parsed;
+}
+
+}  // namespace
+
+LogCapture::LogCapture() {
+  if (captures++ == 0) captured_log.clear();
+}
+LogCapture::~LogCapture() { --captures; }
+
+std::string LogCapture::first_reason() const {
+  std::string line = captured_log.substr(0, captured_log.find('\n'));
+  // "[12:34:56] SMILES Parse Error: unclosed ring for input: 'C1CC'"
+  if (!line.empty() && line.front() == '[' && line.size() > 10 && line[9] == ']') line.erase(0, 11);
+  cut_front(line, "SMILES Parse Error: ");
+  cut_from(line, " while parsing: ");
+  cut_from(line, " for input: ");
+  return tidy(line);
+}
+
+std::string current_exception_reason() {
+  try {
+    throw;
+  } catch (const Invar::Invariant& broken) {
+    return tidy(std::string("internal check of the chemistry toolkit failed: ") + broken.what());
+  } catch (const RDKit::FileParseException& error) {
+    return tidy(error.what());
+  } catch (const RDKit::BadFileException& error) {
+    return tidy(error.what());
+  } catch (const std::bad_alloc&) {
+    return "not enough memory for this molecule";
+  } catch (const std::exception& error) {
+    const std::string reason = tidy(error.what());
+    return reason.empty() ? "the chemistry toolkit failed" : reason;
+  } catch (...) {
+    return "the chemistry toolkit failed";
+  }
+}
+
+std::string_view trimmed(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(kBlanks);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
+}
+
+ParsedMolecule parse_smiles(std::string_view text) {
+  return checked_smiles(text, [](const std::string& smiles) { return RDKit::SmilesToMol(smiles); });
+}
+
+ParsedMolecule parse_smiles_as_written(std::string_view text) {
+  return checked_smiles(text, [](const std::string& smiles) {
+    // What extensions say of configurations RDKit reads on its longer way only.
+    if (smiles.find('|') != std::string::npos) return RDKit::SmilesToMol(smiles);
+    RDKit::SmilesParserParams raw;
+    raw.sanitize = false;
+    raw.removeHs = false;
+    std::unique_ptr<RDKit::RWMol> molecule(RDKit::SmilesToMol(smiles, raw));
+    if (!molecule) return molecule.release();
+    constexpr bool implicit_only = false, update_explicit_count = true;
+    RDKit::MolOps::removeHs(*molecule, implicit_only, update_explicit_count);   // sanitises, too
+    RDKit::MolOps::setBondStereoFromDirections(*molecule);
+    return molecule.release();
+  });
+}
+
+ParsedMolecule parse_mol_block(std::string_view block) {
+  return guarded([&] { return RDKit::MolBlockToMol(std::string(block)); });
+}
+
+std::unique_ptr<RDKit::RWMol> molecule_or_throw(std::string_view smiles) {
+  ParsedMolecule parsed = parse_smiles(smiles);
+  if (!parsed.molecule) throw DataError("", 0, parsed.reason, std::string(smiles));
+  return std::move(parsed.molecule);
+}
+
+}  // namespace molgraph

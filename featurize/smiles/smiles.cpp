@@ -1,0 +1,92 @@
+#include "featurize/smiles/smiles.hpp"
+
+#include <algorithm>
+
+#include <GraphMol/GraphMol.h>
+#include <RDGeneral/versions.h>
+
+#include "featurize/smiles/molecule.hpp"
+#include "featurize/graph/pair_relations.hpp"
+#include "featurize/smiles/rdkit_features.hpp"
+#include "featurize/smiles/row_status.hpp"
+#include "featurize/smiles/syntax_reason.hpp"
+
+namespace molgraph {
+namespace {
+
+/// An SDF record carries coordinates and data items: it may have this many times the characters of a SMILES.
+constexpr std::size_t kRecordFactor = 64;
+
+Rejection too_large(std::string_view what, std::size_t count, std::size_t limit) {
+  return {RowStatus::too_large,
+          std::to_string(count) + " " + std::string(what) + ", the limit is " + std::to_string(limit)};
+}
+
+/// A list of elements or a substructure query is a pattern, not an atom. "*" is one too but has OGB's unknown value.
+bool is_pattern(const RDKit::ROMol& molecule) {
+  for (const RDKit::Atom* atom : molecule.atoms()) {
+    if (atom->hasQuery() && atom->getAtomicNum() != 0) return true;
+  }
+  return false;
+}
+
+FeaturizeResult featurize(ParsedMolecule&& parsed, const FeaturizerOptions& options, const FeaturizerLimits& limits) {
+  if (!parsed.molecule) return Rejection{RowStatus::invalid_smiles, std::move(parsed.reason)};
+  RDKit::RWMol& molecule = *parsed.molecule;
+  const std::size_t atoms = molecule.getNumAtoms();
+  if (atoms == 0) return Rejection{RowStatus::no_atoms, "no atoms"};
+  if (atoms > static_cast<std::size_t>(limits.max_atoms)) {
+    return too_large("atoms", atoms, static_cast<std::size_t>(limits.max_atoms));
+  }
+  if (is_pattern(molecule)) return Rejection{RowStatus::unsupported, "an atom is a query, not an element"};
+  if (options.features == Features::ogb) return ogb_graph(molecule);
+
+  FeaturizeResult result;
+  std::string failure = reason_of_failure([&] {
+    if (options.features == Features::molgraph) {
+      result = molgraph_graph(molecule);
+      return;
+    }
+    auto graph = zinc_graph(molecule);
+    if (auto* reason = std::get_if<std::string>(&graph)) {
+      result = Rejection{RowStatus::unsupported, std::move(*reason)};
+    } else {
+      result = std::get<MolecularGraph>(std::move(graph));
+    }
+  });
+  if (!failure.empty()) return Rejection{RowStatus::invalid_smiles, std::move(failure)};
+  return result;
+}
+
+}  // namespace
+
+Featurizer::Featurizer(const FeaturizerOptions& options, const FeaturizerLimits& limits)
+    : options_(options), limits_(limits) {
+  limits_.max_atoms = std::min(limits_.max_atoms, kMostAtoms);
+}
+
+FeaturizeResult Featurizer::smiles(std::string_view text) const {
+  const std::string_view smiles = trimmed(text);
+  if (smiles.empty()) return Rejection{RowStatus::empty, "empty"};
+  if (smiles.size() > limits_.max_text) return too_large("characters", smiles.size(), limits_.max_text);
+  // Counted before parsing: RDKit cannot be interrupted, and its ring search grows faster than the text.
+  const int named = count_named_atoms(smiles);
+  if (named > limits_.max_atoms) {
+    return too_large("atoms", static_cast<std::size_t>(named), static_cast<std::size_t>(limits_.max_atoms));
+  }
+  const bool own = options_.features == Features::molgraph;
+  return featurize(own ? parse_smiles_as_written(smiles) : parse_smiles(smiles), options_, limits_);
+}
+
+FeaturizeResult Featurizer::mol_block(std::string_view text) const {
+  if (trimmed(text).empty()) return Rejection{RowStatus::empty, "empty"};
+  const std::size_t limit = kRecordFactor * limits_.max_text;
+  if (text.size() > limit) return too_large("characters", text.size(), limit);
+  return featurize(parse_mol_block(text), options_, limits_);
+}
+
+std::string_view to_string(RowStatus status) { return row_status_word(status); }
+
+std::string rdkit_version() { return RDKit::rdkitVersion; }
+
+}  // namespace molgraph

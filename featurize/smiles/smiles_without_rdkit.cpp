@@ -1,0 +1,28 @@
+// The SMILES library of a build without RDKit: everything links, and what needs chemistry says so.
+#include "featurize/smiles/chemistry.hpp"
+#include "featurize/graph/error.hpp"
+#include "featurize/smiles/row_status.hpp"
+#include "featurize/smiles/smiles.hpp"
+
+namespace molgraph {
+namespace {
+
+[[noreturn]] void no_rdkit() { throw FileError("built without RDKit: use a store"); }
+
+}  // namespace
+
+Featurizer::Featurizer(const FeaturizerOptions& options, const FeaturizerLimits& limits)
+    : options_(options), limits_(limits) {}
+
+FeaturizeResult Featurizer::smiles(std::string_view) const { no_rdkit(); }
+FeaturizeResult Featurizer::mol_block(std::string_view) const { no_rdkit(); }
+
+std::string canonical_smiles(std::string_view smiles) { return std::string(smiles); }
+std::string smiles_of_mol_block(std::string_view) { no_rdkit(); }
+std::string murcko_scaffold(std::string_view) { no_rdkit(); }
+PenalizedLogP penalized_logp(std::string_view) { no_rdkit(); }
+
+std::string_view to_string(RowStatus status) { return row_status_word(status); }
+std::string rdkit_version() { return {}; }
+
+}  // namespace molgraph

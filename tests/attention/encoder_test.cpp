@@ -1,0 +1,289 @@
+// The encoder stack: parameters, blocks, sharing, kept layers, independence of the batch; head and target scaling.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "attention/reference/encoder.hpp"
+#include "attention/reference/task_head.hpp"
+#include "tests/attention/cases.hpp"
+
+namespace molgraph::test {
+namespace {
+
+using torch::Tensor;
+
+constexpr double kExact = 1e-12;   // float64, values of order one
+constexpr double kSingle = 1e-4;   // float32 through two blocks and three LayerNorms
+
+EncoderOptions small_options() {
+  EncoderOptions options;
+  options.layers = 2;
+  options.width = 8;
+  options.ffn = 12;
+  options.heads = 2;
+  options.terms = kAllTerms;
+  options.gate.enabled = true;
+  options.dropout = options.attention_dropout = 0.2;
+  options.activation_dropout = options.input_dropout = 0.1;
+  return options;
+}
+
+// A float64 encoder with every parameter random.
+Encoder make_encoder(const EncoderOptions& options) {
+  torch::manual_seed(11);
+  Encoder encoder(options, kTopology.count(), kEdge.count());
+  encoder->to(torch::kFloat64);
+  torch::NoGradGuard no_grad;
+  for (Tensor& parameter : encoder->parameters()) parameter.normal_(0, 0.5);
+  return encoder;
+}
+
+double largest_difference(const Tensor& a, const Tensor& b) { return (a - b).abs().max().item<double>(); }
+
+const ForwardMode kTraining{.training = true, .seed = 42, .step = 3, .keep_layers = {}};
+
+Tensor run(Encoder& encoder, const GraphBatch& batch, const Tensor& x, const ForwardMode& mode,
+           const Tensor& pair_bias = {}) {
+  return encoder->forward(x, batch, classes_of(batch), pair_bias, mode, nullptr);
+}
+
+TEST(Encoder, ParametersHaveTheStatedNamesAndShapes) {
+  EncoderOptions options = small_options();
+  const auto shapes = [](const EncoderOptions& o) {
+    std::map<std::string, std::vector<std::int64_t>> result;
+    for (const auto& item : EncoderImpl(o, 9, 8).named_parameters()) result[item.key()] = item.value().sizes().vec();
+    return result;
+  };
+  auto shared = shapes(options);
+  EXPECT_EQ(shared.size(), 8u + 2u + 2u * 16u);
+  EXPECT_EQ(shared.at("spatial"), (std::vector<std::int64_t>{9, 2}));
+  EXPECT_EQ(shared.at("gate"), (std::vector<std::int64_t>{9, 2}));
+  EXPECT_EQ(shared.at("topology_query"), (std::vector<std::int64_t>{9, 8}));
+  EXPECT_EQ(shared.at("edge_value"), (std::vector<std::int64_t>{8, 8}));
+  EXPECT_EQ(shared.at("layers.1.attention.query.weight"), (std::vector<std::int64_t>{8, 8}));
+  EXPECT_EQ(shared.at("layers.0.ffn.linear1.weight"), (std::vector<std::int64_t>{12, 8}));
+  EXPECT_EQ(shared.at("final_norm.bias"), (std::vector<std::int64_t>{8}));
+  options.share_encodings = false;
+  options.gate.per_layer = true;
+  options.post_ln = true;
+  options.untie_virtual = false;
+  auto own = shapes(options);
+  EXPECT_EQ(own.size(), 2u * (8u + 16u));
+  EXPECT_EQ(own.at("layers.1.spatial"), (std::vector<std::int64_t>{7, 2}));
+  EXPECT_EQ(own.at("layers.1.gate"), (std::vector<std::int64_t>{9, 2}));
+}
+
+TEST(Encoder, StartsWithGatesOfOneAndEqualsItsUngatedTwin) {
+  EncoderOptions options = small_options();
+  torch::manual_seed(5);
+  Encoder gated(options, kTopology.count(), kEdge.count());
+  options.gate.enabled = false;
+  Encoder plain(options, kTopology.count(), kEdge.count());
+  torch::NoGradGuard no_grad;
+  for (auto& item : plain->named_parameters()) item.value().copy_(gated->named_parameters()[item.key()]);
+  const GraphBatch batch = batch_of({Shape::rings, Shape::salt});
+  const Tensor x = torch::randn({batch.num_tokens(), options.width});
+  EXPECT_TRUE(torch::equal(run(gated, batch, x, kTraining), run(plain, batch, x, kTraining)));
+}
+
+// With dropout everywhere: the draws belong to the molecule, not to its place.
+TEST(Encoder, ResultsDoNotDependOnTheBatch) {
+  torch::NoGradGuard no_grad;
+  Encoder encoder = make_encoder(small_options());
+  const std::vector<Shape> shapes{Shape::rings, Shape::chain, Shape::atom, Shape::salt};
+  const GraphBatch batch = batch_of(shapes, {3, 1, 4, 15});
+  const Tensor x = torch::randn({batch.num_tokens(), 8}, torch::kFloat64);
+  const auto part = [&](const Tensor& all, int b) {
+    return all.narrow(0, batch.token_offset[b], batch.token_offset[b + 1] - batch.token_offset[b]);
+  };
+  const Tensor together = run(encoder, batch, x, kTraining);
+  ForwardMode evaluation = kTraining;
+  evaluation.training = false;
+  EXPECT_GT(largest_difference(together, run(encoder, batch, x, evaluation)), 0.1);   // dropout does something
+  for (int b = 0; b < 4; ++b) {
+    const GraphBatch alone = batch_of({shapes[b]}, {batch.row[b]});
+    EXPECT_LT(largest_difference(run(encoder, alone, part(x, b), kTraining), part(together, b)), kExact) << b;
+  }
+  const GraphBatch reversed = batch_of({shapes[3], shapes[2], shapes[1], shapes[0]}, {15, 4, 1, 3});
+  const Tensor back = run(encoder, reversed, torch::cat({part(x, 3), part(x, 2), part(x, 1), part(x, 0)}), kTraining);
+  const Tensor turned = torch::cat({part(together, 3), part(together, 2), part(together, 1), part(together, 0)});
+  EXPECT_LT(largest_difference(back, turned), kExact);
+}
+
+// One block of each kind, written out with LibTorch's functions around the (separately tested) attention.
+TEST(Encoder, BlocksFollowTheirFormula) {
+  torch::NoGradGuard no_grad;
+  for (const bool post_ln : {false, true}) {
+    EncoderOptions options = small_options();
+    options.layers = 1;
+    options.post_ln = post_ln;
+    Encoder encoder = make_encoder(options);
+    const auto p = encoder->named_parameters();
+    const GraphBatch batch = batch_of({Shape::rings, Shape::salt});
+    const RelationClasses classes = classes_of(batch);
+    const AttentionLayout layout = make_layout(batch, classes);
+    const DropoutMasks masks(batch, layout, kTraining, torch::kFloat64);
+    const auto norm = [&](const Tensor& y, const std::string& name) {
+      return torch::layer_norm(y, {8}, p[name + ".weight"], p[name + ".bias"], 1e-5);
+    };
+    const auto linear = [&](const Tensor& y, const std::string& name) {
+      return torch::linear(y, p["layers.0." + name + ".weight"], p["layers.0." + name + ".bias"]);
+    };
+    const auto attend = [&](const Tensor& y) {
+      const Tensor qkv = torch::cat({linear(y, "attention.query"), linear(y, "attention.key"),
+                                     linear(y, "attention.value")}, 1);
+      const BatchTerms terms = make_terms(encoder->shared.tables, {}, layout, {2, kTopology.count()}, torch::kFloat64);
+      const Tensor z = attention(qkv, layout, terms, make_gates(p["gate"], {}, false, layout), masks.attention(0, 2, 0.2));
+      return linear(z, "attention.output") * masks.tokens(0, RandomSite::attention_residual, 8, 0.2);
+    };
+    const auto ffn = [&](const Tensor& y) {
+      const Tensor inner = linear(y, "ffn.linear1");
+      const Tensor gelu = inner * 0.5 * (1 + torch::erf(inner / std::sqrt(2.0)));
+      return linear(gelu * masks.tokens(0, RandomSite::ffn_activation, 12, 0.1), "ffn.linear2") *
+             masks.tokens(0, RandomSite::ffn_residual, 8, 0.2);
+    };
+    const Tensor x = torch::randn({batch.num_tokens(), 8}, torch::kFloat64);
+    Tensor y = x.index_select(0, layout.to_grouped) * masks.tokens(0, RandomSite::input_dropout, 8, 0.1);
+    if (post_ln) {
+      y = norm(y + attend(y), "layers.0.attention_norm");
+      y = norm(y + ffn(y), "layers.0.ffn_norm");
+    } else {
+      y = y + attend(norm(y, "layers.0.attention_norm"));
+      y = norm(y + ffn(norm(y, "layers.0.ffn_norm")), "final_norm");
+    }
+    EXPECT_LT(largest_difference(run(encoder, batch, x, kTraining), y.index_select(0, layout.to_packed)),
+              kExact) << post_ln;
+  }
+}
+
+TEST(Encoder, TablesOfOneLayerEqualSharedOnesWhenCopied) {
+  torch::NoGradGuard no_grad;
+  EncoderOptions options = small_options();
+  Encoder shared = make_encoder(options);
+  options.share_encodings = false;
+  options.gate.per_layer = true;
+  Encoder own = make_encoder(options);
+  const auto source = shared->named_parameters();
+  for (auto& item : own->named_parameters()) {
+    const Tensor* same = source.find(item.key());
+    item.value().copy_(same != nullptr ? *same : source[item.key().substr(item.key().rfind('.') + 1)]);
+  }
+  const GraphBatch batch = batch_of({Shape::rings, Shape::salt, Shape::chain});
+  const Tensor x = torch::randn({batch.num_tokens(), 8}, torch::kFloat64);
+  const Tensor pair_bias = torch::randn({batch.num_pairs(), 2}, torch::kFloat64);
+  const Tensor expected = run(shared, batch, x, kTraining, pair_bias);
+  EXPECT_TRUE(torch::equal(run(own, batch, x, kTraining, pair_bias), expected));
+  own->layers->ptr<EncoderBlockImpl>(1)->own.gate.mul_(1.5);   // a layer's own table is read by that layer
+  EXPECT_GT(largest_difference(run(own, batch, x, kTraining, pair_bias), expected), 1e-3);
+}
+
+TEST(Encoder, TiedVirtualClassesShareTheirBias) {
+  torch::NoGradGuard no_grad;
+  EncoderOptions options = small_options();
+  options.untie_virtual = false;
+  Encoder tied = make_encoder(options);
+  options.untie_virtual = true;
+  Encoder untied = make_encoder(options);
+  for (auto& item : untied->named_parameters()) {
+    const Tensor from = tied->named_parameters()[item.key()];
+    const Tensor last = from.narrow(0, from.size(0) - 1, 1);
+    item.value().copy_(item.key() == "spatial" ? torch::cat({from, last.expand({2, -1})}) : from);
+  }
+  const GraphBatch batch = batch_of({Shape::rings, Shape::salt});
+  const Tensor x = torch::randn({batch.num_tokens(), 8}, torch::kFloat64);
+  EXPECT_TRUE(torch::equal(run(tied, batch, x, kTraining), run(untied, batch, x, kTraining)));
+}
+
+TEST(Encoder, KeepsTheLayersAskedFor) {
+  torch::NoGradGuard no_grad;
+  EncoderOptions options = small_options();
+  options.input_dropout = 0;
+  Encoder encoder = make_encoder(options);
+  const GraphBatch batch = batch_of({Shape::salt, Shape::rings});
+  const Tensor x = torch::randn({batch.num_tokens(), 8}, torch::kFloat64);
+  ForwardMode mode{.training = false, .keep_layers = {-1, 2, 0, 1}};
+  std::vector<Tensor> kept;
+  const Tensor y = encoder->forward(x, batch, classes_of(batch), {}, mode, &kept);
+  ASSERT_EQ(kept.size(), 4u);
+  EXPECT_TRUE(torch::equal(kept[0], y));
+  EXPECT_TRUE(torch::equal(kept[2], x));
+  EXPECT_LT(largest_difference(encoder->final_norm->forward(kept[1]), y), kExact);
+  EXPECT_GT(largest_difference(kept[3], kept[1]), 1e-3);
+}
+
+TEST(Encoder, Float32StaysCloseToFloat64) {
+  torch::NoGradGuard no_grad;
+  Encoder encoder = make_encoder(small_options());
+  const GraphBatch batch = batch_of({Shape::salt, Shape::chain});
+  const Tensor x = torch::randn({batch.num_tokens(), 8}, torch::kFloat64);
+  const Tensor exact = run(encoder, batch, x, kTraining);
+  encoder->to(torch::kFloat32);
+  EXPECT_LT(largest_difference(run(encoder, batch, x.to(torch::kFloat32), kTraining).to(torch::kFloat64), exact),
+            kSingle);
+}
+
+TEST(Encoder, GradientReachesEveryParameter) {
+  Encoder encoder = make_encoder(small_options());
+  const GraphBatch batch = batch_of({Shape::salt, Shape::rings, Shape::chain});
+  const Tensor x = torch::randn({batch.num_tokens(), 8}, torch::kFloat64);
+  run(encoder, batch, x, kTraining).square().sum().backward();
+  for (const auto& item : encoder->named_parameters()) {
+    ASSERT_TRUE(item.value().grad().defined()) << item.key();
+    EXPECT_TRUE(item.value().grad().isfinite().all().item<bool>()) << item.key();
+  }
+}
+
+TEST(TaskHead, AppliesTheTailThenTheLinear) {
+  torch::manual_seed(2);
+  TaskHead head(4, 3, HeadOptions{.last_mlp = 2});
+  const Tensor x = torch::randn({5, 4});
+  const auto p = head->named_parameters();
+  Tensor y = x;
+  for (const std::string k : {"0", "1"})
+    y = torch::gelu(torch::linear(y, p["last_mlp." + k + ".0.weight"], p["last_mlp." + k + ".0.bias"]));
+  EXPECT_TRUE(torch::allclose(head->forward(x), torch::linear(y, p["linear.weight"], p["linear.bias"])));
+  EXPECT_EQ(TaskHead(4, 3)->parameters().size(), 2u);
+}
+
+// The smallest model: its output is the number of atoms of each molecule.
+class CountingModel : public GraphModel {
+ public:
+  CountingModel() { register_target_scaling(1); }
+  ModelOutput run(const GraphBatch& batch, const ForwardMode&) override {
+    const Tensor offset = torch::tensor(batch.atom_offset, torch::kInt64).to(torch::kFloat32);
+    const Tensor atoms = offset.diff().unsqueeze(1);
+    return {atoms, to_target_unit(atoms), {}};
+  }
+  const ModelPlan& plan() const override { return plan_; }
+  bool is_decay_exempt(const std::string& name) const override { return is_shared_decay_exempt(name); }
+
+ private:
+  ModelPlan plan_;
+};
+
+TEST(GraphModel, TargetScalingIsABuffer) {
+  CountingModel model;
+  const GraphBatch batch = batch_of({Shape::salt, Shape::rings});
+  EXPECT_TRUE(torch::equal(model.run(batch, {}).values, model.run(batch, {}).scaled.to(torch::kFloat64)));
+  model.set_target_scaling(torch::tensor({10.0}), torch::tensor({2.0}));
+  EXPECT_TRUE(torch::equal(model.run(batch, {}).values, torch::tensor({{18.0, 22.0}}, torch::kFloat64).t()));
+  // A mean that is large beside the deviation takes no digit away.
+  model.set_target_scaling(torch::tensor({-500000.0}, torch::kFloat64), torch::tensor({1e-9}, torch::kFloat64));
+  EXPECT_DOUBLE_EQ(model.run(batch, {}).values[0][0].item<double>(), -500000.0 + 4e-9);
+  EXPECT_EQ(model.named_buffers().size(), 2u);
+  EXPECT_THROW(model.set_target_scaling(torch::zeros({2}), torch::ones({2})), c10::Error);
+}
+
+TEST(GraphModel, DecayExemptNamesOfTheEncoder) {
+  CountingModel model;
+  std::set<std::string> decayed;
+  for (const auto& item : make_encoder(small_options())->named_parameters()) {
+    EXPECT_EQ(model.is_gate("encoder." + item.key()), item.key() == "gate");
+    if (!model.is_decay_exempt("encoder." + item.key())) decayed.insert(item.key().substr(item.key().find('.', 7) + 1));
+  }
+  EXPECT_EQ(decayed, (std::set<std::string>{"attention.query.weight", "attention.key.weight", "attention.value.weight",
+                                            "attention.output.weight", "ffn.linear1.weight", "ffn.linear2.weight"}));
+}
+
+}  // namespace
+}  // namespace molgraph::test

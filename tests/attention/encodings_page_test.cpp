@@ -1,0 +1,33 @@
+// docs/encodings.md shows the table of presets as it stands in the code.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "attention/spec/encodings.hpp"
+
+namespace molgraph::test {
+namespace {
+
+TEST(EncodingsPage, ShowsTheTableOfTheCode) {
+  std::ifstream file(MOLGRAPH_SOURCE_DIR "/docs/encodings.md");
+  ASSERT_TRUE(file.good());
+  std::vector<std::string> shown;
+  bool inside = false;
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("| encoding |")) inside = true;
+    else if (inside && !line.starts_with("|")) break;
+    else if (inside && !line.starts_with("|---")) shown.push_back(line);
+  }
+  std::vector<std::string> expected;
+  for (const Encoding& e : encodings()) {
+    std::ostringstream row;
+    row << "| `" << e.name << "` | `" << e.formula << "` | " << e.parameters << " | " << e.cost << " | " << e.source << " | "
+        << e.use << " |";
+    expected.push_back(row.str());
+  }
+  EXPECT_EQ(shown, expected);
+}
+
+}  // namespace
+}  // namespace molgraph::test
