@@ -41,7 +41,7 @@ std::set<std::string> with(std::set<std::string> folders, const std::set<std::st
 const std::vector<Rule> kTable{
     {"featurize_graph", kGraphs, {}, {"Boost", "Boost.Graph", "xxHash"}},
     {"featurize_smiles", with(kGraphs, {"featurize/smiles"}), {"featurize_graph"}, {"RDKit", "Boost", "zlib"}},
-    {"attention_spec", kPlain, {"featurize_graph"}, {"Eigen"}},
+    {"attention_spec", kPlain, {"featurize_graph"}, {"Eigen", "Highway"}},
     {"attention_cpu", with(kPlain, {"attention/cpu"}), {"attention_spec"}, {"Highway"}},
     {"attention_cuda", with(kPlain, {"attention/cpu", "attention/cuda"}), {"attention_spec", "attention_cpu"}, {"CUDA"}},
     {"attention", kModules, {"attention_cpu", "attention_cuda"}, {"LibTorch"}},
