@@ -1,11 +1,61 @@
-# cmake --install: programs, static libraries, headers under include/molgraph/<room>, and the package that
+# cmake --install: programs, the public headers as include/molgraph/NAME.hpp, the libraries behind them, and the package that
 # find_package(molgraph) finds, with the Find modules that it needs in turn.
 include(CMakePackageConfigHelpers)
 set(_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/molgraph)
 set(CMAKE_EXPORT_NO_PACKAGE_REGISTRY ON)
 
-get_property(_libraries GLOBAL PROPERTY MOLGRAPH_LIBRARIES)
-install(TARGETS ${_libraries} EXPORT molgraphTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+# The public interface: all that is installed. Who scores needs predictor.hpp alone; the rest is what it shows, and what tools
+# need that read molecules or write stores. A header that one of these includes must stand here too.
+set(MOLGRAPH_PUBLIC_HEADERS
+  apps/scoring/predictor.hpp             # runs -> predictions and embeddings
+  featurize/smiles/smiles.hpp            # SMILES and SDF -> graphs
+  featurize/graph/error.hpp              # what is thrown
+  featurize/graph/featurizer_options.hpp
+  featurize/graph/molecular_graph.hpp
+  featurize/graph/pair_relations.hpp
+  featurize/graph/vocabulary.hpp
+  datasets/store/molecule_set.hpp
+  datasets/store/store.hpp               # graphs <-> HDF5
+  datasets/tables/task.hpp)
+# Users write <molgraph/store.hpp>, whichever room it stands in: the headers' own includes are rewritten to that.
+set(_public_dir ${CMAKE_BINARY_DIR}/public_headers/molgraph)
+file(REMOVE_RECURSE ${_public_dir})
+foreach(_header IN LISTS MOLGRAPH_PUBLIC_HEADERS)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${_header})
+  file(READ ${_header} _text)
+  foreach(_other IN LISTS MOLGRAPH_PUBLIC_HEADERS)
+    cmake_path(GET _other FILENAME _name)
+    string(REPLACE "#include \"${_other}\"" "#include \"molgraph/${_name}\"" _text "${_text}")
+  endforeach()
+  string(REPLACE "#include \"molgraph/" "" _others "${_text}")
+  if(_others MATCHES "#include \"([^\"]*)\"")
+    message(FATAL_ERROR "${_header} is installed but includes ${CMAKE_MATCH_1}, which is not: see MOLGRAPH_PUBLIC_HEADERS")
+  endif()
+  cmake_path(GET _header FILENAME _name)
+  if(EXISTS ${_public_dir}/${_name})
+    message(FATAL_ERROR "two public headers are called ${_name}")
+  endif()
+  file(WRITE ${_public_dir}/${_name} "${_text}")
+endforeach()
+install(DIRECTORY ${_public_dir} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+
+# What these headers' functions lie in: molgraph::predictor with all that it links. The training library is not for others.
+set(_libraries)
+set(_open predictor)
+while(_open)
+  list(POP_FRONT _open _library)
+  get_target_property(_links ${_library} LINK_LIBRARIES)
+  list(APPEND _libraries ${_library})
+  get_property(_ours GLOBAL PROPERTY MOLGRAPH_LIBRARIES)
+  foreach(_link IN LISTS _links)
+    if(_link IN_LIST _ours AND NOT _link IN_LIST _libraries AND NOT _link IN_LIST _open)
+      list(APPEND _open ${_link})
+    endif()
+  endforeach()
+endwhile()
+install(TARGETS ${_libraries} EXPORT molgraphTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}/molgraph)
+install(EXPORT molgraphTargets NAMESPACE molgraph:: DESTINATION ${_package_dir})
+
 get_property(_targets DIRECTORY apps PROPERTY BUILDSYSTEM_TARGETS)
 foreach(_target IN LISTS _targets)
   get_target_property(_type ${_target} TYPE)
@@ -13,30 +63,11 @@ foreach(_target IN LISTS _targets)
     install(TARGETS ${_target} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
   endif()
 endforeach()
-# Headers that show a library to their own room only. Everything else is public and installed.
-set(MOLGRAPH_PRIVATE_HEADERS
-  featurize/smiles/molecule.hpp featurize/smiles/rdkit_features.hpp featurize/smiles/rdkit_values.hpp featurize/smiles/stereo.hpp   # RDKit
-  datasets/store/store_columns.hpp datasets/store/store_layout.hpp    # HDF5
-  datasets/catalogue/catalogue_entries.hpp                          # a table, not an interface
-  attention/cpu/kernels/gemm-inl.hpp attention/cpu/kernels/rows-inl.hpp        # Highway
-  attention/cpu/kernels/attention-inl.hpp attention/cpu/kernels/attention_gradient-inl.hpp
-  attention/cuda/molecules.hpp     # CUDA
-  apps/programs/info/info_card.hpp apps/programs/info/info_headline.hpp)              # JSON
-foreach(_room IN ITEMS featurize datasets attention graphormer grpe apps)
-  set(_private)
-  foreach(_header IN LISTS MOLGRAPH_PRIVATE_HEADERS)
-    if(_header MATCHES "^${_room}/(.*)$")
-      list(APPEND _private PATTERN ${CMAKE_MATCH_1} EXCLUDE)
-    endif()
-  endforeach()
-  install(DIRECTORY ${_room} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/molgraph FILES_MATCHING PATTERN "*.hpp" ${_private})
-endforeach()
 
-install(EXPORT molgraphTargets NAMESPACE molgraph:: DESTINATION ${_package_dir})
 configure_package_config_file(cmake/molgraphConfig.cmake.in ${CMAKE_BINARY_DIR}/molgraphConfig.cmake
                               INSTALL_DESTINATION ${_package_dir})
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/molgraphConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_BINARY_DIR}/molgraphConfig.cmake ${CMAKE_BINARY_DIR}/molgraphConfigVersion.cmake
-              cmake/FindLibTorch.cmake cmake/FindRDKit.cmake cmake/FindLibZip.cmake cmake/FindXXHash.cmake
+              cmake/FindRDKit.cmake cmake/FindLibZip.cmake cmake/FindXXHash.cmake
         DESTINATION ${_package_dir})
 install(FILES LICENSE CITATION.cff DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -5,14 +5,14 @@ target_compile_options(molgraph_warnings INTERFACE -Wall -Wextra $<$<COMPILE_LAN
                        -Wno-missing-field-initializers  # aggregates with defaults are the style of options
                        -Wno-restrict -Wno-stringop-overflow -Wno-array-bounds)  # false alarms of GCC 12 in std::string (its bug 105651)
 
-# molgraph_library(NAME SOURCES ... PUBLIC libs ... PRIVATE libs ...): a static library of a room; it is installed and
-# exported as molgraph::NAME. Every one of them stands in the global property MOLGRAPH_LIBRARIES.
+# molgraph_library(NAME SOURCES ... PUBLIC libs ... PRIVATE libs ...): a static library of a room, called
+# molgraph::NAME elsewhere. Every one of them stands in the global property MOLGRAPH_LIBRARIES.
 function(molgraph_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})
   add_library(molgraph::${name} ALIAS ${name})
   target_include_directories(${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
-                                            $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/molgraph>)
+                                            $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_compile_features(${name} PUBLIC cxx_std_20)
   target_link_libraries(${name} PUBLIC ${ARG_PUBLIC} PRIVATE ${ARG_PRIVATE} $<BUILD_INTERFACE:molgraph_warnings>)
   set_property(GLOBAL APPEND PROPERTY MOLGRAPH_LIBRARIES ${name})

@@ -7,8 +7,8 @@
 #include "datasets/dataset_warnings.hpp"
 #include "datasets/tables/encoding.hpp"
 #include "datasets/load_checks.hpp"
-#include "datasets/store/load_store.hpp"
-#include "datasets/tables/row_source.hpp"
+#include "datasets/load_store.hpp"
+#include "datasets/row_source.hpp"
 #include "datasets/system/text.hpp"
 #include "featurize/graph/error.hpp"
 

@@ -1,6 +1,8 @@
 #include <iostream>
+#include <string>
+#include <vector>
 
-#include "apps/scoring/predictor.hpp"
+#include <molgraph/predictor.hpp>
 
 int main(int, char** argv) {
   const std::vector<std::string> smiles{"CCO", "C1CC"};

@@ -1,4 +1,4 @@
-#include "datasets/store/load_store.hpp"
+#include "datasets/load_store.hpp"
 
 #include <algorithm>
 #include <cmath>

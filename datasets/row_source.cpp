@@ -1,4 +1,4 @@
-#include "datasets/tables/row_source.hpp"
+#include "datasets/row_source.hpp"
 
 #include <algorithm>
 #include <cmath>
