@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "attention/spec/model_plan.hpp"
+#include "attention/spec/precision.hpp"
 #include "featurize/graph/error.hpp"
 #include "featurize/graph/graph_batch.hpp"
 
@@ -18,13 +19,6 @@ namespace molgraph {
 using TensorLookup = std::function<const float*(const std::string&)>;
 /// Where a gradient is added to, or a parameter written to; null = it is not wanted (a frozen parameter's gradient).
 using GradientLookup = std::function<float*(const std::string&)>;
-
-/// What the factors of matrix products are; everything else, all sums and the parameters are float32.
-enum class Precision : std::uint8_t {
-  fp32,
-  tf32,   ///< 10 bits of fraction; GPUs only
-  bf16,   ///< 7 bits of fraction; on a GPU what is kept between products too
-};
 
 /// Where a training pass takes its random numbers; `training` off = none are drawn.
 struct RandomMode {
@@ -42,7 +36,7 @@ struct KeptStates {
   float* states = nullptr;   ///< [tokens, C]
 };
 
-/// What an engine works with: the CPU with so many threads (0 = all usable cores), or GPU `number`.
+/// What an engine works with: the CPU with so many threads (at least one), or GPU `number`.
 struct Device {
   enum class Kind : std::uint8_t { cpu, cuda } kind = Kind::cpu;
   int number = 0;
@@ -69,6 +63,8 @@ class Engine {
   virtual std::size_t outputs() const = 0;
   /// What a batch has to be packed with: an engine that finds paths itself needs none.
   virtual PackOptions pack_options() const = 0;
+  /// Pairs of tokens that one call of predict() should have, where there are so many: fewer leave threads or a GPU waiting.
+  virtual std::int64_t pairs_per_call() const = 0;
 
   /// Takes all parameters under their names. `training` prepares for gradients().
   virtual void assign(const TensorLookup& tensors, bool training) = 0;

@@ -6,7 +6,7 @@
 
 #include "datasets/system/text.hpp"
 #include "featurize/graph/error.hpp"
-#include "attention/cpu/kernels/gemm_bf16.hpp"
+#include "attention/spec/parameters.hpp"
 
 namespace molgraph {
 namespace {
@@ -18,14 +18,14 @@ std::string shape_text(const std::vector<std::int64_t>& shape) {
 }
 
 /// The targets' mean and deviation are float64; older files have them in float32 as all else.
-bool may_be_wide(const cpu::TensorSpec& spec, const StoredTensor& tensor) {
+bool may_be_wide(const ParameterSpec& spec, const StoredTensor& tensor) {
   return tensor.dtype == DType::f64 && (spec.name == kTargetShift || spec.name == kTargetScale);
 }
 
 /// Throws if the file's tensors are not those of the model.
-void check_tensors(const SafetensorsFile& file, std::vector<cpu::TensorSpec> wanted, const std::string& path) {
+void check_tensors(const SafetensorsFile& file, std::vector<ParameterSpec> wanted, const std::string& path) {
   std::string problems;
-  for (const cpu::TensorSpec& spec : wanted) {
+  for (const ParameterSpec& spec : wanted) {
     const auto found = file.tensors.find(spec.name);
     if (found == file.tensors.end()) {
       problems += "\n  missing: " + spec.name + " " + shape_text(spec.shape);
@@ -37,7 +37,7 @@ void check_tensors(const SafetensorsFile& file, std::vector<cpu::TensorSpec> wan
   std::sort(wanted.begin(), wanted.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
   for (const auto& [name, tensor] : file.tensors) {
     const auto at = std::lower_bound(wanted.begin(), wanted.end(), name,
-                                     [](const cpu::TensorSpec& spec, const std::string& key) { return spec.name < key; });
+                                     [](const ParameterSpec& spec, const std::string& key) { return spec.name < key; });
     if (at == wanted.end() || at->name != name) problems += "\n  surplus: " + name + " " + shape_text(tensor.shape);
   }
   if (!problems.empty()) throw FileError(path + ": the weights do not fit the model" + problems);
@@ -136,55 +136,29 @@ void ScoringModel::to_predictions(float* scaled, double* values) const {
   std::copy_n(scaled, outputs, values);
 }
 
-void check_precision(ScorePrecision precision, int gpu) {
-  if (gpu >= 0) {
-    if (const std::string reason = cuda::why_unusable(gpu); !reason.empty()) throw UsageError("--device cuda: " + reason);
-    return;
-  }
-  if (precision == ScorePrecision::tf32) throw UsageError("--precision tf32 is for GPUs: use fp32 or bf16, or --device cuda");
-  if (precision == ScorePrecision::bf16 && !cpu::has_bf16()) {
-    throw UsageError("this processor has no bfloat16 products (AVX512_BF16); use --precision fp32");
-  }
+Device device_of(int gpu) {
+  if (gpu >= 0) return {.kind = Device::Kind::cuda, .number = gpu};
+  return {};
 }
 
-cpu::Precision cpu_precision(ScorePrecision precision) {
-  return precision == ScorePrecision::bf16 ? cpu::Precision::bf16 : cpu::Precision::fp32;
+void check_device(const Device& device, Precision precision) {
+  const std::string reason = why_unusable(device, precision);
+  if (reason.empty()) return;
+  if (device.kind == Device::Kind::cuda) throw UsageError("--device cuda: " + reason);
+  throw UsageError("--precision " + std::string(to_string(precision)) + ": " + reason);
 }
 
-cuda::Math gpu_precision(ScorePrecision precision) {
-  switch (precision) {
-    case ScorePrecision::tf32: return cuda::Math::tf32;
-    case ScorePrecision::bf16: return cuda::Math::bf16;
-    default: return cuda::Math::fp32;
-  }
-}
-
-void ScoringModel::predict(const GraphBatch& batch, float* scaled, const std::vector<cpu::KeptStates>& kept) const {
-  if (!gpu) return engine->predict(batch, 1, scaled, kept);
-  gpu->predict(batch, scaled, kept);
-}
-
-ScoringModel load_scoring_model(const std::string& path, ScorePrecision precision, int gpu) {
+ScoringModel load_scoring_model(const std::string& path, const Device& device, Precision precision) {
   const SafetensorsFile file = read_model_file(path);
   ScoringModel model{.config = read_model_config(file, path)};
-  model.plan = model_plan(model.config);
-  model.engine = std::make_unique<cpu::Model>(model.plan);
-  std::vector<cpu::TensorSpec> wanted = model.engine->tensors();
+  const ModelPlan plan = model_plan(model.config);
+  model.engine = make_engine(plan, device, precision);
+  const ParameterList parameters = parameters_of(plan);
+  std::vector<ParameterSpec> wanted(parameters.begin(), parameters.end());
   const std::int64_t outputs = model.config.task.num_outputs();
-  wanted.push_back({kTargetShift, {outputs}});
-  wanted.push_back({kTargetScale, {outputs}});
-  check_tensors(file, wanted, path);
-  const auto tensor = [&](const std::string& name) -> const float* {
-    return reinterpret_cast<const float*>(file.tensors.at(name).bytes.data());
-  };
-  if (gpu >= 0) {
-    model.gpu = cuda::make_model(model.plan, gpu_precision(precision), gpu);
-    model.gpu->assign(tensor);
-    model.plan.pack.paths = false;   // the device finds them itself
-    model.engine.reset();
-  } else {
-    model.engine->assign(tensor, false, 1, cpu_precision(precision));
-  }
+  for (const char* name : {kTargetShift, kTargetScale}) wanted.push_back({.name = name, .shape = {outputs}});
+  check_tensors(file, std::move(wanted), path);
+  model.engine->assign([&](const std::string& name) { return reinterpret_cast<const float*>(file.tensors.at(name).bytes.data()); }, false);
   model.target_shift = target_scaling(file, kTargetShift);
   model.target_scale = target_scaling(file, kTargetScale);
   return model;

@@ -8,8 +8,7 @@
 #include "apps/scoring/model_config.hpp"
 #include "apps/scoring/predictor.hpp"
 #include "datasets/archives/safetensors.hpp"
-#include "attention/cpu/model.hpp"
-#include "attention/cuda/model.hpp"
+#include "attention/engine.hpp"
 
 namespace molgraph {
 
@@ -32,28 +31,22 @@ ModelConfig read_model_config(const SafetensorsFile& file, const std::string& pa
 /// What the model consists of.
 ModelPlan model_plan(const ModelConfig& config);
 
-/// Throws UsageError where this processor, or GPU number `gpu` (-1 = the CPU is asked for), cannot compute in it.
-void check_precision(ScorePrecision precision, int gpu);
-/// What the engines call it; the GPU's need not be asked for where there is none.
-cpu::Precision cpu_precision(ScorePrecision precision);
-cuda::Math gpu_precision(ScorePrecision precision);
+/// GPU number `gpu`, or (-1) the CPU with one thread: whoever scores calls predict() from several.
+Device device_of(int gpu);
+/// Throws UsageError where the device cannot be used with this precision.
+void check_device(const Device& device, Precision precision);
 
 /// A model that scores.
 struct ScoringModel {
   ModelConfig config;
-  ModelPlan plan;
-  std::unique_ptr<cpu::Model> engine;
-  std::unique_ptr<cuda::Model> gpu;                ///< instead, where one is asked for
+  std::unique_ptr<Engine> engine;
   std::vector<double> target_shift, target_scale;  ///< [outputs]
-
-  /// The engine's raw outputs [B, outputs], and states. May be called by several threads at once.
-  void predict(const GraphBatch& batch, float* scaled, const std::vector<cpu::KeptStates>& kept) const;
 
   /// The engine's raw outputs of one molecule [outputs] -> what users see: target's unit, probabilities, or class
   /// probabilities per target. `scaled` is used up.
   void to_predictions(float* scaled, double* values) const;
 };
 /// Throws FileError naming every missing, surplus or misshapen tensor.
-ScoringModel load_scoring_model(const std::string& path, ScorePrecision precision = ScorePrecision::fp32, int gpu = -1);
+ScoringModel load_scoring_model(const std::string& path, const Device& device = {}, Precision precision = Precision::fp32);
 
 }  // namespace molgraph

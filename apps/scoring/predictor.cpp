@@ -18,8 +18,6 @@
 namespace molgraph {
 namespace {
 
-// A few packs of the engine: small enough that all threads have work to the end of a window. A GPU wants more at once.
-constexpr std::int64_t kPairsPerBatch = 16'384, kPairsPerGpuBatch = 1 << 20;
 constexpr std::int64_t kMoleculesPerPiece = 16;  // handed to a featurising thread at once
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
@@ -174,10 +172,10 @@ std::vector<Embedding> embeddings_of(std::vector<Prediction> predictions) {
 
 }  // namespace
 
-ScorePrecision precision_from_string(const std::string& text) {
-  if (text == "fp32") return ScorePrecision::fp32;
-  if (text == "tf32") return ScorePrecision::tf32;
-  if (text == "bf16") return ScorePrecision::bf16;
+Precision precision_from_string(const std::string& text) {
+  if (text == "fp32") return Precision::fp32;
+  if (text == "tf32") return Precision::tf32;
+  if (text == "bf16") return Precision::bf16;
   throw UsageError("precision " + text + ": use fp32, tf32 or bf16");
 }
 
@@ -231,7 +229,7 @@ struct Predictor::State {
   void for_each_batch(const std::vector<FeaturizeResult>& molecules,
                       const std::function<void(std::size_t, std::span<const std::size_t>, const GraphBatch&)>& work)
       const {
-    const Batches batches = make_batches(molecules, options.gpu >= 0 ? kPairsPerGpuBatch : kPairsPerBatch);
+    const Batches batches = make_batches(molecules, runs[0].engine->pairs_per_call());
     parallel_for(batches.size(), 1, options.threads, [&](std::int64_t begin, std::int64_t) {
       const auto b = static_cast<std::size_t>(begin);
       const std::span<const std::size_t> chosen(batches.order.data() + batches.offset[b],
@@ -243,7 +241,7 @@ struct Predictor::State {
         rows.push_back(static_cast<std::int64_t>(i));
       }
       for (std::size_t r = 0; r < runs.size(); ++r) {
-        work(r, chosen, pack(graphs, rows, runs[r].plan.pack));
+        work(r, chosen, pack(graphs, rows, runs[r].engine->pack_options()));
       }
     });
   }
@@ -266,12 +264,12 @@ struct Predictor::State {
     for_each_batch(molecules, [&](std::size_t r, std::span<const std::size_t> chosen, const GraphBatch& batch) {
       std::vector<float> values(chosen.size() * outputs);
       std::vector<std::vector<float>> states(embedding != nullptr ? embedding->layers.size() : 0);
-      std::vector<cpu::KeptStates> kept;
+      std::vector<KeptStates> kept;
       for (std::size_t l = 0; l < states.size(); ++l) {
         states[l].resize(static_cast<std::size_t>(batch.num_tokens()) * channels);
         kept.push_back({embedding->layers[l], states[l].data()});
       }
-      runs[r].predict(batch, values.data(), kept);
+      runs[r].engine->predict(batch, values.data(), kept);
       for (std::size_t k = 0; k < chosen.size(); ++k) {
         const std::span<float> row(values.data() + k * outputs, outputs);
         Prediction& to = predictions[chosen[k]];
@@ -299,7 +297,8 @@ struct Predictor::State {
 
 Predictor::Predictor(const std::vector<std::string>& runs, const PredictorOptions& options) {
   if (runs.empty()) throw UsageError("no model is given");
-  check_precision(options.precision, options.gpu);
+  const Device device = device_of(options.gpu);
+  check_device(device, options.precision);
   std::vector<std::string> files;
   for (const std::string& run : runs) {
     const std::vector<std::string> own = weight_files(run);
@@ -307,7 +306,7 @@ Predictor::Predictor(const std::vector<std::string>& runs, const PredictorOption
   }
   std::vector<ScoringModel> loaded;
   for (const std::string& file : files) {
-    loaded.push_back(load_scoring_model(file, options.precision, options.gpu));
+    loaded.push_back(load_scoring_model(file, device, options.precision));
     if (const std::string text = difference(loaded[0].config, loaded.back().config); !text.empty()) {
       throw FileError(file + ": cannot be combined with " + files[0] + ": it has " + text);
     }

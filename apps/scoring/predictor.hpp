@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "attention/spec/precision.hpp"
 #include "datasets/tables/task.hpp"
 #include "featurize/graph/featurizer_options.hpp"
 #include "featurize/smiles/smiles.hpp"
@@ -18,15 +19,13 @@ namespace molgraph {
 enum class Pooling : std::uint8_t { token, mean, sum, max };
 Pooling pooling_from_string(const std::string& text);  ///< throws UsageError
 
-/// Of the products' factors. On the CPU bf16 is about 1.4 times as fast, to three digits, and the processor must have AVX512_BF16;
-/// tf32 is for GPUs.
-enum class ScorePrecision : std::uint8_t { fp32, tf32, bf16 };
-ScorePrecision precision_from_string(const std::string& text);  ///< throws UsageError
+Precision precision_from_string(const std::string& text);  ///< throws UsageError
 
 struct PredictorOptions {
   int threads = 0;  ///< 0 = all cores this process may use
   FeaturizerLimits limits;
-  ScorePrecision precision = ScorePrecision::fp32;
+  /// On the CPU bf16 is about 1.4 times as fast, to three digits, and the processor must have AVX512_BF16; tf32 is for GPUs.
+  Precision precision = Precision::fp32;
   int gpu = -1;     ///< number of the NVIDIA GPU that computes; -1 = the CPU
 };
 

@@ -30,15 +30,15 @@ void check_compute(const TrainRun& run) {
     if (run.gpu != kNoGpu) throw UsageError("--backend reference computes on the CPU; without it, --device cuda computes on the GPU");
     if (o.precision != "fp32") throw UsageError("--precision " + o.precision + " is the engines'; --backend reference has fp32 only");
   }
-  check_precision(precision_from_string(o.precision), run.gpu);
+  check_device(device_of(run.gpu), precision_from_string(o.precision));
 }
 
 Compute make_compute(const TrainRun& run, GraphModel& model) {
   if (run.options.backend == "reference") return {};
-  const ScorePrecision precision = precision_from_string(run.options.precision);
+  const Precision precision = precision_from_string(run.options.precision);
   cuda::tell_notes(log_warning);
-  if (run.gpu != kNoGpu) return {nullptr, std::make_shared<cuda::Backend>(model, gpu_precision(precision), run.gpu)};
-  return {std::make_shared<CpuBackend>(model, thread_count(run.threads), cpu_precision(precision)), nullptr};
+  if (run.gpu != kNoGpu) return {nullptr, std::make_shared<cuda::Backend>(model, static_cast<cuda::Math>(precision), run.gpu)};
+  return {std::make_shared<CpuBackend>(model, thread_count(run.threads), precision), nullptr};
 }
 
 PackOptions pack_options(const GraphModel& model, const Compute& compute) {

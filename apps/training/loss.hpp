@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "datasets/tables/task.hpp"
-#include "attention/cpu/model.hpp"
+#include "attention/engine.hpp"
 
 namespace molgraph {
 
@@ -41,7 +41,6 @@ std::vector<double> values_of(const torch::Tensor& tensor);
 std::int64_t count_present(const torch::Tensor& targets);
 
 /// The derivative of masked_loss's sum, times `factor`, by one molecule's raw outputs. It holds copies of the targets.
-using LossSlope = cpu::LossSlope;
 LossSlope loss_slope(Loss loss, const torch::Tensor& targets, const torch::Tensor& shift, const torch::Tensor& scale,
                      double factor);
 

@@ -11,13 +11,6 @@
 
 namespace molgraph::cpu {
 
-/// Where a training pass takes its random numbers; `training` off = none are drawn.
-struct RandomMode {
-  bool training = false;
-  std::uint64_t seed = 0;
-  std::uint32_t step = 0, ascent = 0;
-};
-
 /// What goes through the stack beside the node input.
 struct PackInput {
   const Pack* pack = nullptr;

@@ -8,8 +8,12 @@
 #include <stdexcept>
 
 #include "attention/cpu/absolute.hpp"
+#include "attention/cpu/head.hpp"
+#include "attention/cpu/kernels/gemm_bf16.hpp"
 #include "attention/cpu/node_input.hpp"
 #include "attention/cpu/parallel.hpp"
+#include "attention/cpu/path.hpp"
+#include "attention/spec/parameters.hpp"
 #include "attention/spec/plan_check.hpp"
 
 namespace molgraph::cpu {
@@ -23,6 +27,8 @@ constexpr std::size_t kWideTokens = 512;
 // does not depend on who computed what. Fewer where a buffer is large; a power of two, which threads share evenly.
 constexpr std::size_t kSlots = 8;
 constexpr std::size_t kSlotBytes = std::size_t{1} << 30;
+// A few packs, and few enough calls in flight that all of a caller's threads have work to the end.
+constexpr std::int64_t kPairsPerCall = 16'384;
 
 TensorLookup within(const TensorLookup& tensors, const std::string& prefix) {
   return [&tensors, prefix](const std::string& name) { return tensors(prefix + name); };
@@ -62,11 +68,10 @@ struct Worker {
   std::vector<std::vector<float>> bias, gate, dbias, dgate;   ///< by layer, or one for all
 };
 
-}  // namespace
-
-struct Model::State {
+struct State {
   explicit State(const ModelPlan& given)
       : plan(checked(given)),
+        parameters(parameters_of(plan)),
         shape(plan.encoder, plan.classes.topology.count(), plan.classes.edge.count()),
         weights(shape),
         node(plan, shape),
@@ -192,6 +197,7 @@ struct Model::State {
   }
 
   ModelPlan plan;
+  ParameterList parameters;
   EncoderShape shape;
   EncoderWeights weights;
   NodeInput node;
@@ -205,31 +211,30 @@ struct Model::State {
   mutable std::vector<Slot> slots;
 };
 
-Model::Model(const ModelPlan& plan) : state_(std::make_unique<State>(plan)) {}
-Model::~Model() = default;
+class CpuEngine final : public Engine {
+ public:
+  CpuEngine(const ModelPlan& plan, int threads, Precision precision) : state_(plan), threads_(threads), precision_(precision) {}
 
-std::size_t Model::outputs() const { return static_cast<std::size_t>(state_->plan.outputs); }
+  std::size_t outputs() const override { return static_cast<std::size_t>(state_.plan.outputs); }
+  PackOptions pack_options() const override { return state_.plan.pack; }
+  std::int64_t pairs_per_call() const override { return kPairsPerCall; }
+  void assign(const TensorLookup& tensors, bool training) override;
+  void predict(const GraphBatch& batch, float* scaled, const std::vector<KeptStates>& kept) override;
+  void gradients(const GraphBatch& batch, const RandomMode& random, const LossSlope& loss, float* scaled,
+                 const GradientLookup& gradients, const float* perturbation, float* dinput) override;
 
-std::vector<TensorSpec> Model::tensors() const {
-  const State& s = *state_;
-  std::vector<TensorSpec> all = s.node.tensors();
-  const auto add = [&](const std::string& prefix, const std::vector<TensorSpec>& part) {
-    for (const TensorSpec& spec : part) all.push_back({prefix + spec.name, spec.shape});
-  };
-  add("encoder.", s.weights.layout().tensors());
-  add("head.", s.head.tensors());
-  if (s.path) add("path.", s.path->tensors());
-  for (std::size_t k = 0; k < s.gate_path.size(); ++k) add(s.gate_owner(k) + "gate_path.", s.gate_path[k].tensors());
-  for (std::size_t k = 0; k < s.absolute.size(); ++k) add(s.absolute_owner(k) + "absolute.", s.absolute[k].tensors());
-  return all;
-}
+ private:
+  State state_;
+  int threads_;
+  Precision precision_;
+};
 
-void Model::assign(const TensorLookup& tensors, bool training, int threads, Precision precision) {
-  State& s = *state_;
-  for (const TensorSpec& spec : this->tensors())
+void CpuEngine::assign(const TensorLookup& tensors, bool training) {
+  State& s = state_;
+  for (const ParameterSpec& spec : s.parameters)
     if (tensors(spec.name) == nullptr) throw std::invalid_argument("the engine was given no tensor " + spec.name);
   s.ready = Ready::nothing;
-  s.weights.assign(within(tensors, "encoder."), training, threads, precision);
+  s.weights.assign(within(tensors, "encoder."), training, threads_, precision_);
   s.node.assign(tensors);
   s.head.assign(within(tensors, "head."));
   const auto assign_hops = [&](HopTable& table, const std::string& prefix) {
@@ -241,22 +246,22 @@ void Model::assign(const TensorLookup& tensors, bool training, int threads, Prec
   s.ready = training ? Ready::training : Ready::prediction;
 }
 
-void Model::predict(const GraphBatch& batch, int threads, float* scaled, const std::vector<KeptStates>& kept) const {
-  const State& s = *state_;
+void CpuEngine::predict(const GraphBatch& batch, float* scaled, const std::vector<KeptStates>& kept) {
+  const State& s = state_;
   if (s.ready == Ready::nothing) throw std::invalid_argument("the engine was given no weights");
   check_batch(batch, s.plan, needs_paths(s.plan));
   for (const KeptStates& k : kept) check_layer(k.layer, s.plan);
-  const std::vector<std::size_t> packs = split_into_packs(batch, s.pack_tokens(), static_cast<std::size_t>(std::max(threads, 1)));
-  s.with_workers(threads, packs.size() - 1, [&](Worker& w, std::size_t p) {
+  const std::vector<std::size_t> packs = split_into_packs(batch, s.pack_tokens(), static_cast<std::size_t>(std::max(threads_, 1)));
+  s.with_workers(threads_, packs.size() - 1, [&](Worker& w, std::size_t p) {
     s.forward(batch, packs[p], packs[p + 1], {}, nullptr, kept, false, w);
     for (std::size_t b = packs[p]; b < packs[p + 1]; ++b)
       s.head.forward(w.graph.data() + (b - packs[p]) * s.shape.stride, scaled + b * outputs());
   });
 }
 
-void Model::gradients(const GraphBatch& batch, const RandomMode& random, int threads, const LossSlope& loss, float* scaled,
-                      const GradientLookup& gradients, const float* perturbation, float* dinput) const {
-  const State& s = *state_;
+void CpuEngine::gradients(const GraphBatch& batch, const RandomMode& random, const LossSlope& loss, float* scaled,
+                          const GradientLookup& gradients, const float* perturbation, float* dinput) {
+  const State& s = state_;
   if (s.ready != Ready::training) throw std::invalid_argument("the engine was given no weights to train");
   check_batch(batch, s.plan, needs_paths(s.plan));
   const std::vector<std::size_t> packs = split_into_packs(batch, s.pack_tokens(), s.slot_count());
@@ -276,7 +281,7 @@ void Model::gradients(const GraphBatch& batch, const RandomMode& random, int thr
     const auto token = static_cast<std::size_t>(batch.token_offset[first]);
     s.node.gradient(batch, w.pack, dx, w.trace, slot.node.data(), dinput == nullptr ? nullptr : dinput + token * s.shape.width);
   };
-  s.with_workers(threads, slots, [&](Worker& w, std::size_t k) {
+  s.with_workers(threads_, slots, [&](Worker& w, std::size_t k) {
     Slot& slot = s.slots[k];
     s.clear(slot);
     for (std::size_t p = k * count / slots; p < (k + 1) * count / slots; ++p)
@@ -287,7 +292,7 @@ void Model::gradients(const GraphBatch& batch, const RandomMode& random, int thr
   const std::vector<std::vector<float>*> parts = total.all();
   constexpr std::size_t kPiece = 16384;
   const std::size_t pieces = (total.encoder.size() + kPiece - 1) / kPiece;
-  for_each_on_threads(threads, pieces, [&](std::size_t piece) {
+  for_each_on_threads(threads_, pieces, [&](std::size_t piece) {
     for (std::size_t k = 1; k < slots; ++k)
       for (std::size_t i = piece * kPiece; i < std::min((piece + 1) * kPiece, total.encoder.size()); ++i)
         total.encoder[i] += s.slots[k].encoder[i];
@@ -297,7 +302,7 @@ void Model::gradients(const GraphBatch& batch, const RandomMode& random, int thr
     for (std::size_t p = 1; p < parts.size(); ++p)
       for (std::size_t i = 0; i < parts[p]->size(); ++i) (*parts[p])[i] += (*others[p])[i];
   }
-  s.weights.add_gradients(total.encoder.data(), within(gradients, "encoder."), threads);
+  s.weights.add_gradients(total.encoder.data(), within(gradients, "encoder."), threads_);
   s.node.add_gradients(total.node.data(), gradients);
   s.head.add_gradients(total.head.data(), within(gradients, "head."));
   const auto hops_back = [&](const HopTable& table, const std::vector<float>& slope, const std::string& prefix) {
@@ -309,4 +314,21 @@ void Model::gradients(const GraphBatch& batch, const RandomMode& random, int thr
     s.absolute[k].add_gradients(total.absolute[k].data(), within(gradients, s.absolute_owner(k) + "absolute."));
 }
 
+}  // namespace
+
+std::string why_unusable(Precision precision) {
+  if (precision == Precision::tf32) return "tf32 is for GPUs";
+  if (precision == Precision::bf16 && !has_bf16()) return "this processor has no bfloat16 products (AVX512_BF16)";
+  return {};
+}
+
 }  // namespace molgraph::cpu
+
+namespace molgraph {
+
+std::unique_ptr<Engine> make_cpu_engine(const ModelPlan& plan, int threads, Precision precision) {
+  if (const std::string reason = cpu::why_unusable(precision); !reason.empty()) throw std::invalid_argument(reason);
+  return std::make_unique<cpu::CpuEngine>(plan, threads, precision);
+}
+
+}  // namespace molgraph

@@ -8,14 +8,10 @@
 #include <vector>
 
 #include "attention/cpu/kernels/kernels.hpp"
+#include "attention/engine.hpp"
 #include "attention/spec/options.hpp"
 
 namespace molgraph::cpu {
-
-/// Where a parameter's numbers are, by its name within the encoder (encoder.hpp lists them), row-major float32; null =
-/// there is none (a frozen parameter's gradient).
-using TensorLookup = std::function<const float*(const std::string&)>;
-using GradientLookup = std::function<float*(const std::string&)>;
 
 /// A parameter that a part of the model reads, in the modules' shape.
 struct TensorSpec {
@@ -95,9 +91,6 @@ class FlatLayout {
   std::vector<Placement> placements_;
   std::size_t size_ = 0;
 };
-
-/// Of the factors of the Linears, forward and back; everything else, all sums and the parameters are float32.
-enum class Precision : std::uint8_t { fp32, bf16 };
 
 /// A matrix [depth, columns] as the products read it; of the two arrays one is filled.
 struct PackedMatrix {

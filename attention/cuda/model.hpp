@@ -8,18 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "attention/cpu/model.hpp"
 #include "attention/cuda/memory.hpp"
 #include "attention/cuda/precision.hpp"
+#include "attention/engine.hpp"
 #include "attention/spec/model_plan.hpp"
 
 namespace molgraph::MOLGRAPH_CUDA {
-
-using cpu::GradientLookup;
-using cpu::KeptStates;
-using cpu::LossSlope;
-using cpu::RandomMode;
-using cpu::TensorLookup;
 
 enum class LossKind { l1, mse, huber, bce, ce };
 
@@ -55,7 +49,7 @@ struct TrainingStateSource {
 /// depth or more are cublasLt's, if it can be loaded: it chooses by the batch's number of tokens how it sums, so that bits of models 256
 /// wide or wider depend on that number, and on cublasLt's version. Any thread may call, one at a time; predict() takes several at once.
 /// Every function throws DeviceError when the device fails, and std::invalid_argument for what does not fit the plan, as
-/// cpu::Model does.
+/// Engine does.
 class Model {
  public:
   virtual ~Model() = default;
@@ -66,7 +60,7 @@ class Model {
   /// Hands them out again.
   virtual void read(const GradientLookup& tensors) const = 0;
 
-  /// As cpu::Model::predict() and gradients().
+  /// As Engine::predict() and gradients().
   virtual void predict(const GraphBatch& batch, float* scaled, const std::vector<KeptStates>& kept = {}) = 0;
   virtual void gradients(const GraphBatch& batch, const RandomMode& random, const LossSlope& loss, float* scaled,
                          const GradientLookup& gradients, const float* perturbation = nullptr, float* dinput = nullptr) = 0;

@@ -3,7 +3,7 @@
 #include <functional>
 #include <numeric>
 
-#include "attention/cpu/model.hpp"
+#include "attention/spec/parameters.hpp"
 
 namespace molgraph::MOLGRAPH_CUDA {
 namespace {
@@ -34,10 +34,10 @@ void Parameters::place(Tensor tensor) {
 
 Parameters::Parameters(const ModelPlan& plan) {
   std::unordered_map<std::string, std::vector<std::int64_t>> shapes;
-  const std::vector<cpu::TensorSpec> all = cpu::Model(plan).tensors();
-  for (const cpu::TensorSpec& spec : all) shapes.emplace(spec.name, spec.shape);
+  const ParameterList all = parameters_of(plan);
+  for (const ParameterSpec& spec : all) shapes.emplace(spec.name, spec.shape);
   const auto align = [this] { size_ = (size_ + kAlignment - 1) / kAlignment * kAlignment; };
-  for (const cpu::TensorSpec& spec : all) {
+  for (const ParameterSpec& spec : all) {
     if (offsets_.contains(spec.name)) continue;
     align();
     const std::size_t query = spec.name.rfind("attention.query.");

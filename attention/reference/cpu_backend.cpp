@@ -1,11 +1,13 @@
 #include "attention/reference/cpu_backend.hpp"
 
+#include "attention/spec/parameters.hpp"
+
 namespace molgraph {
 
-CpuBackend::CpuBackend(GraphModel& model, int threads, cpu::Precision precision)
-    : model_(model), threads_(threads), precision_(precision), engine_(model.plan()) {
+CpuBackend::CpuBackend(GraphModel& model, int threads, Precision precision)
+    : model_(model), engine_(make_engine(model.plan(), {.threads = threads}, precision)) {
   for (const auto& item : model.named_parameters()) parameters_.emplace(item.key(), item.value());
-  for (const cpu::TensorSpec& spec : engine_.tensors()) {
+  for (const ParameterSpec& spec : parameters_of(model.plan())) {
     const auto found = parameters_.find(spec.name);
     TORCH_CHECK(found != parameters_.end() && found->second.sizes() == c10::IntArrayRef(spec.shape), "the module has no tensor ", spec.name, " of the engine's shape");
   }
@@ -18,7 +20,7 @@ void CpuBackend::refresh(Fresh wanted) {
     TORCH_CHECK(found != parameters_.end() && found->second.is_contiguous(), "the engine found no tensor ", name);
     return found->second.const_data_ptr<float>();
   };
-  engine_.assign(tensors, wanted == Fresh::for_training, threads_, precision_);
+  engine_->assign(tensors, wanted == Fresh::for_training);
   fresh_ = wanted;
 }
 
@@ -26,18 +28,18 @@ ModelOutput CpuBackend::predict(const GraphBatch& batch, const std::vector<int>&
   torch::NoGradGuard no_grad;
   refresh(Fresh::for_prediction);
   ModelOutput output;
-  output.scaled = torch::empty({batch.size(), static_cast<std::int64_t>(engine_.outputs())});
-  std::vector<cpu::KeptStates> kept;
+  output.scaled = torch::empty({batch.size(), static_cast<std::int64_t>(engine_->outputs())});
+  std::vector<KeptStates> kept;
   for (const int layer : keep_layers) {
     output.layers.push_back(torch::empty({batch.num_tokens(), model_.plan().encoder.width}));
     kept.push_back({layer, output.layers.back().data_ptr<float>()});
   }
-  engine_.predict(batch, threads_, output.scaled.data_ptr<float>(), kept);
+  engine_->predict(batch, output.scaled.data_ptr<float>(), kept);
   output.values = model_.to_target_unit(output.scaled);
   return output;
 }
 
-torch::Tensor CpuBackend::train(const GraphBatch& batch, const ForwardMode& mode, const cpu::LossSlope& slope, torch::Tensor* dinput) {
+torch::Tensor CpuBackend::train(const GraphBatch& batch, const ForwardMode& mode, const LossSlope& slope, torch::Tensor* dinput) {
   torch::NoGradGuard no_grad;
   refresh(Fresh::for_training);
   const auto gradients = [&](const std::string& name) -> float* {
@@ -46,11 +48,11 @@ torch::Tensor CpuBackend::train(const GraphBatch& batch, const ForwardMode& mode
     if (!parameter.grad().defined()) parameter.mutable_grad() = torch::zeros_like(parameter);
     return parameter.mutable_grad().data_ptr<float>();
   };
-  const torch::Tensor scaled = torch::empty({batch.size(), static_cast<std::int64_t>(engine_.outputs())});
+  const torch::Tensor scaled = torch::empty({batch.size(), static_cast<std::int64_t>(engine_->outputs())});
   const torch::Tensor perturbation = mode.perturbation.defined() ? mode.perturbation.contiguous() : torch::Tensor();
   TORCH_CHECK(!perturbation.defined() || perturbation.numel() == batch.num_tokens() * model_.plan().encoder.width, "the perturbation is not that of the batch's tokens");
   if (dinput != nullptr) *dinput = torch::empty({batch.num_tokens(), model_.plan().encoder.width});
-  engine_.gradients(batch, {mode.training, mode.seed, mode.step, mode.ascent}, threads_, slope, scaled.data_ptr<float>(),
+  engine_->gradients(batch, {mode.training, mode.seed, mode.step, mode.ascent}, slope, scaled.data_ptr<float>(),
                     gradients, perturbation.defined() ? perturbation.const_data_ptr<float>() : nullptr,
                     dinput != nullptr ? dinput->data_ptr<float>() : nullptr);
   return scaled;

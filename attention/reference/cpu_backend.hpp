@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "attention/cpu/model.hpp"
+#include "attention/engine.hpp"
 #include "attention/reference/graph_model.hpp"
 
 namespace molgraph {
@@ -16,7 +16,7 @@ namespace molgraph {
 class CpuBackend {
  public:
   /// Keeps a reference; the module must outlive the object and be float32. Precision::bf16 needs cpu::has_bf16().
-  explicit CpuBackend(GraphModel& model, int threads, cpu::Precision precision = cpu::Precision::fp32);
+  explicit CpuBackend(GraphModel& model, int threads, Precision precision = Precision::fp32);
 
   /// To be called after the parameters changed: the next pass reads them again.
   void weights_changed() { fresh_ = Fresh::no; }
@@ -25,17 +25,15 @@ class CpuBackend {
   /// One pass in training mode: the raw outputs [B, outputs]. `slope` writes the loss's derivative by a molecule's raw
   /// outputs; the gradients are added to the parameters' grad(). `dinput` [tokens, C], if not null, becomes the
   /// gradient of mode.perturbation.
-  torch::Tensor train(const GraphBatch& batch, const ForwardMode& mode, const cpu::LossSlope& slope, torch::Tensor* dinput = nullptr);
+  torch::Tensor train(const GraphBatch& batch, const ForwardMode& mode, const LossSlope& slope, torch::Tensor* dinput = nullptr);
 
  private:
   enum class Fresh : std::uint8_t { no, for_prediction, for_training };
   void refresh(Fresh wanted);
 
   GraphModel& model_;
-  int threads_;
-  cpu::Precision precision_;
   Fresh fresh_ = Fresh::no;
-  cpu::Model engine_;
+  std::unique_ptr<Engine> engine_;
   std::unordered_map<std::string, torch::Tensor> parameters_;
 };
 

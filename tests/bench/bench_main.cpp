@@ -15,7 +15,8 @@
 #include "datasets/load.hpp"
 #include "datasets/archives/safetensors.hpp"
 #include "datasets/system/threads.hpp"
-#include "attention/cpu/kernels/gemm_bf16.hpp"
+#include "attention/cpu/kernels/kernels.hpp"
+#include "attention/engine.hpp"
 #include "tests/bench/gpu.hpp"
 #include "tests/bench/machine.hpp"
 #include "tests/bench/models.hpp"
@@ -96,9 +97,9 @@ std::vector<TrainBatch> batches_of(const Case& c, const LoadedData& loaded, cons
 Rates measure(const Case& c, const LoadedData& loaded, const Machine& machine, const Options& o) {
   const std::vector<TrainBatch> batches = batches_of(c, loaded, o);
   const Features features = loaded.set.featurizer.features;
-  const bool bf16 = cpu::has_bf16();
+  const bool bf16 = why_unusable({}, Precision::bf16).empty();
   Runner peer(c, features, o.dropout, false, machine.threads), engine(c, features, o.dropout, true, machine.threads);
-  Runner rounded(c, features, o.dropout, true, machine.threads, bf16 ? cpu::Precision::bf16 : cpu::Precision::fp32);
+  Runner rounded(c, features, o.dropout, true, machine.threads, bf16 ? Precision::bf16 : Precision::fp32);
   std::array<std::vector<double>, 6> times;
   for (int round = -1; round < o.rounds; ++round) {   // the first warms up
     const TrainBatch& batch = batches[static_cast<std::size_t>(round + 1) % batches.size()];

@@ -47,7 +47,7 @@ double forward_flops(const Case& c, const GraphBatch& batch) {
   return flops / static_cast<double>(batch.size());
 }
 
-Runner::Runner(const Case& c, Features features, double dropout, bool engine, int threads, cpu::Precision precision)
+Runner::Runner(const Case& c, Features features, double dropout, bool engine, int threads, Precision precision)
     : model_(make_model(c, features, dropout)), optimizer_(*model_, [](const std::string&) { return false; }, 0.01) {
   if (engine) engine_ = std::make_unique<CpuBackend>(*model_, threads, precision);
 }

@@ -22,7 +22,7 @@
 #include "apps/training/model_factory.hpp"
 #include "apps/scoring/predictor.hpp"
 #include "featurize/smiles/smiles.hpp"
-#include "attention/cpu/kernels/gemm_bf16.hpp"
+#include "attention/engine.hpp"
 #include "tests/bench/models.hpp"
 
 extern char** environ;
@@ -137,9 +137,9 @@ std::vector<Figure> measure_programs(const LoadedData& loaded, const std::string
   figures.push_back({"pair relations + pack, one core", "us/molecule", per_molecule(median_seconds(rounds, [&] {
                        for (std::size_t i = 0; i + 64 <= count; i += 64) make_batch(loaded.set, std::span(indices).subspan(i, 64), pack);
                      }))});
-  for (const ScorePrecision precision : {ScorePrecision::fp32, ScorePrecision::bf16}) {
-    if (precision == ScorePrecision::bf16 && !cpu::has_bf16()) continue;
-    const std::string name = precision == ScorePrecision::fp32 ? "fp32" : "bf16";
+  for (const Precision precision : {Precision::fp32, Precision::bf16}) {
+    if (!why_unusable({}, precision).empty()) continue;
+    const std::string name = to_string(precision);
     Predictor predictor({model_file}, {.threads = threads, .precision = precision});
     figures.push_back({"SMILES to score, " + name, "molecules/s", rate(median_seconds(rounds, [&] { predictor.predict(smiles); }))});
     figures.push_back({"one SMILES, model loaded, " + name, "us", 1e6 * median_seconds(20 * rounds, [&] { predictor.predict(smiles.first(1)); })});

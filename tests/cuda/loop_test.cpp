@@ -78,7 +78,7 @@ class CudaLoop : public testing::Test {
     } else {
       const auto engine = std::make_shared<CpuBackend>(*of, 1);
       trainable.run = [engine](const GraphBatch& batch, const ForwardMode&) { return engine->predict(batch); };
-      trainable.gradients = [engine](const GraphBatch& batch, const ForwardMode& mode, const cpu::LossSlope& slope) { return engine->train(batch, mode, slope); };
+      trainable.gradients = [engine](const GraphBatch& batch, const ForwardMode& mode, const LossSlope& slope) { return engine->train(batch, mode, slope); };
       trainable.weights_changed = [engine] { engine->weights_changed(); };
     }
     TrainerOptions options{.batch_size = 3, .epochs = epochs, .total_steps = 16, .warmup_steps = 2, .lr = 3e-3, .grad_clip = 1.0, .ema = 0.5};

@@ -9,7 +9,7 @@
 #include "apps/scoring/predictor.hpp"
 #include "datasets/system/files.hpp"
 #include "datasets/archives/safetensors.hpp"
-#include "attention/cpu/model.hpp"
+#include "attention/spec/parameters.hpp"
 #include "tests/fuzz/kind.hpp"
 
 namespace molgraph::fuzz {
@@ -45,14 +45,12 @@ ModelConfig config_of(std::size_t seed) {
 
 /// Random weights of the right shapes.
 void write_model(const std::string& path, const ModelConfig& config, Random& random) {
-  std::vector<cpu::TensorSpec> specs = cpu::Model(model_plan(config)).tensors();
+  const ParameterList specs = parameters_of(model_plan(config));
   const std::int64_t outputs = config.task.num_outputs();
   std::vector<std::vector<float>> weights;
   std::vector<TensorView> views;
-  for (const cpu::TensorSpec& spec : specs) {
-    std::size_t count = 1;
-    for (const std::int64_t extent : spec.shape) count *= static_cast<std::size_t>(extent);
-    std::vector<float>& values = weights.emplace_back(count);
+  for (const ParameterSpec& spec : specs) {
+    std::vector<float>& values = weights.emplace_back(static_cast<std::size_t>(spec.size()));
     for (float& value : values) value = static_cast<float>(below(random, 2001)) / 2000 - 0.5f;
     views.push_back({spec.name, DType::f32, spec.shape, values.data()});
   }

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "attention/reference/cpu_backend.hpp"
+#include "attention/spec/parameters.hpp"
 #include "attention/spec/plan_check.hpp"
 
 namespace molgraph::test {
@@ -75,28 +76,28 @@ TEST(Border, LayersAndWeightsAreAskedFor) {
   EXPECT_THROW(backend.predict(batch, {3}), std::invalid_argument);
   EXPECT_THROW(backend.predict(batch, {-2}), std::invalid_argument);
 
-  cpu::Model engine(model->plan());
+  const auto engine = make_engine(model->plan());
   std::vector<float> scaled(static_cast<std::size_t>(batch.size()));
-  EXPECT_THROW(engine.predict(batch, 1, scaled.data()), std::invalid_argument) << "no weights yet";
+  EXPECT_THROW(engine->predict(batch, scaled.data()), std::invalid_argument) << "no weights yet";
   const std::vector<float> ones(100'000, 0.1f);
-  for (const cpu::TensorSpec& missing : engine.tensors()) {
+  for (const ParameterSpec& missing : parameters_of(model->plan())) {
     const auto lookup = [&](const std::string& name) { return name == missing.name ? nullptr : ones.data(); };
     try {
-      engine.assign(lookup, false);
+      engine->assign(lookup, false);
       ADD_FAILURE() << missing.name << " is not missed";
     } catch (const std::invalid_argument& error) {
       EXPECT_NE(std::string(error.what()).find(missing.name), std::string::npos);
     }
   }
-  engine.assign([&](const std::string&) { return ones.data(); }, false);
-  engine.predict(batch, 1, scaled.data());
+  engine->assign([&](const std::string&) { return ones.data(); }, false);
+  engine->predict(batch, scaled.data());
   const auto no_gradients = [](const std::string&) -> float* { return nullptr; };
-  EXPECT_THROW(engine.gradients(batch, {}, 1, no_slope, scaled.data(), no_gradients), std::invalid_argument) << "weights for predictions only";
+  EXPECT_THROW(engine->gradients(batch, {}, no_slope, scaled.data(), no_gradients), std::invalid_argument) << "weights for predictions only";
 }
 
 TEST(Border, APlanThatContradictsItselfIsRefused) {
   const ModelPlan good = make_model({"graphormer", &encoding_from_string("graphormer")})->plan();
-  EXPECT_NO_THROW(cpu::Model{good});
+  EXPECT_NO_THROW(make_engine(good));
   const std::vector<std::function<void(ModelPlan&)>> changes{
       [](ModelPlan& p) { p.encoder.heads = 0; },
       [](ModelPlan& p) { p.encoder.width = 13; },
@@ -115,7 +116,7 @@ TEST(Border, APlanThatContradictsItselfIsRefused) {
   for (std::size_t k = 0; k < changes.size(); ++k) {
     ModelPlan plan = good;
     changes[k](plan);
-    EXPECT_THROW(cpu::Model{plan}, std::invalid_argument) << k;
+    EXPECT_THROW(make_engine(plan), std::invalid_argument) << k;
   }
 }
 

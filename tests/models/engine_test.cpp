@@ -14,7 +14,7 @@ namespace {
 using torch::Tensor;
 
 const auto make_cpu = [](GraphModel& model) { return CpuBackend(model, 2); };
-const auto make_bf16 = [](GraphModel& model) { return CpuBackend(model, 2, cpu::Precision::bf16); };
+const auto make_bf16 = [](GraphModel& model) { return CpuBackend(model, 2, Precision::bf16); };
 
 class Engine : public testing::TestWithParam<std::tuple<ModelCase, std::string>> {
  protected:
@@ -57,7 +57,7 @@ TEST_P(EngineSizes, Bfloat16) {
     const GraphBatch batch = batch_for(*pair.reference, assorted());
     torch::NoGradGuard no_grad;
     const Tensor wanted = pair.reference->run(batch, {}).values;
-    const double error = relative(CpuBackend(*pair.engine, 2, cpu::Precision::bf16).predict(batch).values, wanted);
+    const double error = relative(CpuBackend(*pair.engine, 2, Precision::bf16).predict(batch).values, wanted);
     EXPECT_LT(error, kBfloat16);
     EXPECT_TRUE(GetParam().width == 2 || error > kFloat32);   // in use; a LayerNorm of two numbers leaves their order
   }
@@ -126,7 +126,7 @@ TEST(EngineBits, PredictionsDependOnTheMoleculeAlone) {
   }
 }
 
-void expect_equal_gradients_on_any_threads(bool grpe, cpu::Precision precision) {
+void expect_equal_gradients_on_any_threads(bool grpe, Precision precision) {
   std::vector<MolecularGraph> graphs = assorted();
   for (unsigned k = 0; k < 60; ++k) graphs.push_back(random_graph(10 + static_cast<int>(k % 20), k));
   const auto one = make_sized({"slim", 2, 80, 80, 8}, grpe), three = make_sized({"slim", 2, 80, 80, 8}, grpe);
@@ -143,8 +143,8 @@ void expect_equal_gradients_on_any_threads(bool grpe, cpu::Precision precision) 
 
 TEST(EngineBits, GradientsDoNotDependOnTheNumberOfThreads) {
   for (const bool grpe : {false, true}) {
-    expect_equal_gradients_on_any_threads(grpe, cpu::Precision::fp32);
-    if (cpu::has_bf16()) expect_equal_gradients_on_any_threads(grpe, cpu::Precision::bf16);
+    expect_equal_gradients_on_any_threads(grpe, Precision::fp32);
+    if (cpu::has_bf16()) expect_equal_gradients_on_any_threads(grpe, Precision::bf16);
   }
 }
 
