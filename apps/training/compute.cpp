@@ -1,9 +1,7 @@
 #include "apps/training/compute.hpp"
 
-#include "apps/programs/shell/log.hpp"
 #include "apps/training/model_factory.hpp"
 #include "apps/scoring/model_file.hpp"
-#include "apps/programs/shell/program.hpp"
 #include "datasets/system/threads.hpp"
 #include "featurize/graph/error.hpp"
 
@@ -27,17 +25,17 @@ void check_compute(const TrainRun& run) {
   const TrainOptions& o = run.options;
   if (!o.freeze.empty() && o.from.empty()) throw UsageError("--freeze keeps what --from RUN brings along: give both");
   if (o.backend == "reference") {
-    if (run.gpu != kNoGpu) throw UsageError("--backend reference computes on the CPU; without it, --device cuda computes on the GPU");
+    if (run.gpu) throw UsageError("--backend reference computes on the CPU; without it, --device cuda computes on the GPU");
     if (o.precision != "fp32") throw UsageError("--precision " + o.precision + " is the engines'; --backend reference has fp32 only");
   }
-  check_device(device_of(run.gpu), precision_from_string(o.precision));
+  check_device(device_of(run.gpu.value_or(kNoGpu)), precision_from_string(o.precision));
 }
 
 Compute make_compute(const TrainRun& run, GraphModel& model) {
   if (run.options.backend == "reference") return {};
   const Precision precision = precision_from_string(run.options.precision);
-  cuda::tell_notes(log_warning);
-  if (run.gpu != kNoGpu) return {nullptr, std::make_shared<cuda::Backend>(model, static_cast<cuda::Math>(precision), run.gpu)};
+  cuda::tell_notes(run.control.warn);
+  if (run.gpu) return {nullptr, std::make_shared<cuda::Backend>(model, static_cast<cuda::Math>(precision), *run.gpu)};
   return {std::make_shared<CpuBackend>(model, thread_count(run.threads), precision), nullptr};
 }
 

@@ -5,9 +5,7 @@
 #include <unordered_map>
 
 #include "apps/training/batches.hpp"
-#include "apps/programs/shell/log.hpp"
 #include "apps/training/model_factory.hpp"
-#include "apps/programs/shell/program.hpp"
 #include "apps/training/trainer.hpp"
 
 namespace molgraph::MOLGRAPH_CUDA {
@@ -29,8 +27,8 @@ LossKind kind_of(Loss loss) {
 class Training : public DeviceTraining {
  public:
   Training(std::shared_ptr<Backend> backend, const GraphModel& model, const MoleculeSet& set,
-           std::function<bool(const std::string&)> decay_exempt, DeviceSum sum)
-      : backend_(std::move(backend)), model_(model), set_(set), decay_exempt_(std::move(decay_exempt)), sum_(std::move(sum)) {
+           std::function<bool(const std::string&)> decay_exempt, DeviceSum sum, RunControl control)
+      : backend_(std::move(backend)), model_(model), set_(set), decay_exempt_(std::move(decay_exempt)), sum_(std::move(sum)), control_(std::move(control)) {
     std::vector<std::int64_t> all(static_cast<std::size_t>(set.size()));
     std::iota(all.begin(), all.end(), std::int64_t{0});
     PackOptions without_paths = model.pack_options();   // the device finds them itself
@@ -40,7 +38,7 @@ class Training : public DeviceTraining {
       engine().add_molecules(make_batch(set, some, without_paths).graph);
     }
     if (!engine().upload_molecules())
-      log_info("The data set takes more than half of the GPU's free memory: it stays in main memory and is sent batch by batch");
+      control_.note("The data set takes more than half of the GPU's free memory: it stays in main memory and is sent batch by batch");
   }
 
   void begin(const TrainerOptions& options, const NamedTensors& state, std::int64_t updates) override {
@@ -89,7 +87,7 @@ class Training : public DeviceTraining {
     const std::int64_t outputs = set_.task.num_outputs();
     std::vector<double> all(molecules.size() * static_cast<std::size_t>(outputs));
     for (std::size_t first = 0; first < molecules.size(); first += kPredictedAtOnce) {
-      if (const int signal = stop_requested()) throw Stopped{signal};
+      control_.stop_if_asked();
       const auto some = std::span(molecules).subspan(first, std::min(kPredictedAtOnce, molecules.size() - first));
       const torch::Tensor scaled = torch::empty({static_cast<std::int64_t>(some.size()), outputs});
       engine().predict_resident(some, scaled.data_ptr<float>());
@@ -126,13 +124,14 @@ class Training : public DeviceTraining {
   const MoleculeSet& set_;
   std::function<bool(const std::string&)> decay_exempt_;
   DeviceSum sum_;
+  RunControl control_;
 };
 
 }  // namespace
 
 std::unique_ptr<DeviceTraining> train_on_device(const std::shared_ptr<Backend>& backend, const GraphModel& model, const MoleculeSet& set,
-                                                const std::function<bool(const std::string&)>& decay_exempt, DeviceSum sum) {
-  return std::make_unique<Training>(backend, model, set, decay_exempt, std::move(sum));
+                                                const std::function<bool(const std::string&)>& decay_exempt, DeviceSum sum, RunControl control) {
+  return std::make_unique<Training>(backend, model, set, decay_exempt, std::move(sum), std::move(control));
 }
 
 }  // namespace molgraph::MOLGRAPH_CUDA

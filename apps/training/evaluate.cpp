@@ -6,7 +6,6 @@
 
 #include "apps/training/batches.hpp"
 #include "apps/training/model_factory.hpp"
-#include "apps/programs/shell/program.hpp"
 
 namespace molgraph {
 namespace {
@@ -16,7 +15,7 @@ constexpr std::int64_t kTokensPerBatch = 4096;
 }  // namespace
 
 std::vector<double> predict_molecules(const RunFunction& run, const PackOptions& pack, const MoleculeSet& set,
-                                      const std::vector<std::int64_t>& indices) {
+                                      const std::vector<std::int64_t>& indices, const RunControl& control) {
   torch::InferenceMode inference;
   const std::int64_t outputs = set.task.num_outputs();
   std::vector<std::size_t> order(indices.size());
@@ -26,7 +25,7 @@ std::vector<double> predict_molecules(const RunFunction& run, const PackOptions&
   });
   std::vector<double> predictions(indices.size() * static_cast<std::size_t>(outputs));
   for (std::size_t start = 0; start < order.size();) {
-    if (const int signal = stop_requested()) throw Stopped{signal};
+    control.stop_if_asked();
     std::vector<std::int64_t> chosen;
     std::int64_t tokens = 0;
     std::size_t end = start;

@@ -5,6 +5,7 @@
 #include <functional>
 #include <vector>
 
+#include "apps/training/run_control.hpp"
 #include "datasets/store/molecule_set.hpp"
 #include "attention/reference/graph_model.hpp"
 
@@ -13,9 +14,9 @@ namespace molgraph {
 using RunFunction = std::function<ModelOutput(const GraphBatch&, const ForwardMode&)>;
 
 /// Predictions [n, outputs] as users see them (target's unit, probabilities), in the order of `indices`.
-/// Molecules are taken by size, in batches of about `kTokensPerBatch` tokens. Throws Stopped if a signal asks to.
+/// Molecules are taken by size, in batches of about `kTokensPerBatch` tokens. Throws Stopped if the run control asks to stop.
 std::vector<double> predict_molecules(const RunFunction& run, const PackOptions& pack, const MoleculeSet& set,
-                                      const std::vector<std::int64_t>& indices);
+                                      const std::vector<std::int64_t>& indices, const RunControl& control = {});
 
 /// Targets [n, T] of the molecules `indices`.
 std::vector<double> targets_of(const MoleculeSet& set, const std::vector<std::int64_t>& indices);

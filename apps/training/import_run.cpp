@@ -1,18 +1,15 @@
 #include "apps/training/import_run.hpp"
 
 #include <algorithm>
-#include <filesystem>
 #include <set>
 
-#include "apps/programs/shell/file_roles.hpp"
-#include "apps/programs/shell/log.hpp"
 #include "apps/training/model_factory.hpp"
 #include "apps/scoring/model_file.hpp"
-#include "apps/programs/shell/program.hpp"
 #include "apps/training/run_claim.hpp"
 #include "apps/training/run_directory.hpp"
 #include "apps/training/warm_start.hpp"
 #include "datasets/archives/torch_archive.hpp"
+#include "datasets/system/readable.hpp"
 #include "featurize/graph/error.hpp"
 #include "graphormer/published.hpp"
 #include "grpe/published.hpp"
@@ -102,11 +99,9 @@ const std::vector<std::string>& import_origins() {
   return origins;
 }
 
-ModelConfig import_run(const ImportOptions& options, const std::string& run) {
+ModelConfig import_run(const ImportOptions& options, const std::string& run, const RunControl& control) {
   const RunDirectory directory{run};
-  refuse_overwriting({{options.weights, "the weights"}}, in_role("--output-dir", directory.files()));
-  refuse_folder_inside({{options.weights, "the weights"}}, {run, "--output-dir"});
-  const RunClaim claim(run, false);
+  const RunClaim claim(run, false, control);
   const StateDict state = read_weights(options.weights);
   const ModelConfig config = config_of(state, options);
   const std::shared_ptr<GraphModel> model = make_model(config, 0);
@@ -124,7 +119,7 @@ ModelConfig import_run(const ImportOptions& options, const std::string& run) {
   for (const auto& item : model->named_parameters()) parameters += item.value().numel();
   for (const auto& [name, tensor] : state) published += tensor.numel();
   const EncoderOptions& e = config.encoder();
-  log_info(options.origin + ": " + std::to_string(e.layers) + " layers x " + std::to_string(e.width) + " (FFN " + std::to_string(e.ffn) +
+  control.note(options.origin + ": " + std::to_string(e.layers) + " layers x " + std::to_string(e.width) + " (FFN " + std::to_string(e.ffn) +
            ", " + std::to_string(e.heads) + " heads), features " + std::string(to_string(config.featurizer.features)) + "; " +
            with_thousands(parameters) + " of its " + with_thousands(published) + " parameters can be asked for; in " + run);
   return config;
@@ -132,10 +127,6 @@ ModelConfig import_run(const ImportOptions& options, const std::string& run) {
 
 void export_run(const std::string& run, const std::string& out) {
   const std::string file = model_file_of(run);
-  std::vector<FileRole> read{{file, "the run's weights"}};
-  if (std::filesystem::is_directory(run))
-    for (FileRole& one : in_role("a file of the run", RunDirectory{run}.files())) read.push_back(std::move(one));
-  refuse_overwriting(read, {{out, "--export"}});
   const LoadedModel loaded = load_model(file);
   if (loaded.config.published().origin.empty())
     throw FileError(file + ": was trained here, so there is no published layout to write it in");

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "apps/scoring/model_config.hpp"
+#include "apps/training/run_control.hpp"
 
 namespace molgraph {
 
@@ -24,7 +25,7 @@ struct ImportOptions {
 
 /// Writes RUN/model.safetensors and returns what it is. Throws UsageError if a run is there already or a flag does not
 /// fit, FileError naming every tensor that is missing, surplus or misshapen.
-ModelConfig import_run(const ImportOptions& options, const std::string& run);
+ModelConfig import_run(const ImportOptions& options, const std::string& run, const RunControl& control = {});
 
 /// Writes the weights of a run that was imported, and perhaps fine-tuned since, as a state dict of its origin. Rows that
 /// no molecule can ask for are zeros; a scaling of the targets goes into the head. Throws FileError if the run was never

@@ -2,9 +2,8 @@
 
 #include <numeric>
 
-#include "apps/programs/shell/log.hpp"
-#include "apps/programs/shell/program.hpp"
 #include "datasets/system/machine.hpp"
+#include "datasets/system/readable.hpp"
 #include "featurize/graph/error.hpp"
 
 namespace molgraph {

@@ -12,10 +12,9 @@
 #include <filesystem>
 #include <fstream>
 
-#include "apps/programs/shell/log.hpp"
-#include "apps/programs/shell/program.hpp"
 #include "apps/training/run_directory.hpp"
 #include "apps/scoring/run_record.hpp"
+#include "datasets/system/readable.hpp"
 
 namespace molgraph {
 namespace {
@@ -82,14 +81,14 @@ std::string this_process() {
 }
 
 /// The lock's file, locked and named after this process.
-int lock(const std::string& folder) {
+int lock(const std::string& folder, const RunControl& control) {
   const std::string path = RunDirectory{folder}.lock();
   while (true) {
     const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (file < 0) throw FileError(shortened(path) + ": cannot write: " + std::strerror(errno));
     const bool locked = ::flock(file, LOCK_EX | LOCK_NB) == 0;
     if (!locked && errno != EWOULDBLOCK) {   // some shared file systems have no locks
-      log_warning(path + ": cannot be locked here (" + std::strerror(errno) + "): nothing keeps a second process out");
+      control.warn(path + ": cannot be locked here (" + std::strerror(errno) + "): nothing keeps a second process out");
     } else if (!locked) {
       std::string holder;
       std::getline(std::ifstream(path), holder);
@@ -127,10 +126,10 @@ bool holds_a_run(const std::string& folder) {
   return std::any_of(names.begin(), names.end(), [&](const std::string& name) { return is_member(name) && holds_weights(folder + "/" + name); });
 }
 
-RunClaim::RunClaim(const std::string& folder, bool resume) : folder_(folder), made_(make_folder(folder)) {
+RunClaim::RunClaim(const std::string& folder, bool resume, const RunControl& control) : folder_(folder), made_(make_folder(folder)) {
   before_ = names_in(folder);
   try {
-    lock_ = lock(folder);
+    lock_ = lock(folder, control);
     if (resume) {
       goes_on_ = fs::exists(RunDirectory{folder}.config());
       if (!goes_on_ && holds_a_run(folder)) {
@@ -140,7 +139,7 @@ RunClaim::RunClaim(const std::string& folder, bool resume) : folder_(folder), ma
     } else if (holds_a_run(folder)) {
       throw UsageError(folder + " holds a run already; choose another --output-dir, or go on with molgraph-train --resume");
     } else if (is_killed_start(folder)) {
-      log_info(folder + ": removing what a start left that never came to a checkpoint");
+      control.note(folder + ": removing what a start left that never came to a checkpoint");
       remove_start(folder, {});
       before_ = names_in(folder);
     } else if (fs::exists(RunDirectory{folder}.config())) {
@@ -169,13 +168,13 @@ RunClaim::~RunClaim() {
   }
 }
 
-std::unique_ptr<RunClaim> claim_free_folder(const std::string& data) {
+std::unique_ptr<RunClaim> claim_free_folder(const std::string& data, const RunControl& control) {
   const std::string stem = fs::path(data).filename().string(), base = "runs/" + stem.substr(0, stem.find('.'));
   for (int i = 1;; ++i) {
     const std::string folder = i == 1 ? base : base + "-" + std::to_string(i);
     if (fs::exists(folder)) continue;
     try {
-      return std::make_unique<RunClaim>(folder, false);
+      return std::make_unique<RunClaim>(folder, false, control);
     } catch (const RunInUse&) {   // begun at the same moment
     }
   }

@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 
+#include "apps/training/run_control.hpp"
 #include "featurize/graph/error.hpp"
 
 namespace molgraph {
@@ -24,7 +25,7 @@ class RunClaim {
  public:
   /// Without `resume`: throws UsageError if the folder holds a run; what a start left that was killed before its first checkpoint is
   /// removed. Throws RunInUse naming the process that has the claim, FileError where the folder cannot be written.
-  RunClaim(const std::string& folder, bool resume);
+  RunClaim(const std::string& folder, bool resume, const RunControl& control = {});
   /// Lets go. If the folder holds no run even now, what this start wrote is removed, and the folders that were made for it.
   ~RunClaim();
   RunClaim(const RunClaim&) = delete;
@@ -40,6 +41,6 @@ class RunClaim {
 };
 
 /// Claims runs/NAME of a data set or table, or runs/NAME-2 ... if it exists.
-std::unique_ptr<RunClaim> claim_free_folder(const std::string& data);
+std::unique_ptr<RunClaim> claim_free_folder(const std::string& data, const RunControl& control = {});
 
 }  // namespace molgraph

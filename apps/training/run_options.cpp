@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "apps/programs/shell/program.hpp"
 #include "apps/training/recipes.hpp"
 #include "datasets/catalogue/catalogue.hpp"
+#include "datasets/system/readable.hpp"
 #include "featurize/graph/error.hpp"
 #include "attention/spec/encodings.hpp"
 
@@ -108,7 +108,6 @@ LoadOptions to_load_options(const TrainOptions& o, int threads) {
   load.table.no_header = o.no_header;
   load.table.smiles_column = o.smiles_column;
   load.table.id_column = o.id_column;
-  load.table.hooks = reading_hooks();
   load.target_columns = o.target_columns;
   if (!o.task_type.empty()) load.task = task_kind_from_string(o.task_type);
   load.positive = o.positive;

@@ -21,7 +21,7 @@ inline constexpr std::int64_t kEpochsWithoutValidation = 100;
 inline constexpr std::int64_t kZincSteps = 20000;
 inline constexpr std::int64_t kZincBatch = 256;
 
-/// How to load the data of these options. Throws UsageError.
+/// How to load the data of these options, without hooks. Throws UsageError.
 LoadOptions to_load_options(const TrainOptions& options, int threads);
 
 /// Decides what the options leave automatic and writes it back, so that config.toml holds every value in use.

@@ -6,7 +6,8 @@
 #include <variant>
 #include <vector>
 
-#include "apps/programs/shell/option_values.hpp"
+
+#include "datasets/system/value_ranges.hpp"
 
 namespace molgraph {
 

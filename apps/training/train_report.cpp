@@ -5,12 +5,9 @@
 #include <limits>
 #include <map>
 
-#include "apps/programs/shell/log.hpp"
 #include "apps/training/metrics.hpp"
-#include "apps/programs/shell/program.hpp"
 #include "apps/training/recipes.hpp"
-#include "apps/training/run_directory.hpp"
-#include "datasets/system/files.hpp"
+#include "datasets/system/readable.hpp"
 #include "datasets/system/text.hpp"
 
 namespace molgraph {
@@ -92,10 +89,6 @@ std::string paper_note(const TrainOptions& options, Metric metric, const std::ar
 
 }  // namespace
 
-std::array<const std::vector<std::int64_t>*, 3> parts_of(const Split& split) {
-  return {&split.train, &split.valid, &split.test};
-}
-
 std::array<double, 3> baseline_of(const LoadedData& data, const std::string& metric) {
   std::array<double, 3> values;
   values.fill(std::numeric_limits<double>::quiet_NaN());
@@ -106,7 +99,7 @@ std::array<double, 3> baseline_of(const LoadedData& data, const std::string& met
   return values;
 }
 
-std::array<double, 3> report_results(const std::string& folder, const LoadedData& data, const TrainOptions& options, const PartPredictions& predictions) {
+Report report_results(const LoadedData& data, const TrainOptions& options, const PartPredictions& predictions) {
   const Metric chosen = metric_from_string(options.metric);
   std::vector<Metric> metrics{chosen};
   if (data.set.task.kind == TaskKind::regression) {
@@ -143,12 +136,10 @@ std::array<double, 3> report_results(const std::string& folder, const LoadedData
   }
   const std::string table = "\n" + with_columns(text("%-6s %9s", "part", "n"), rows, headings, columns);
   if (!options.recipe.empty()) notes += paper_note(options, chosen, reached);
-  write_file_atomically(RunDirectory{folder}.results(), csv);
-  write_stdout(table + notes + "Run directory: " + folder + "\n");
-  return reached;
+  return {csv, table + notes, reached};
 }
 
-void report_folds(const std::string& folder, const std::string& metric, const std::vector<std::array<double, 3>>& folds) {
+Report report_folds(const std::string& metric, const std::vector<std::array<double, 3>>& folds) {
   const char* names[] = {"train", "valid", "test"};
   std::string csv = "part,fold,metric,value\n", notes;
   std::vector<std::string> rows;
@@ -177,9 +168,7 @@ void report_folds(const std::string& folder, const std::string& metric, const st
   for (std::size_t k = 0; k < folds.size(); ++k) line("fold " + std::to_string(k), folds[k]);
   line("mean", mean);
   line("deviation", deviation);
-  write_file_atomically(RunDirectory{folder}.results(), csv);
-  const std::string table = "\n" + with_columns(text("%-9s", metric.c_str()), rows, {names, names + 3}, columns);
-  write_stdout(table + notes + "Run directory: " + folder + " (molgraph-score -m takes it as an ensemble)\n");
+  return {csv, "\n" + with_columns(text("%-9s", metric.c_str()), rows, {names, names + 3}, columns) + notes, mean};
 }
 
 }  // namespace molgraph

@@ -9,12 +9,11 @@
 
 #include "apps/training/batches.hpp"
 #include "apps/training/checkpoint.hpp"
-#include "apps/programs/shell/log.hpp"
 #include "apps/training/optimizer.hpp"
-#include "apps/programs/shell/program.hpp"
 #include "apps/training/validation.hpp"
 #include "datasets/system/files.hpp"
 #include "datasets/splits/splits.hpp"
+#include "datasets/system/readable.hpp"
 #include "datasets/system/text.hpp"
 #include "featurize/graph/error.hpp"
 
@@ -54,6 +53,7 @@ class Loop {
         split_(split),
         options_(options),
         processes_(*options.processes),
+        control_(options.control),
         optimizer_(*model.module, model.decay_exempt, options.weight_decay),
         average_(*model.module, options.ema),
         validation_(options.metric, options.loss, set.task, targets_of(set, split.valid), values_of(model.target_scale)),
@@ -63,11 +63,11 @@ class Loop {
   void resume() {
     if (!processes_.first()) return;
     if (!std::filesystem::exists(last_path_)) {
-      log_info("No checkpoint yet: training starts at the beginning");
+      control_.note("No checkpoint yet: training starts at the beginning");
       return;
     }
     state_ = read_checkpoint(last_path_, options_.identity, tensors());
-    log_info("Going on after epoch " + std::to_string(state_.epoch) + ", step " + std::to_string(state_.step));
+    control_.note("Going on after epoch " + std::to_string(state_.epoch) + ", step " + std::to_string(state_.step));
   }
 
   TrainerResult run() {
@@ -79,7 +79,7 @@ class Loop {
       state_.metrics_csv = "epoch,step,lr,train_loss,valid_" + std::string(to_string(options_.metric)) +
                            (validation_.by_loss() ? ",valid_loss\n" : "\n");
     }
-    if (validation_.by_loss()) log_warning(validation_.warning());
+    if (validation_.by_loss()) control_.warn(validation_.warning());
     write_metrics();
     while (!state_.finished) epoch();
     return {state_.epoch, state_.step, state_.best_epoch, state_.best_value, state_.stopped_early};
@@ -126,7 +126,7 @@ class Loop {
 
   [[noreturn]] void stop(int signal) {
     checkpoint();
-    log_info("Stopped after step " + std::to_string(state_.step) + "; go on with --resume");
+    control_.note("Stopped after step " + std::to_string(state_.step) + "; go on with --resume");
     throw Stopped{signal};
   }
 
@@ -141,7 +141,7 @@ class Loop {
       own_loss_sum_ += losses.sum;
       own_loss_count_ += losses.count;
     }
-    const int signal = stop_requested();
+    const int signal = control_.stop_signal();
     const bool due = processes_.first() && Clock::now() - last_checkpoint_ > kCheckpointEvery;
     std::array<double, 4> all{own_loss_sum_, static_cast<double>(own_loss_count_), signal != 0 ? 1.0 : 0.0, due ? 1.0 : 0.0};
     processes_.sum(std::span(all));
@@ -162,19 +162,18 @@ class Loop {
     const auto batches = (static_cast<std::int64_t>(order.size()) + options_.batch_size - 1) / options_.batch_size;
     model_.module->train();
     {
-      Progress progress("Epoch " + std::to_string(state_.epoch + 1), "molecules",
-                        static_cast<std::int64_t>(split_.train.size()));
+      const auto molecules = static_cast<std::int64_t>(split_.train.size());
+      const WorkInProgress work(control_, "Epoch " + std::to_string(state_.epoch + 1), "molecules", molecules);
       const auto after_update = [&] {
         ++state_.batch;
-        const bool asked = processes_.alone() && stop_requested() != 0;
+        const bool asked = processes_.alone() && control_.stop_signal() != 0;
         const bool last = state_.batch == batches || state_.step == options_.total_steps;
         if (!model_.device || state_.step % kLossEvery == 0 || last || asked) {
           const Agreement agreed = agree();
           if (agreed.signal != 0 && state_.batch < batches) stop(agreed.signal);
           if (agreed.checkpoint && state_.batch < batches) checkpoint();
         }
-        progress.update(std::min(state_.batch * options_.batch_size, static_cast<std::int64_t>(split_.train.size())),
-                        "loss " + sensible_number(mean_loss()));
+        work.advance(std::min(state_.batch * options_.batch_size, molecules), molecules, "loss " + sensible_number(mean_loss()));
       };
       if (model_.device) {
         while (state_.step < options_.total_steps && state_.batch < batches) {
@@ -267,10 +266,10 @@ class Loop {
     state_.metrics_csv += std::to_string(state_.epoch) + "," + std::to_string(state_.step) + "," +
                           float_text(lr) + "," + float_text(loss) + (validation_.by_loss() ? ",," : ",") + valid_text + "\n";
     write_metrics();
-    log_info(text("epoch %3lld  step %6lld  lr %.2e  train loss %9s", static_cast<long long>(state_.epoch),
-                  static_cast<long long>(state_.step), lr, sensible_number(loss).c_str()) +
-             (valid_text.empty() ? "" : text("  valid %s %9s", validation_.name().c_str(),
-                                             sensible_number(std::stod(valid_text)).c_str())) + note);
+    control_.note(text("epoch %3lld  step %6lld  lr %.2e  train loss %9s", static_cast<long long>(state_.epoch),
+                       static_cast<long long>(state_.step), lr, sensible_number(loss).c_str()) +
+                  (valid_text.empty() ? "" : text("  valid %s %9s", validation_.name().c_str(),
+                                                  sensible_number(std::stod(valid_text)).c_str())) + note);
     state_.batch = 0;
     state_.loss_sum = 0;
     state_.loss_count = 0;
@@ -293,7 +292,7 @@ class Loop {
     double asked = 0;
     int signal = SIGTERM;
     try {
-      own = model_.device ? model_.device->predict(molecules) : predict_molecules(model_.run, model_.pack, set_, molecules);
+      own = model_.device ? model_.device->predict(molecules) : predict_molecules(model_.run, model_.pack, set_, molecules, control_);
     } catch (const Stopped& stopped) {
       asked = 1;
       signal = stopped.signal;
@@ -316,6 +315,7 @@ class Loop {
   const Split& split_;
   const TrainerOptions& options_;
   Processes& processes_;
+  const RunControl& control_;
   Optimizer optimizer_;
   WeightAverage average_;
   Validation validation_;

@@ -15,6 +15,7 @@
 #include "apps/training/loss.hpp"
 #include "apps/training/metrics.hpp"
 #include "apps/training/processes.hpp"
+#include "apps/training/run_control.hpp"
 #include "datasets/store/molecule_set.hpp"
 
 namespace molgraph {
@@ -55,6 +56,7 @@ struct TrainerOptions {
   std::string folder;              ///< the run directory: metrics.csv and checkpoints/ are written there
   std::string identity;            ///< what the run is; a checkpoint of another identity is refused
   std::shared_ptr<Processes> processes = std::make_shared<Processes>();   ///< who trains together; the first of them writes
+  RunControl control;              ///< may stop the training, and hears of it
 };
 
 /// Learning rate of update s = 1..S: linear up to the peak at W, then linear down to end_lr at S.
@@ -70,7 +72,7 @@ struct TrainerResult {
 /// Trains until the steps or the patience are used up, going on from folder/checkpoints/last.safetensors if `resume` and
 /// that file exists. checkpoints/best.safetensors ends as the model with the best validation (the last one without any).
 /// Where the validation part cannot give the metric (one class only), its loss chooses the epoch, with a warning.
-/// On SIGINT or SIGTERM, to any of the processes, it writes a checkpoint and throws Stopped in all of them. Throws RunError
+/// When the run control of any of the processes asks to stop, it writes a checkpoint and throws Stopped in all of them. Throws RunError
 /// when the loss or a prediction is not finite, DataError if the processes' data or options differ.
 TrainerResult train(const Trainable& model, const MoleculeSet& set, const Split& split, const TrainerOptions& options,
                     bool resume);

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "apps/programs/shell/program.hpp"
+#include "datasets/system/readable.hpp"
 #include "featurize/graph/error.hpp"
 
 namespace molgraph {

@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <cmath>
 
+#include "datasets/system/readable.hpp"
 #include "featurize/graph/error.hpp"
 
 namespace molgraph {

@@ -87,13 +87,12 @@ const std::vector<Room> kTable{
 const std::map<std::string, Names> kNotYet{
     {"apps/programs/batch", {"attention/cuda"}},
     {"apps/scoring", {"attention/cpu", "attention/cpu/kernels", "attention/cuda"}},
-    {"apps/training", {"apps/programs/shell", "attention/cpu", "attention/cuda"}},
+    {"apps/training", {"attention/cpu", "attention/cuda"}},
     {"attention/cuda", {"attention/cpu", "attention/cpu/kernels", "tests/cuda_emulator"}},
     {"attention/reference", {"attention/cpu", "attention/cuda"}},
     {"attention_cuda", {"attention_cpu"}},
     {"attention", {"attention_cpu", "attention_cuda"}},
     {"predictor", {"attention_cpu", "attention_cuda"}},
-    {"trainer", {"program_shell"}},
 };
 const Names kToCome{"attention/formula", "attention/engine.cpp", "attention_engine", "attention_formula"};
 

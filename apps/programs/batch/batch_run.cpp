@@ -11,6 +11,7 @@
 #include "apps/programs/shell/option_values.hpp"
 #include "apps/scoring/side_files.hpp"
 #include "datasets/system/files.hpp"
+#include "datasets/system/readable.hpp"
 #include "featurize/graph/error.hpp"
 #include "attention/cuda/memory.hpp"
 

@@ -12,6 +12,7 @@
 #include "apps/scoring/side_files.hpp"
 #include "datasets/system/files.hpp"
 #include "datasets/load.hpp"
+#include "datasets/system/readable.hpp"
 #include "datasets/system/text.hpp"
 #include "featurize/graph/error.hpp"
 

@@ -1,16 +1,27 @@
 // molgraph-import: published Graphormer and GRPE weights to a run directory, and back.
 #include <CLI/CLI.hpp>
+#include <filesystem>
 
 #include "apps/programs/shell/file_roles.hpp"
-#include "apps/training/import_run.hpp"
-#include "apps/scoring/model_limits.hpp"
+#include "apps/programs/shell/log.hpp"
 #include "apps/programs/shell/option_values.hpp"
 #include "apps/programs/shell/program.hpp"
+#include "apps/scoring/model_limits.hpp"
+#include "apps/training/import_run.hpp"
 #include "apps/training/run_directory.hpp"
+#include "apps/training/warm_start.hpp"
 #include "featurize/graph/error.hpp"
 
 namespace molgraph {
 namespace {
+
+/// What an export reads.
+std::vector<FileRole> files_of_run(const std::string& run) {
+  std::vector<FileRole> read{{model_file_of(run), "the run's weights"}};
+  if (std::filesystem::is_directory(run))
+    for (FileRole& one : in_role("a file of the run", RunDirectory{run}.files())) read.push_back(std::move(one));
+  return read;
+}
 
 int body(const std::vector<std::string>& arguments) {
   ImportOptions options;
@@ -43,12 +54,16 @@ int body(const std::vector<std::string>& arguments) {
       if (line.given(flag)) throw UsageError(std::string(flag) + " is for importing; a run knows where it came from");
     }
     refuse_overwriting(config, {{out, "--export"}});
+    refuse_overwriting(files_of_run(options.weights), {{out, "--export"}});
     export_run(options.weights, out);
     return kExitDone;
   }
   if (options.origin.empty()) throw UsageError("--origin is needed: the code that the weights belong to");
   refuse_overwriting(config, in_role("--output-dir", RunDirectory{run}.files()));
-  import_run(options, run);
+  const std::vector<FileRole> weights{{options.weights, "the weights"}};
+  refuse_overwriting(weights, in_role("--output-dir", RunDirectory{run}.files()));
+  refuse_folder_inside(weights, {run, "--output-dir"});
+  import_run(options, run, {.note = log_info, .warn = log_warning});
   return kExitDone;
 }
 

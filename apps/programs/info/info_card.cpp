@@ -13,6 +13,7 @@
 #include "apps/scoring/run_record.hpp"
 #include "datasets/archives/safetensors.hpp"
 #include "datasets/store/store.hpp"
+#include "datasets/system/readable.hpp"
 #include "datasets/tables/table_reader.hpp"
 #include "featurize/graph/error.hpp"
 

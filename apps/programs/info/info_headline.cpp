@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "apps/programs/shell/program.hpp"
+#include "datasets/system/readable.hpp"
 #include "datasets/system/text.hpp"
 
 namespace molgraph {

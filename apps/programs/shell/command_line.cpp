@@ -9,6 +9,7 @@
 #include "apps/programs/shell/option_values.hpp"
 #include "apps/programs/shell/program.hpp"
 #include "apps/programs/shell/progress_bar.hpp"
+#include "datasets/system/readable.hpp"
 #include "featurize/graph/error.hpp"
 #include "featurize/graph/pair_relations.hpp"
 
@@ -197,39 +198,7 @@ std::vector<std::string> arguments_of_config(const CLI::App& app, const std::str
   return result;
 }
 
-std::size_t edit_distance(const std::string& a, const std::string& b) {
-  std::vector<std::vector<std::size_t>> cost(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
-  for (std::size_t i = 0; i <= a.size(); ++i) {
-    for (std::size_t j = 0; j <= b.size(); ++j) {
-      if (i == 0 || j == 0) {
-        cost[i][j] = i + j;
-        continue;
-      }
-      cost[i][j] = std::min({cost[i - 1][j] + 1, cost[i][j - 1] + 1, cost[i - 1][j - 1] + (a[i - 1] != b[j - 1])});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
-        cost[i][j] = std::min(cost[i][j], cost[i - 2][j - 2] + 1);
-      }
-    }
-  }
-  return cost[a.size()][b.size()];
-}
-
 }  // namespace
-
-std::string closest_word(const std::string& word, const std::vector<std::string>& candidates) {
-  std::string best;
-  std::size_t least = std::max<std::size_t>(2, word.size() / 3) + 1;
-  for (const std::string& candidate : candidates) {
-    // A beginning of three letters or more is as good as one wrong letter: "--epoch-number" is not, "--thr" is.
-    const bool begins = word.size() >= 3 && candidate.rfind(word, 0) == 0;
-    const std::size_t distance = begins ? 1 : edit_distance(word, candidate);
-    if (distance < least) {
-      least = distance;
-      best = candidate;
-    }
-  }
-  return best;
-}
 
 TableOptions TableFlags::options() const {
   TableOptions options = table;

@@ -3,9 +3,6 @@
 #include <spdlog/sinks/basic_file_sink.h>
 #include <spdlog/spdlog.h>
 
-#include <cstdarg>
-#include <cstdio>
-
 #include "featurize/graph/error.hpp"
 
 namespace molgraph {
@@ -31,16 +28,5 @@ LogFile::LogFile(const std::string& path) : state_(new State) {
 }
 
 LogFile::~LogFile() { std::erase(spdlog::default_logger()->sinks(), state_->sink); }
-
-std::string text(const char* format, ...) {
-  std::va_list arguments, again;
-  va_start(arguments, format);
-  va_copy(again, arguments);
-  std::string result(static_cast<std::size_t>(std::vsnprintf(nullptr, 0, format, arguments)), '\0');
-  std::vsnprintf(result.data(), result.size() + 1, format, again);
-  va_end(again);
-  va_end(arguments);
-  return result;
-}
 
 }  // namespace molgraph

@@ -24,7 +24,4 @@ class LogFile {
   std::unique_ptr<State> state_;
 };
 
-/// printf into a string.
-[[gnu::format(printf, 1, 2)]] std::string text(const char* format, ...);
-
 }  // namespace molgraph

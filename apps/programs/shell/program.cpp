@@ -146,11 +146,6 @@ int run_program(int argc, char** argv, const std::function<int(const std::vector
   }
 }
 
-std::string shortened(const std::string& path) {
-  constexpr std::size_t kEnd = 100;
-  return path.size() <= 3 * kEnd ? path : path.substr(0, kEnd) + " ... " + path.substr(path.size() - kEnd);
-}
-
 void catch_stop_signals() {
   struct sigaction action {};
   action.sa_handler = on_stop_signal;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "datasets/catalogue/download.hpp"
+#include "datasets/system/stopped.hpp"
 #include "datasets/tables/table_reader.hpp"
 
 namespace CLI {
@@ -23,10 +24,6 @@ namespace molgraph {
 /// Exit codes of every program; a program stopped by a signal ends with 128 + its number (130, 143).
 enum ExitCode : int { kExitDone = 0, kExitFailed = 1, kExitUsage = 2, kExitData = 3, kExitFile = 4 };
 
-/// Thrown where a program has saved what it could after SIGINT or SIGTERM; run_program() ends with 128 + signal.
-struct Stopped {
-  int signal;
-};
 /// Thrown when the reader of standard output has gone (`| head`); run_program() ends quietly with code 0.
 struct ClosedPipe {};
 /// Thrown to end early and well, after --help or --version.
@@ -35,7 +32,8 @@ struct EndProgram {
 };
 
 /// The body of a main(): sets up the log (spdlog, to stderr), runs `body` with the arguments after the program's name,
-/// and turns exceptions into one line on stderr and an exit code: UsageError 2, DataError 3, FileError 4, RunError and others 1.
+/// and turns exceptions into one line on stderr and an exit code: UsageError 2, DataError 3, FileError 4, RunError and others 1; Stopped
+/// is 128 + its signal.
 int run_program(int argc, char** argv, const std::function<int(const std::vector<std::string>& arguments)>& body);
 
 /// LibTorch's OpenMP threads spin while they wait: on a machine that does anything else, training then slows down
@@ -106,9 +104,6 @@ class CommandLine {
   std::unique_ptr<State> state_;
 };
 
-/// The entry of `candidates` that `word` was probably meant to be, or "" (edit distance with transpositions).
-std::string closest_word(const std::string& word, const std::vector<std::string>& candidates);
-
 // --- signals and pipes ---
 
 /// From now on the first SIGINT or SIGTERM only sets a flag; a second one ends the process at once.
@@ -155,16 +150,5 @@ DownloadOptions downloads_shown();
 /// For tables that people read: what is decided about them is said on the log, each thing once and not of very many
 /// inputs; a signal ends the reading with Stopped.
 ReadingHooks reading_hooks();
-
-/// "1,234,567"
-std::string with_thousands(std::int64_t value);
-/// Results for people, to four significant digits: "0.1234", "12.30", "12,346"; from 1e-4 down and 1e9 up "1.234e-05"; "-" for NaN.
-std::string sensible_number(double value);
-/// A column of them: as many decimals for all as give the largest four digits and the smallest three, at most six.
-std::vector<std::string> sensible_column(const std::vector<double>& values);
-/// A path for messages, its middle left out if it is longer than a few lines.
-std::string shortened(const std::string& path);
-/// "4.2 s", "3 min 05 s", "2 h 10 min"
-std::string duration_text(double seconds);
 
 }  // namespace molgraph

@@ -13,6 +13,7 @@
 
 #include "apps/programs/shell/program.hpp"
 #include "apps/programs/shell/progress_bar.hpp"
+#include "datasets/system/readable.hpp"
 
 namespace molgraph {
 namespace {
@@ -122,86 +123,6 @@ DownloadOptions downloads_shown() {
     return stop_requested() == 0;
   };
   return options;
-}
-
-std::string with_thousands(std::int64_t value) {
-  const std::string digits = std::to_string(value);
-  std::string text;
-  for (std::size_t i = 0; i < digits.size(); ++i) {
-    const bool behind_digit = i > 0 && digits[i - 1] != '-';
-    if (behind_digit && (digits.size() - i) % 3 == 0) text += ',';
-    text += digits[i];
-  }
-  return text;
-}
-
-namespace {
-
-constexpr int kDigits = 4;
-constexpr double kSmallest = 1e-4, kLargest = 1e9;   // between them no exponent is needed
-
-/// Digits before the point: 3 for 123.4, -1 for 0.0123, as the number is after rounding to kDigits digits.
-int magnitude(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.*e", kDigits - 1, std::abs(value));
-  return std::atoi(std::strchr(text, 'e') + 1) + 1;
-}
-
-bool needs_exponent(double value) {
-  return value != 0 && (!(std::abs(value) >= kSmallest) || !(std::abs(value) < kLargest));
-}
-
-std::string with_decimals(double value, int decimals) {
-  char text[64];
-  if (std::isnan(value)) return "-";
-  if (needs_exponent(value)) {
-    std::snprintf(text, sizeof text, "%.*e", kDigits - 1, value);
-    return text;
-  }
-  if (decimals == 0 && std::abs(value) >= 1000) return with_thousands(std::llround(value));
-  std::snprintf(text, sizeof text, "%.*f", decimals, value);
-  return text;
-}
-
-}  // namespace
-
-std::string sensible_number(double value) {
-  const bool plain = std::isfinite(value) && value != 0;
-  return with_decimals(value, plain ? std::max(0, kDigits - magnitude(value)) : kDigits);
-}
-
-std::vector<std::string> sensible_column(const std::vector<double>& values) {
-  constexpr int kMostDecimals = 6;
-  double largest = 0, smallest = kLargest;
-  for (const double value : values) {
-    if (std::isnan(value) || value == 0 || needs_exponent(value)) continue;
-    largest = std::max(largest, std::abs(value));
-    smallest = std::min(smallest, std::abs(value));
-  }
-  int decimals = kDigits;
-  if (largest > 0) {
-    decimals = std::max(kDigits - magnitude(largest), std::min(kDigits - 1 - magnitude(smallest), kMostDecimals));
-    decimals = std::clamp(decimals, 0, kMostDecimals);
-  }
-  std::vector<std::string> column;
-  for (const double value : values) column.push_back(with_decimals(value, decimals));
-  return column;
-}
-
-std::string duration_text(double seconds) {
-  char text[48];
-  if (!(seconds < 1e9)) return "a long time";
-  const auto whole = static_cast<long>(std::llround(seconds));
-  if (seconds < 9.95) {
-    std::snprintf(text, sizeof text, "%.1f s", seconds);
-  } else if (whole < 60) {
-    std::snprintf(text, sizeof text, "%ld s", whole);
-  } else if (whole < 3600) {
-    std::snprintf(text, sizeof text, "%ld min %02ld s", whole / 60, whole % 60);
-  } else {
-    std::snprintf(text, sizeof text, "%ld h %02ld min", whole / 3600, whole % 3600 / 60);
-  }
-  return text;
 }
 
 }  // namespace molgraph

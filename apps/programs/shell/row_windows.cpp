@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "apps/programs/shell/program.hpp"
+#include "datasets/system/readable.hpp"
 #include "datasets/tables/targets.hpp"
 #include "featurize/smiles/chemistry.hpp"
 #include "featurize/graph/error.hpp"

@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <filesystem>
 #include <functional>
+#include <optional>
 
 #include "apps/programs/shell/file_roles.hpp"
+#include "apps/programs/shell/log.hpp"
 #include "apps/programs/shell/option_values.hpp"
 #include "apps/programs/shell/program.hpp"
+#include "apps/programs/train/shell_control.hpp"
 #include "apps/training/recipes.hpp"
 #include "apps/training/run_claim.hpp"
 #include "apps/training/run_directory.hpp"
@@ -143,13 +146,14 @@ void check_roles(const TrainRun& run, const Call& call) {
 
 /// The folder that is trained in, claimed for this process.
 std::unique_ptr<RunClaim> claim_folder(const TrainRun& run, const Call& call) {
-  if (run.folder.empty()) return claim_free_folder(run.options.data[0]);
-  return std::make_unique<RunClaim>(run.folder, call.resume);
+  if (run.folder.empty()) return claim_free_folder(run.options.data[0], run.control);
+  return std::make_unique<RunClaim>(run.folder, call.resume, run.control);
 }
 
 /// What is trained, from the command line and, with --resume, from the run itself. Throws UsageError.
-TrainRun training_asked_for(const std::vector<std::string>& arguments, const TrainOptions& options, const Call& call) {
+TrainRun training_asked_for(const std::vector<std::string>& arguments, const TrainOptions& options, const Call& call, const RunControl& control) {
   TrainRun run;
+  run.control = control;
   if (call.resume && call.output.empty()) throw UsageError("--resume needs --output-dir: the run to go on with");
   if (call.resume && std::filesystem::exists(call.output + "/config.toml")) {
     run.options = options_to_resume(arguments, call);
@@ -182,19 +186,25 @@ int body(const std::vector<std::string>& arguments) {
   const auto processes = std::make_shared<Processes>(place_from_environment());
   catch_stop_signals();
   if (!processes->first()) log_errors_only();
+  const RunControl control = shell_control();
   std::unique_ptr<RunClaim> claim;   // the first process's; ends behind the training
+  std::optional<LogFile> log;        // likewise
   TrainRun run = training_agreed_on(*processes, [&, &options = options, &call = call] {
-    TrainRun asked = training_asked_for(arguments, options, call);
+    TrainRun asked = training_asked_for(arguments, options, call, control);
     claim = claim_folder(asked, call);
     asked.folder = claim->folder();
+    log.emplace(RunDirectory{asked.folder}.log());
     return asked;
   });
+  run.control = control;
+  run.program = version_text();
   run.named = call.named;
   const ProcessPlace& place = processes->place();
   run.processes = processes;
   run.resume = call.resume;
   run.threads = call.common.threads > 0 ? call.common.threads : std::max(1, usable_cores() / place.local_count);
-  run.gpu = call.common.device == "cuda" ? place.local_rank : gpu_of_device(call.common.device);
+  const int gpu = call.common.device == "cuda" ? place.local_rank : gpu_of_device(call.common.device);
+  if (gpu != kNoGpu) run.gpu = gpu;
   run_training(run);
   return kExitDone;
 }

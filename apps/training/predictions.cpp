@@ -1,0 +1,61 @@
+#include "apps/training/predictions.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "datasets/archives/npy.hpp"
+#include "datasets/system/readable.hpp"
+
+namespace molgraph {
+
+std::array<const std::vector<std::int64_t>*, 3> parts_of(const Split& split) { return {&split.train, &split.valid, &split.test}; }
+
+void AllPredictions::add_share(const AllPredictions& one, double share) {
+  const auto add = [share](std::vector<double>& to, const std::vector<double>& from) {
+    to.resize(from.size());
+    for (std::size_t i = 0; i < from.size(); ++i) to[i] += from[i] * share;
+  };
+  for (std::size_t p = 0; p < parts.size(); ++p) add(parts[p], one.parts[p]);
+  for (const auto& [name, values] : one.hidden) add(hidden[name], values);
+  if (output_scale.empty()) output_scale = one.output_scale;
+  for (std::size_t o = 0; o < output_scale.size(); ++o) output_scale[o] = std::min(output_scale[o], one.output_scale[o]);
+}
+
+AllPredictions predict_all(const RunFunction& run, const PackOptions& pack, const LoadedData& data, const RunControl& control) {
+  AllPredictions all;
+  for (std::size_t p = 0; p < all.parts.size(); ++p) {
+    all.parts[p] = predict_molecules(run, pack, data.set, *parts_of(data.split)[p], control);
+  }
+  for (const auto& [name, molecules] : data.hidden_parts) {
+    std::vector<std::int64_t> present;
+    for (const std::int64_t g : molecules)
+      if (g >= 0) present.push_back(g);
+    const std::vector<double> values = predict_molecules(run, pack, data.set, present, control);
+    std::vector<double>& rows = all.hidden[name];
+    std::size_t next = 0;
+    for (const std::int64_t g : molecules) rows.push_back(g >= 0 ? values[next++] : std::numeric_limits<double>::quiet_NaN());
+  }
+  return all;
+}
+
+void write_submissions(const std::string& folder, const LoadedData& data, const AllPredictions& predictions, const RunControl& control) {
+  if (data.set.task.num_outputs() != 1) return;
+  const TargetStatistics train = target_statistics(data.set, data.split.train);
+  for (const auto& [part, predicted] : predictions.hidden) {
+    std::vector<float> values(predicted.begin(), predicted.end());
+    std::int64_t missing = 0;
+    for (float& value : values) {
+      if (!std::isnan(value)) continue;
+      value = static_cast<float>(train.mean[0]);
+      ++missing;
+    }
+    const std::string name = data.set.source.name == "pcqm4mv2" ? "pcqm4m-v2" : data.set.source.name;
+    const std::string path = folder + "/y_pred_" + name + (part == "test" ? "" : "_" + part) + ".npz";
+    write_npz_vector(path, "y_pred", values);
+    control.note("Submission of " + with_thousands(static_cast<std::int64_t>(values.size())) + " rows: " + path);
+    if (missing > 0) control.warn(std::to_string(missing) + " of its rows have no molecule and get the training mean");
+  }
+}
+
+}  // namespace molgraph

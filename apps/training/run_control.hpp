@@ -1,0 +1,59 @@
+// What a training asks of the program around it, and what it tells it. The library itself looks at no signal, draws no progress bar
+// and writes no log.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "datasets/catalogue/download.hpp"
+#include "datasets/system/stopped.hpp"
+#include "datasets/tables/reading_hooks.hpp"
+
+namespace molgraph {
+
+/// As it stands, nobody stops a training and nobody hears of it. All functions are called by the thread that trains.
+struct RunControl {
+  /// The signal that asked this process to stop, 0 = none. Asked between two pieces of work.
+  std::function<int()> stop_signal = [] { return 0; };
+  std::function<void(const std::string& line)> note = [](const std::string&) {};
+  std::function<void(const std::string& line)> warn = [](const std::string&) {};
+  /// The table of results, at the end of a training.
+  std::function<void(const std::string& text)> report = [](const std::string&) {};
+  /// A piece of work begins: "Featurising", "molecules"; `total` 0 = not known yet. One at a time.
+  std::function<void(const std::string& what, const std::string& unit, std::int64_t total)> begin =
+      [](const std::string&, const std::string&, std::int64_t) {};
+  /// So much of it is done; cheap. `note` is what else is of interest, such as "loss 0.123".
+  std::function<void(std::int64_t done, std::int64_t total, const std::string& note)> advance =
+      [](std::int64_t, std::int64_t, const std::string&) {};
+  std::function<void()> end = [] {};
+  ReadingHooks reading{};       ///< of the tables
+  DownloadOptions download{};   ///< of a named data set that is not there
+
+  void warn_of(const std::vector<std::string>& lines) const {
+    for (const std::string& line : lines) warn(line);
+  }
+  /// Throws Stopped if a signal asked to stop.
+  void stop_if_asked() const {
+    if (const int signal = stop_signal()) throw Stopped{signal};
+  }
+};
+
+/// A piece of work, from RunControl::begin to RunControl::end.
+class WorkInProgress {
+ public:
+  WorkInProgress(const RunControl& control, const std::string& what, const std::string& unit, std::int64_t total) : control_(control) {
+    control_.begin(what, unit, total);
+  }
+  ~WorkInProgress() { control_.end(); }
+  WorkInProgress(const WorkInProgress&) = delete;
+  WorkInProgress& operator=(const WorkInProgress&) = delete;
+
+  void advance(std::int64_t done, std::int64_t total, const std::string& note = {}) const { control_.advance(done, total, note); }
+
+ private:
+  const RunControl& control_;
+};
+
+}  // namespace molgraph

@@ -1,0 +1,75 @@
+#include "apps/training/run_inputs.hpp"
+
+#include <filesystem>
+
+#include "apps/scoring/model_file.hpp"
+#include "apps/training/run_options.hpp"
+#include "apps/training/warm_start.hpp"
+#include "attention/spec/missing_rows.hpp"
+#include "datasets/system/readable.hpp"
+#include "datasets/system/text.hpp"
+#include "featurize/graph/error.hpp"
+
+namespace molgraph {
+namespace {
+
+LoadedData load(const TrainRun& run, const TrainOptions& options, const std::optional<StartingPoint>& start) {
+  const WorkInProgress work(run.control, "Reading and featurising", "molecules", 0);
+  LoadOptions load = to_load_options(options, run.threads);
+  load.table.hooks = run.control.reading;
+  load.download = run.control.download;
+  if (start && !start->config.missing().empty()) {
+    load.unsupported = [&config = start->config](const GraphView& graph) {
+      return missing_rows_reason(graph, config.max_distance(), config.missing());
+    };
+  }
+  return load_data(load, [&](std::int64_t done, std::int64_t total) {
+    run.control.stop_if_asked();
+    work.advance(done, total);
+  });
+}
+
+void tell(const LoadedData& data, const RunControl& control) {
+  const MoleculeSet& set = data.set;
+  control.note(text("%s molecules (%zu rejected), split %s: %zu train, %zu valid, %zu test", with_thousands(set.size()).c_str(),
+                    set.rejected.size(), data.split_name.c_str(), data.split.train.size(), data.split.valid.size(),
+                    data.split.test.size()));
+  std::vector<std::string> targets;
+  for (std::size_t t = 0; t < set.task.names.size(); ++t) {
+    targets.push_back(set.task.names[t] + (set.task.units[t].empty() ? "" : " [" + set.task.units[t] + "]"));
+  }
+  control.note("Targets (" + std::string(to_string(set.task.kind)) + "): " + list_of(targets));
+  for (const auto& note : data.notes) control.note(note);
+  control.warn_of(data.warnings);
+}
+
+LoadedData load_together(const TrainRun& run, const TrainOptions& options, const std::optional<StartingPoint>& start) {
+  const bool named = !std::filesystem::exists(options.data.front()), goes_first = run.processes->place().local_rank == 0;
+  if (!named || run.processes->alone()) return load(run, options, start);
+  LoadedData data;
+  if (goes_first) data = load(run, options, start);
+  run.processes->wait();
+  if (!goes_first) data = load(run, options, start);
+  return data;
+}
+
+}  // namespace
+
+std::optional<StartingPoint> starting_point(const TrainOptions& options) {
+  if (options.from.empty()) return std::nullopt;
+  const std::string file = model_file_of(options.from);
+  StartingPoint start{file, read_model_config(read_model_file(file), file)};
+  const std::string features(to_string(start.config.featurizer.features));
+  if (!options.features.empty() && options.features != features) {
+    throw UsageError("--features " + options.features + " contradicts " + options.from + ", which --from names: it was trained on " + features);
+  }
+  return start;
+}
+
+LoadedData load_run_data(const TrainRun& run, const TrainOptions& options, const std::optional<StartingPoint>& start) {
+  LoadedData data = load_together(run, options, start);
+  tell(data, run.control);
+  return data;
+}
+
+}  // namespace molgraph

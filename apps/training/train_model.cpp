@@ -1,0 +1,110 @@
+#include "apps/training/train_model.hpp"
+
+#include <filesystem>
+
+#include "apps/scoring/model_file.hpp"
+#include "apps/training/compute.hpp"
+#include "apps/training/cuda_training.hpp"
+#include "apps/training/model_factory.hpp"
+#include "apps/training/nccl.hpp"
+#include "apps/training/run_directory.hpp"
+#include "apps/training/run_options.hpp"
+#include "apps/training/warm_start.hpp"
+#include "datasets/system/readable.hpp"
+
+namespace molgraph {
+namespace {
+
+constexpr double kLongRun = 24 * 3600.0;  ///< seconds
+
+/// By mean and standard deviation of every training target; a constant target keeps scale 1.
+void scale_targets(const MoleculeSet& set, const Split& split, GraphModel& model) {
+  const TargetStatistics train = target_statistics(set, split.train);
+  std::vector<double> scale = train.deviation;
+  for (double& deviation : scale)
+    if (deviation <= 1e-12) deviation = 1;
+  model.set_target_scaling(torch::tensor(train.mean, torch::kFloat64), torch::tensor(scale, torch::kFloat64));
+}
+
+void freeze(const std::string& what, GraphModel& model) {
+  if (what.empty()) return;
+  for (auto& item : model.named_parameters()) {
+    if (!item.key().starts_with("head.")) item.value().set_requires_grad(false);
+  }
+}
+
+void tell_estimate(double step_seconds, const TrainerOptions& t) {
+  const double whole = step_seconds * static_cast<double>(t.total_steps);
+  t.control.note(text("One update of %lld molecules takes %s s here: %s steps (%lld epochs) take about %s%s",
+                static_cast<long long>(t.batch_size), sensible_number(step_seconds).c_str(), with_thousands(t.total_steps).c_str(),
+                static_cast<long long>(t.epochs), duration_text(whole).c_str(),
+                t.patience > 0 ? " at most (training stops early)" : ""));
+  if (whole > kLongRun) t.control.warn("That is long on this machine; --steps N makes a shorter schedule");
+}
+
+/// The model of one member, initialised or with the weights of another run.
+std::shared_ptr<GraphModel> start_model(const TrainOptions& options, const ModelConfig& config, const LoadedData& data,
+                                        const std::optional<StartingPoint>& start, const RunControl& control) {
+  const std::shared_ptr<GraphModel> model = make_model(config, options.seed);
+  bool scale = options.scale_targets && data.set.task.kind == TaskKind::regression;
+  if (start) {
+    const WarmStart warm = warm_start(start->file, start->config, config, *model);
+    scale = scale && warm.new_head;
+    control.note("Weights from " + start->file + (warm.new_head ? ", with a new head for these targets" : "") +
+             (warm.fresh.empty() ? "" : ", with a new gate of ones"));
+  }
+  if (scale) scale_targets(data.set, data.split, *model);
+  freeze(options.freeze, *model);
+  return model;
+}
+
+std::string description(const ModelConfig& config, const GraphModel& model, std::uint64_t seed) {
+  std::int64_t parameters = 0;
+  for (const auto& parameter : model.parameters()) parameters += parameter.numel();
+  const EncoderOptions& e = config.encoder();
+  return text("%s%s, %d layers x %d (FFN %d, %d heads), %s parameters; seed %llu",
+                config.kind == ModelKind::grpe ? "GRPE" : "Graphormer", e.gate.enabled ? " + URPE gate" : "", e.layers,
+                e.width, e.ffn, e.heads, with_thousands(parameters).c_str(), static_cast<unsigned long long>(seed));
+}
+
+/// How gradients on GPUs are added up; empty for one process.
+cuda::DeviceSum device_sum(const TrainRun& run) {
+  if (run.processes->alone()) return {};
+  return [nccl = std::make_shared<Nccl>(*run.processes, *run.gpu)](float* values, std::size_t size, cuda::Stream stream) {
+    nccl->sum(values, size, stream);
+  };
+}
+
+}  // namespace
+
+AllPredictions train_model(const TrainRun& run, const TrainOptions& asked, const ModelConfig& config, const LoadedData& data,
+                            const std::optional<StartingPoint>& start, const std::string& folder) {
+  TrainOptions options = asked;
+  const RunDirectory directory{folder};
+  if (run.processes->first()) std::filesystem::create_directories(folder);
+  TrainerOptions trainer = resolve_training(options, data, folder);
+  trainer.processes = run.processes;
+  trainer.control = run.control;
+  const std::shared_ptr<GraphModel> model = start_model(options, config, data, start, run.control);
+  run.control.note(description(config, *model, options.seed));
+  const Compute compute = make_compute(run, *model);
+  Trainable trainable = make_trainable(model, compute, config, options.decay == "all");
+  if (compute.gpu && trainer.flag.ascents == 0)   // FLAG's passes go through the host
+    trainable.device = cuda::train_on_device(compute.gpu, *model, data.set, trainable.decay_exempt, device_sum(run), run.control);
+  tell_estimate(measure_step(trainable, data.set, data.split, trainer), trainer);
+  const TrainerResult result = train(trainable, data.set, data.split, trainer, run.resume);
+  if (!run.processes->first()) return {};
+  if (result.best_epoch > 0) {
+    run.control.note(text("%s after epoch %lld; the best by validation is epoch %lld",
+                  result.stopped_early ? "Stopped early" : "Done", static_cast<long long>(result.epochs),
+                  static_cast<long long>(result.best_epoch)));
+  }
+  const LoadedModel best = load_model(directory.best());
+  const Compute computes_best = make_compute(run, *best.model);
+  AllPredictions predictions = predict_all(run_function(best.model, computes_best), pack_options(*best.model, computes_best), data, run.control);
+  predictions.output_scale = values_of(best.model->named_buffers()["target_scale"]);
+  save_model(directory.model(), *best.model, best.config);
+  return predictions;
+}
+
+}  // namespace molgraph

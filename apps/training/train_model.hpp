@@ -1,0 +1,17 @@
+// One model of a run: a single one, a member of an ensemble, or that of a fold.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "apps/training/predictions.hpp"
+#include "apps/training/run_inputs.hpp"
+#include "apps/training/train_run.hpp"
+
+namespace molgraph {
+
+/// Trains the model in `folder` and returns what it predicts; only the first process has anything to return.
+AllPredictions train_model(const TrainRun& run, const TrainOptions& options, const ModelConfig& config, const LoadedData& data,
+                           const std::optional<StartingPoint>& start, const std::string& folder);
+
+}  // namespace molgraph
