@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "featurize/graph/error.hpp"
+#include "graphormer/architecture.hpp"
 
 namespace molgraph {
 namespace {
@@ -26,7 +27,7 @@ Names names_of(const PublishedLayout& layout) {
           encoder + "graph_node_feature.graph_token.weight", block};
 }
 
-Features features_of(const PublishedLayout& layout, const GraphormerImport& import, const std::string& where) {
+Features features_of(const PublishedLayout& layout, const PublishedImport& import, const std::string& where) {
   const bool ogb = layout.atoms == kOgbAtoms && layout.bonds == kOgbBonds;
   const bool zinc = layout.atoms == kZincRows && layout.bonds == kZincRows;
   if (!ogb && !zinc)
@@ -39,7 +40,7 @@ Features features_of(const PublishedLayout& layout, const GraphormerImport& impo
   return found;
 }
 
-void link_v2_head(PublishedLinks& links, const GraphormerOptions& o) {
+void link_v2_head(PublishedLinks& links, const ModelOptions& o) {
   const std::int64_t width = o.encoder.width;
   const std::string head = o.published.origin == "graphormer-hf" ? "classifier." : "encoder.";
   links.linear("encoder.lm_head_transform_weight", "head.transform", width, width);
@@ -59,16 +60,12 @@ void link_v2_head(PublishedLinks& links, const GraphormerOptions& o) {
   }
 }
 
-}  // namespace
-
-GraphormerOptions published_graphormer(const StateDict& state, const GraphormerImport& import, const std::string& where) {
-  GraphormerOptions o;
+ModelOptions published_options(const StateDict& state, const PublishedImport& import, const std::string& where) {
+  ModelOptions o = graphormer_architecture().defaults;
   PublishedLayout& layout = o.published;
   EncoderOptions& e = o.encoder;
   layout.origin = import.origin;
   const bool v1 = import.origin == "graphormer-v1";
-  if (!v1 && import.origin != "graphormer-v2" && import.origin != "graphormer-hf")
-    throw UsageError("'" + import.origin + "' is no origin of Graphormer weights");
   Names names = names_of(layout);
   layout.fused_projection = !v1 && state.contains(names.layers + "0.self_attn.in_proj_weight");
   names = names_of(layout);
@@ -113,12 +110,12 @@ GraphormerOptions published_graphormer(const StateDict& state, const GraphormerI
   e.input_norm = state.contains("encoder.graph_encoder.emb_layer_norm.weight");
   e.post_ln = !state.contains("encoder.graph_encoder.final_layer_norm.weight");
   e.final_norm = false;   // v2 has one in its pre-LN files, but its forward pass does not call it
-  o.head_transform = true;
+  o.head.transform = true;
   o.outputs = size(import.origin == "graphormer-hf" ? "classifier.classifier.weight" : "encoder.embed_out.weight", 0);
   return o;
 }
 
-std::vector<PublishedLink> published_links(const GraphormerOptions& o) {
+std::vector<PublishedLink> published_links(const ModelOptions& o) {
   const EncoderOptions& e = o.encoder;
   const PublishedLayout& layout = o.published;
   const Names names = names_of(layout);
@@ -155,6 +152,15 @@ std::vector<PublishedLink> published_links(const GraphormerOptions& o) {
     link_v2_head(links, o);
   }
   return links.all();
+}
+
+}  // namespace
+
+const std::vector<PublishedCode>& graphormer_published() {
+  static const std::vector<PublishedCode> all{{"graphormer-v1", published_options, published_links},
+                                              {"graphormer-v2", published_options, published_links},
+                                              {"graphormer-hf", published_options, published_links}};
+  return all;
 }
 
 }  // namespace molgraph

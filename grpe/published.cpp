@@ -3,7 +3,7 @@
 #include <numeric>
 
 #include "featurize/graph/error.hpp"
-#include "grpe/grpe.hpp"
+#include "grpe/architecture.hpp"
 
 namespace molgraph {
 namespace {
@@ -12,10 +12,10 @@ constexpr int kOgbAtoms = 512 * 9 + 1;
 constexpr int kAtomShift = 1;
 constexpr int kNamedEdges = 4;   // TASK, SELF, NO_EDGE behind the bond types, and one row more that is never used
 
-}  // namespace
-
-GrpeOptions published_grpe(const StateDict& state, const GrpeImport& import, const std::string& where) {
-  GrpeOptions o;
+ModelOptions published_options(const StateDict& state, const PublishedImport& import, const std::string& where) {
+  if (import.path_hops != 0 || import.spatial_pos_max != 0)
+    throw UsageError("--path-hops and --spatial-pos-max are options of Graphormer's origins");
+  ModelOptions o = grpe_architecture().defaults;
   PublishedLayout& layout = o.published;
   EncoderOptions& e = o.encoder;
   const auto size = [&](const std::string& name, int dim) { return static_cast<int>(published_size(state, name, dim, where)); };
@@ -41,21 +41,21 @@ GrpeOptions published_grpe(const StateDict& state, const GrpeImport& import, con
   if (layout.bonds <= kNamedEdges) throw FileError(where + ": an edge table of " + std::to_string(layout.bonds) + " rows");
   e.key_term = KeyTerm::row;
   o.published_classes = true;
-  o.last_mlp = published_layers(state, "last_mlp.");
+  o.head.last_mlp = published_layers(state, "last_mlp.");
   o.outputs = size("linear.weight", 0);
 
   const std::vector<std::int64_t> atoms = published_column_rows(atom_dims_of(o.features), kAtomShift, layout.atoms);
   for (std::size_t k = 0; k < atoms.size(); ++k) {
     if (atoms[k] < 0) o.missing.atoms.push_back(static_cast<int>(k));
   }
-  const std::vector<std::int64_t> edge = published_class_maps(o.features, o.max_distance).edge;
+  const std::vector<std::int64_t> edge = grpe_architecture().published_classes(o.features, o.max_distance).edge;
   for (int id = 0; id < feature_shape(o.features).bond_ids; ++id) {
     if (edge[static_cast<std::size_t>(id)] >= layout.bonds - kNamedEdges) o.missing.bonds.push_back(id);
   }
   return o;
 }
 
-std::vector<PublishedLink> published_links(const GrpeOptions& o) {
+std::vector<PublishedLink> published_links(const ModelOptions& o) {
   const EncoderOptions& e = o.encoder;
   const PublishedLayout& layout = o.published;
   PublishedLinks links;
@@ -78,12 +78,19 @@ std::vector<PublishedLink> published_links(const GrpeOptions& o) {
   }
   link_block(links, plain_block(), "layers.", e);
   links.linear("final_ln", "encoder.final_norm", e.width, 0);
-  for (int k = 0; k < o.last_mlp; ++k) {
+  for (int k = 0; k < o.head.last_mlp; ++k) {
     const std::string name = "last_mlp." + std::to_string(k) + ".0";
     links.linear(name, "head." + name, e.width, e.width);
   }
   links.linear("linear", "head.linear", o.outputs, e.width);
   return links.all();
+}
+
+}  // namespace
+
+const std::vector<PublishedCode>& grpe_published() {
+  static const std::vector<PublishedCode> all{{"grpe", published_options, published_links}};
+  return all;
 }
 
 }  // namespace molgraph

@@ -5,6 +5,7 @@
 #include <array>
 #include <set>
 
+#include "apps/scoring/architectures.hpp"
 #include "apps/scoring/model_limits.hpp"
 #include "featurize/graph/error.hpp"
 
@@ -63,25 +64,22 @@ void visit_imported(Options& o, Visitor&& field) {
   field("origin_fused_projection", o.published.fused_projection);
 }
 
+/// Beside the encoder; what not every architecture has is listed among its fields.
 template <class Options, class Visitor>
-void visit_graphormer(Options& o, Visitor&& field) {
+void visit_model(Options& o, Visitor&& field) {
+  const auto own = [&](const char* key, auto& value) {
+    if (o.architecture->has(key)) field(key, value);
+  };
   field("max_distance", o.max_distance);
-  field("max_degree", o.max_degree);
-  field("path_bias", o.path_bias);
-  field("path_hops", o.path_hops);
-  field("path_rule", o.path_rule);
-  field("spatial_pos_max", o.spatial_pos_max);
+  own("max_degree", o.max_degree);
+  own("path_bias", o.path_bias);
+  own("path_hops", o.path_hops);
+  own("path_rule", o.path_rule);
+  own("spatial_pos_max", o.spatial_pos_max);
   field("published_classes", o.published_classes);
-  field("head_transform", o.head_transform);
-  visit_imported(o, field);
-}
-
-template <class Options, class Visitor>
-void visit_grpe(Options& o, Visitor&& field) {
-  field("max_distance", o.max_distance);
-  field("perturb_noise", o.perturb_noise);
-  field("last_mlp", o.last_mlp);
-  field("published_classes", o.published_classes);
+  own("head_transform", o.head.transform);
+  own("last_mlp", o.head.last_mlp);
+  own("perturb_noise", o.perturb_noise);
   visit_imported(o, field);
 }
 
@@ -158,7 +156,8 @@ void check_range(const ObjectReader& reader, const char* key, double value, doub
   }
 }
 
-void check(const ObjectReader& reader, const EncoderOptions& e, const ModelConfig& config) {
+void check(const ObjectReader& reader, const ModelOptions& o) {
+  const EncoderOptions& e = o.encoder;
   check_range(reader, "layers", e.layers, 1, kMostLayers);
   check_range(reader, "heads", e.heads, 1, kMostHeads);
   check_range(reader, "width", e.width, 1, kMostWidth);
@@ -167,21 +166,20 @@ void check(const ObjectReader& reader, const EncoderOptions& e, const ModelConfi
   for (double p : {e.dropout, e.attention_dropout, e.activation_dropout, e.input_dropout}) {
     check_range(reader, "dropout", p, 0.0, kMostDropout);
   }
-  const bool graphormer = config.kind == ModelKind::graphormer;
   check_range(reader, "score_terms", e.score_terms, 1, 16);
   check_range(reader, "gate_path_hops", e.gate.path_hops, 0, kMostDistance);
   const bool positions = e.position != NodePosition::none || e.terms.absolute_bias;
   check_range(reader, "position_dim", e.position_dim, positions ? 1 : 0, kMostPositions);
   if (e.terms.global_bias && !e.terms.topology_query) reader.fail("has 'global_bias' without 'topology_query'");
-  check_range(reader, "max_distance", graphormer ? config.graphormer.max_distance : config.grpe.max_distance, 1, kMostDistance);
-  if (graphormer) {
-    check_range(reader, "path_hops", config.graphormer.path_hops, 1, kMostDistance);
-    check_range(reader, "max_degree", config.graphormer.max_degree, 0, kMostDistance);
-    check_range(reader, "spatial_pos_max", config.graphormer.spatial_pos_max, 0, kMostForbidden);
-  } else {
-    check_range(reader, "last_mlp", config.grpe.last_mlp, 0, 100);
-    check_range(reader, "perturb_noise", config.grpe.perturb_noise, 0, kMostNoise);
-  }
+  check_range(reader, "max_distance", o.max_distance, 1, kMostDistance);
+  const auto own = [&](const char* key, double value, double low, double high) {
+    if (o.architecture->has(key)) check_range(reader, key, value, low, high);
+  };
+  own("path_hops", o.path_hops, 1, kMostDistance);
+  own("max_degree", o.max_degree, 0, kMostDistance);
+  own("spatial_pos_max", o.spatial_pos_max, 0, kMostForbidden);
+  own("last_mlp", o.head.last_mlp, 0, 100);
+  own("perturb_noise", o.perturb_noise, 0, kMostNoise);
 }
 
 }  // namespace
@@ -191,17 +189,13 @@ std::string to_json(const ModelConfig& config) {
     return [&object](const char* key, const auto& value) { object[key] = to_value(value); };
   };
   json encoder, specific;
-  visit_encoder(config.encoder(), writer_into(encoder));
-  if (config.kind == ModelKind::graphormer) {
-    visit_graphormer(config.graphormer, writer_into(specific));
-  } else {
-    visit_grpe(config.grpe, writer_into(specific));
-  }
+  visit_encoder(config.model.encoder, writer_into(encoder));
+  visit_model(config.model, writer_into(specific));
   const json task = {{"kind", to_string(config.task.kind)},       {"names", config.task.names},
                      {"units", config.task.units},                {"classes", config.task.classes},
                      {"class_labels", config.task.class_labels}};
   const json all = {{"version", 1},
-                    {"model", config.kind == ModelKind::graphormer ? "graphormer" : "grpe"},
+                    {"model", config.model.architecture->name},
                     {"encoder", encoder},
                     {"options", specific},
                     {"featurizer", config.featurizer.canonical_text()},
@@ -225,21 +219,18 @@ ModelConfig model_config_from_json(const std::string& text, const std::string& w
   top("featurizer", featurizer);
   top("task", task);
   top.finish();
-  if (model != "graphormer" && model != "grpe") top.fail("names the unknown model '" + model + "'");
-  config.kind = model == "grpe" ? ModelKind::grpe : ModelKind::graphormer;
+  const Architecture* architecture = find_architecture(model);
+  if (architecture == nullptr) top.fail("names the unknown model '" + model + "'");
+  config.model = architecture->defaults;
   config.featurizer = FeaturizerOptions::from_canonical_text(featurizer);
 
   ObjectReader encoder_reader(encoder, "encoder", where);
-  visit_encoder(config.encoder(), encoder_reader);
+  visit_encoder(config.model.encoder, encoder_reader);
   encoder_reader.finish();
   ObjectReader specific_reader(specific, model, where);
-  if (config.kind == ModelKind::graphormer) {
-    visit_graphormer(config.graphormer, specific_reader);
-  } else {
-    visit_grpe(config.grpe, specific_reader);
-  }
+  visit_model(config.model, specific_reader);
   specific_reader.finish();
-  check(encoder_reader, config.encoder(), config);
+  check(encoder_reader, config.model);
 
   ObjectReader task_reader(task, "task", where);
   task_reader("kind", kind);
@@ -252,8 +243,8 @@ ModelConfig model_config_from_json(const std::string& text, const std::string& w
   if (config.task.names.empty()) task_reader.fail("has no target");
   if (config.task.units.size() != config.task.names.size()) task_reader.fail("'units' does not match 'names'");
   if (config.task.kind == TaskKind::multiclass) check_range(task_reader, "classes", config.task.classes, 2, 100000);
-  config.graphormer.features = config.grpe.features = config.featurizer.features;
-  config.graphormer.outputs = config.grpe.outputs = config.task.num_outputs();
+  config.model.features = config.featurizer.features;
+  config.model.outputs = config.task.num_outputs();
   return config;
 }
 

@@ -1,32 +1,22 @@
-// What a saved model is: its kind, options, featuriser and task. The struct is the file header, defined once.
+// What a saved model is: its options, featuriser and task. The struct is the file header, defined once.
 #pragma once
 
 #include <string>
 
+#include "attention/spec/model_options.hpp"
 #include "datasets/tables/task.hpp"
 #include "featurize/graph/featurizer_options.hpp"
-#include "graphormer/options.hpp"
-#include "grpe/options.hpp"
 
 namespace molgraph {
 
-enum class ModelKind : std::uint8_t { graphormer, grpe };
-
 /// Written as JSON into the metadata ("molgraph.config") of model.safetensors.
 struct ModelConfig {
-  ModelKind kind = ModelKind::graphormer;
-  GraphormerOptions graphormer;    ///< used when kind is graphormer
-  GrpeOptions grpe;                ///< used when kind is grpe
+  ModelOptions model;              ///< its features and outputs are those of featurizer and task, see model_plan()
   FeaturizerOptions featurizer;
   Task task;
 
-  const EncoderOptions& encoder() const { return kind == ModelKind::graphormer ? graphormer.encoder : grpe.encoder; }
-  int max_distance() const { return kind == ModelKind::graphormer ? graphormer.max_distance : grpe.max_distance; }
-  const MissingRows& missing() const { return kind == ModelKind::graphormer ? graphormer.missing : grpe.missing; }
-  const PublishedLayout& published() const {
-    return kind == ModelKind::graphormer ? graphormer.published : grpe.published;
-  }
-  EncoderOptions& encoder() { return kind == ModelKind::graphormer ? graphormer.encoder : grpe.encoder; }
+  const EncoderOptions& encoder() const { return model.encoder; }
+  EncoderOptions& encoder() { return model.encoder; }
 };
 
 /// Stable JSON text (sorted keys, no spaces that differ).

@@ -114,12 +114,10 @@ std::vector<double> target_scaling(const SafetensorsFile& file, const char* name
 }
 
 ModelPlan model_plan(const ModelConfig& config) {
-  const auto of = [&](auto options) {
-    options.features = config.featurizer.features;
-    options.outputs = config.task.num_outputs();
-    return model_plan(options);
-  };
-  return config.kind == ModelKind::graphormer ? of(config.graphormer) : of(config.grpe);
+  ModelOptions options = config.model;
+  options.features = config.featurizer.features;
+  options.outputs = config.task.num_outputs();
+  return model_plan(options);
 }
 
 void ScoringModel::to_predictions(float* scaled, double* values) const {

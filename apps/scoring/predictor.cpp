@@ -204,8 +204,8 @@ struct Predictor::State {
   void reject_unsupported(FeaturizeResult& molecule) const {
     for (const ScoringModel& run : runs) {
       const auto* graph = std::get_if<MolecularGraph>(&molecule);
-      if (graph == nullptr || run.config.missing().empty()) continue;
-      const std::string reason = missing_rows_reason(graph->view(), run.config.max_distance(), run.config.missing());
+      if (graph == nullptr || run.config.model.missing.empty()) continue;
+      const std::string reason = missing_rows_reason(graph->view(), run.config.model.max_distance, run.config.model.missing);
       if (!reason.empty()) molecule = Rejection{RowStatus::unsupported, reason};
     }
   }

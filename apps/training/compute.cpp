@@ -28,7 +28,7 @@ void check_compute(const TrainRun& run) {
     if (run.gpu) throw UsageError("--backend reference computes on the CPU; without it, --device cuda computes on the GPU");
     if (o.precision != "fp32") throw UsageError("--precision " + o.precision + " is the engines'; --backend reference has fp32 only");
   }
-  check_device(device_of(run.gpu.value_or(kNoGpu)), precision_from_string(o.precision));
+  check_device(device_of(run.gpu.value_or(-1)), precision_from_string(o.precision));
 }
 
 Compute make_compute(const TrainRun& run, GraphModel& model) {

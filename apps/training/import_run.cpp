@@ -65,37 +65,39 @@ Task task_of(const ImportOptions& options, int outputs) {
   return task;
 }
 
+/// Everything that weights can be imported from.
+std::vector<PublishedCode> published_codes() {
+  std::vector<PublishedCode> all = graphormer_published();
+  all.insert(all.end(), grpe_published().begin(), grpe_published().end());
+  return all;
+}
+
+PublishedCode published_code(const std::string& origin) {
+  for (const PublishedCode& code : published_codes())
+    if (code.origin == origin) return code;
+  throw UsageError("'" + origin + "' is no origin of published weights");
+}
+
 ModelConfig config_of(const StateDict& state, const ImportOptions& options) {
-  std::optional<Features> features;
-  if (!options.features.empty()) features = features_from_string(options.features);
+  PublishedImport import{options.origin, {}, options.heads, options.path_hops, options.max_distance, options.spatial_pos_max};
+  if (!options.features.empty()) import.features = features_from_string(options.features);
   ModelConfig config;
-  if (options.origin == "grpe") {
-    if (options.path_hops != 0 || options.spatial_pos_max != 0)
-      throw UsageError("--path-hops and --spatial-pos-max are options of Graphormer's origins");
-    config.kind = ModelKind::grpe;
-    config.grpe = published_grpe(state, {features, options.heads, options.max_distance}, options.weights);
-    config.featurizer.features = config.grpe.features;
-    config.task = task_of(options, config.grpe.outputs);
-  } else {
-    config.kind = ModelKind::graphormer;
-    config.graphormer = published_graphormer(state,
-                                             {options.origin, features, options.heads, options.path_hops,
-                                              options.max_distance, options.spatial_pos_max},
-                                             options.weights);
-    config.featurizer.features = config.graphormer.features;
-    config.task = task_of(options, config.graphormer.outputs);
-  }
+  config.model = published_code(options.origin).options(state, import, options.weights);
+  config.featurizer.features = config.model.features;
+  config.task = task_of(options, config.model.outputs);
   return config;
 }
 
-std::vector<PublishedLink> links_of(const ModelConfig& config) {
-  return config.kind == ModelKind::grpe ? published_links(config.grpe) : published_links(config.graphormer);
-}
+std::vector<PublishedLink> links_of(const ModelOptions& model) { return published_code(model.published.origin).links(model); }
 
 }  // namespace
 
 const std::vector<std::string>& import_origins() {
-  static const std::vector<std::string> origins{"graphormer-v1", "graphormer-v2", "graphormer-hf", "grpe"};
+  static const std::vector<std::string> origins = [] {
+    std::vector<std::string> names;
+    for (const PublishedCode& code : published_codes()) names.push_back(code.origin);
+    return names;
+  }();
   return origins;
 }
 
@@ -107,7 +109,7 @@ ModelConfig import_run(const ImportOptions& options, const std::string& run, con
   const std::shared_ptr<GraphModel> model = make_model(config, 0);
   std::map<std::string, std::vector<std::int64_t>> shapes;
   for (const auto& item : model->named_parameters()) shapes[item.key()] = item.value().sizes().vec();
-  const StateDict ours = import_published(state, links_of(config), shapes, options.weights);
+  const StateDict ours = import_published(state, links_of(config.model), shapes, options.weights);
   torch::NoGradGuard no_grad;
   for (auto& item : model->named_parameters()) {
     const torch::Tensor& tensor = ours.at(item.key());
@@ -128,7 +130,7 @@ ModelConfig import_run(const ImportOptions& options, const std::string& run, con
 void export_run(const std::string& run, const std::string& out) {
   const std::string file = model_file_of(run);
   const LoadedModel loaded = load_model(file);
-  if (loaded.config.published().origin.empty())
+  if (loaded.config.model.published.origin.empty())
     throw FileError(file + ": was trained here, so there is no published layout to write it in");
   torch::NoGradGuard no_grad;
   StateDict ours;
@@ -138,7 +140,7 @@ void export_run(const std::string& run, const std::string& out) {
   ours["head.linear.weight"] = (ours.at("head.linear.weight") * scale.unsqueeze(1)).to(torch::kFloat32);
   ours["head.linear.bias"] = (ours.at("head.linear.bias") * scale + shift).to(torch::kFloat32);
 
-  const StateDict theirs = export_published(ours, links_of(loaded.config), TiedRows::equal, file);
+  const StateDict theirs = export_published(ours, links_of(loaded.config.model), TiedRows::equal, file);
   std::vector<torch::Tensor> keep;
   std::vector<TensorView> views;
   for (const auto& [name, tensor] : theirs) {

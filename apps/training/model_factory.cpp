@@ -5,8 +5,6 @@
 #include "apps/scoring/model_file.hpp"
 #include "datasets/archives/safetensors.hpp"
 #include "featurize/graph/error.hpp"
-#include "graphormer/graphormer.hpp"
-#include "grpe/grpe.hpp"
 
 namespace molgraph {
 namespace {
@@ -21,16 +19,10 @@ std::string shape_text(c10::IntArrayRef shape) {
 
 std::shared_ptr<GraphModel> make_model(const ModelConfig& config, std::uint64_t seed) {
   torch::manual_seed(seed);
-  if (config.kind == ModelKind::graphormer) {
-    GraphormerOptions options = config.graphormer;
-    options.features = config.featurizer.features;
-    options.outputs = config.task.num_outputs();
-    return std::make_shared<Graphormer>(options);
-  }
-  GrpeOptions options = config.grpe;
+  ModelOptions options = config.model;
   options.features = config.featurizer.features;
   options.outputs = config.task.num_outputs();
-  return std::make_shared<Grpe>(options);
+  return std::make_shared<GraphModel>(options);
 }
 
 std::vector<NamedTensor> named_tensors(const GraphModel& model) {

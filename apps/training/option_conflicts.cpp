@@ -10,9 +10,9 @@ namespace molgraph {
 namespace {
 
 /// True if the size's name stands for this architecture.
-bool is_size(const std::string& name, ModelKind kind, const EncoderOptions& e) {
+bool is_size(const std::string& name, const Architecture& architecture, const EncoderOptions& e) {
   EncoderOptions sized;
-  kind == ModelKind::grpe ? set_grpe_size(sized, name) : set_graphormer_size(sized, name);
+  set_size(architecture, name, sized);
   return sized.layers == e.layers && sized.width == e.width && sized.ffn == e.ffn && sized.heads == e.heads;
 }
 
@@ -51,7 +51,7 @@ void set_terms(const std::vector<std::string>& words, RelationTerms& terms) {
   terms.edge_value = has("edge") && has("value");
 }
 
-void check_model_flags(const TrainOptions& o, const NamedFlags& named, ModelKind kind, const Encoding& encoding) {
+void check_model_flags(const TrainOptions& o, const NamedFlags& named, const Architecture& architecture, const Encoding& encoding) {
   const Said said(o, named);
   const auto refuse = [&](bool given, const std::string& key, const std::string& owner) {
     if (!given) return;
@@ -59,7 +59,7 @@ void check_model_flags(const TrainOptions& o, const NamedFlags& named, ModelKind
     throw UsageError("--" + key + (from_recipe ? ", which --recipe " + o.recipe + " sets," : "") + " is an option of " + owner);
   };
   const bool grpe_terms = encoding.name == "grpe", paths = encoding.path_bias || o.gate_path;
-  if (kind == ModelKind::grpe) {
+  if (!architecture.has("path_bias")) {
     refuse(said("path"), "path", "--model graphormer");
     refuse(said("spatial-pos-max"), "spatial-pos-max", "--model graphormer");
     if (encoding.path_bias) throw UsageError("--encoding graphormer needs --model graphormer: its edge-path bias is there");
@@ -101,10 +101,9 @@ void check_start(const TrainOptions& o, const NamedFlags& named, const ModelConf
     if (!equal) throw UsageError(flag + " contradicts the run named by --from, whose architecture is kept");
   };
   const EncoderOptions& e = config.encoder();
-  const bool graphormer = config.kind == ModelKind::graphormer;
-  const bool path_bias = graphormer && config.graphormer.path_bias;
-  demand(o.model.empty() || o.model == (graphormer ? "graphormer" : "grpe"), "--model");
-  demand(o.size.empty() || is_size(o.size, config.kind, e), "--size");
+  const ModelOptions& model = config.model;
+  demand(o.model.empty() || o.model == model.architecture->name, "--model");
+  demand(o.size.empty() || is_size(o.size, *model.architecture, e), "--size");
   demand(o.layers == 0 || o.layers == e.layers, "--layers");
   demand(o.width == 0 || o.width == e.width, "--width");
   demand(o.ffn == 0 || o.ffn == e.ffn, "--ffn");
@@ -112,32 +111,31 @@ void check_start(const TrainOptions& o, const NamedFlags& named, const ModelConf
   demand(!o.post_ln || e.post_ln, "--post-ln");
   demand(o.share_encodings == "auto" || e.share_encodings == (o.share_encodings == "on"), "--share-encodings");
   demand(o.pe_dim == 0 || o.pe_dim == e.position_dim, "--pe-dim");
-  demand(o.max_distance == 0 || o.max_distance == config.max_distance(), "--max-distance");
+  demand(o.max_distance == 0 || o.max_distance == model.max_distance, "--max-distance");
   demand(!said("key-term") || ((e.terms.topology_key || e.terms.edge_key) &&
                                e.key_term == (o.key_term == "row" ? KeyTerm::row : KeyTerm::column)), "--key-term");
   demand(o.urpe != "off" || !e.gate.enabled, "--no-urpe");
-  demand(o.path_hops == 0 || o.gate_path || (path_bias && o.path_hops == config.graphormer.path_hops) || o.path_hops == e.gate.path_hops,
+  demand(o.path_hops == 0 || o.gate_path || (model.path_bias && o.path_hops == model.path_hops) || o.path_hops == e.gate.path_hops,
          "--path-hops");
-  demand(!o.untie_virtual || (path_bias && e.untie_virtual), "--untie-virtual");
+  demand(!o.untie_virtual || (model.path_bias && e.untie_virtual), "--untie-virtual");
   if (!o.encoding.empty() || said("grpe-terms")) {
     const Encoding& encoding = encoding_from_string(o.encoding.empty() ? "grpe" : o.encoding);
     EncoderOptions wanted = e;
     set_encoding(wanted, encoding);
     if (said("grpe-terms")) set_terms(o.grpe_terms, wanted.terms);
-    demand(wanted.terms == e.terms && wanted.position == e.position && wanted.score_terms == e.score_terms && encoding.path_bias == path_bias,
+    demand(wanted.terms == e.terms && wanted.position == e.position && wanted.score_terms == e.score_terms && encoding.path_bias == model.path_bias,
            "--encoding or --grpe-terms");
   }
-  if (graphormer) {
-    const GraphormerOptions& g = config.graphormer;
-    demand(!said("path") || ((path_bias || e.gate.path_hops > 0 || o.gate_path) &&
-                             g.path_rule == (o.path == "single" ? PathRule::single : PathRule::mean)), "--path");
-    demand(o.spatial_pos_max == 0 || o.spatial_pos_max == g.spatial_pos_max, "--spatial-pos-max");
+  if (model.architecture->has("path_bias")) {
+    demand(!said("path") || ((model.path_bias || e.gate.path_hops > 0 || o.gate_path) &&
+                             model.path_rule == (o.path == "single" ? PathRule::single : PathRule::mean)), "--path");
+    demand(o.spatial_pos_max == 0 || o.spatial_pos_max == model.spatial_pos_max, "--spatial-pos-max");
     demand(!o.published_classes, "--published-classes");
     if (o.perturb_noise != 0) throw UsageError("--perturb-noise is an option of --model grpe");
   } else {
     demand(!said("path"), "--path");
     demand(!said("spatial-pos-max"), "--spatial-pos-max");
-    demand(!o.published_classes || config.grpe.published_classes, "--published-classes");
+    demand(!o.published_classes || model.published_classes, "--published-classes");
   }
 }
 

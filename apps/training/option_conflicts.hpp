@@ -16,7 +16,7 @@ namespace molgraph {
 using NamedFlags = std::set<std::string>;
 
 /// Of a model built from the options alone; before it is built.
-void check_model_flags(const TrainOptions& options, const NamedFlags& named, ModelKind kind, const Encoding& encoding);
+void check_model_flags(const TrainOptions& options, const NamedFlags& named, const Architecture& architecture, const Encoding& encoding);
 /// The same, once it is known which terms the model has.
 void check_terms(const TrainOptions& options, const NamedFlags& named, const ModelConfig& config);
 /// With --from: what the options say of the architecture must be true of that run, whose architecture is kept.

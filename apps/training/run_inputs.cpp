@@ -20,7 +20,7 @@ LoadedData load(const TrainRun& run, const TrainOptions& options, const std::opt
   load.download = run.control.download;
   if (start && !start->config.missing().empty()) {
     load.unsupported = [&config = start->config](const GraphView& graph) {
-      return missing_rows_reason(graph, config.max_distance(), config.missing());
+      return missing_rows_reason(graph, config.model.max_distance, config.model.missing);
     };
   }
   return load_data(load, [&](std::int64_t done, std::int64_t total) {

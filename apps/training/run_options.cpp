@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "apps/scoring/architectures.hpp"
 #include "apps/training/recipes.hpp"
 #include "datasets/catalogue/catalogue.hpp"
 #include "datasets/system/readable.hpp"
@@ -43,21 +44,17 @@ void build_config(const TrainOptions& o, const Encoding& encoding, ModelConfig& 
   EncoderOptions& e = config.encoder();
   const Features features = config.featurizer.features;
   set_encoding(e, encoding);
-  if (config.kind == ModelKind::graphormer) {
-    set_graphormer_size(e, o.size);
-    GraphormerOptions& g = config.graphormer;
-    override_with(g.max_distance, o.max_distance);
-    g.path_bias = encoding.path_bias;
-    g.path_hops = path_hops(o, features);
-    g.path_rule = o.path == "single" ? PathRule::single : PathRule::mean;
-    g.spatial_pos_max = o.spatial_pos_max;
-  } else {
-    set_grpe_size(e, o.size);
-    GrpeOptions& g = config.grpe;
-    override_with(g.max_distance, o.max_distance);
-    g.perturb_noise = o.perturb_noise;
-    g.published_classes = o.published_classes;
+  ModelOptions& model = config.model;
+  set_size(*model.architecture, o.size, e);
+  override_with(model.max_distance, o.max_distance);
+  if (model.architecture->has("path_bias")) {
+    model.path_bias = encoding.path_bias;
+    model.path_hops = path_hops(o, features);
   }
+  model.path_rule = o.path == "single" ? PathRule::single : PathRule::mean;
+  model.spatial_pos_max = o.spatial_pos_max;
+  model.perturb_noise = o.perturb_noise;
+  model.published_classes = o.published_classes;
   if (encoding.name == "grpe") {
     e.key_term = o.key_term == "row" ? KeyTerm::row : KeyTerm::column;
     set_terms(o.grpe_terms, e.terms);
@@ -77,8 +74,7 @@ void build_config(const TrainOptions& o, const Encoding& encoding, ModelConfig& 
 /// The options that name the architecture, as the configuration has them.
 void write_back(const ModelConfig& config, TrainOptions& o) {
   const EncoderOptions& e = config.encoder();
-  const bool graphormer = config.kind == ModelKind::graphormer;
-  o.model = graphormer ? "graphormer" : "grpe";
+  o.model = config.model.architecture->name;
   o.layers = e.layers;
   o.width = e.width;
   o.ffn = e.ffn;
@@ -86,8 +82,8 @@ void write_back(const ModelConfig& config, TrainOptions& o) {
   o.urpe = e.gate.enabled ? "on" : "off";
   o.share_encodings = e.share_encodings ? "on" : "off";
   o.pe_dim = e.position_dim;
-  o.max_distance = graphormer ? config.graphormer.max_distance : config.grpe.max_distance;
-  if (graphormer && config.graphormer.path_bias) o.path_hops = config.graphormer.path_hops;
+  o.max_distance = config.model.max_distance;
+  if (config.model.path_bias) o.path_hops = config.model.path_hops;
   if (e.gate.path_hops > 0) o.path_hops = e.gate.path_hops;
   o.features = std::string(to_string(config.featurizer.features));
 }
@@ -142,16 +138,16 @@ ModelConfig resolve_model(TrainOptions& o, const MoleculeSet& set, const ModelCo
     }
     GateOptions& gate = config.encoder().gate;
     if (o.urpe == "on" && !gate.enabled) gate = gate_options(o, config.featurizer.features);
-    if (config.kind == ModelKind::grpe) config.grpe.perturb_noise = o.perturb_noise;
+    if (config.model.architecture->has("perturb_noise")) config.model.perturb_noise = o.perturb_noise;
   } else {
     if (o.urpe == "auto") o.urpe = o.model.empty() && o.encoding.empty() ? "on" : "off";
     if (o.model.empty() && !o.encoding.empty()) o.model = encoding_from_string(o.encoding).path_bias ? "graphormer" : "grpe";
     if (o.model.empty()) o.model = is_zinc(o) ? "graphormer" : kDefaultModel;
     if (o.encoding.empty()) o.encoding = o.model;
-    config.kind = o.model == "grpe" ? ModelKind::grpe : ModelKind::graphormer;
+    config.model = architecture_from_string(o.model).defaults;
     const Encoding& encoding = encoding_from_string(o.encoding);
-    check_model_flags(o, named, config.kind, encoding);
-    if (o.size.empty()) o.size = config.kind == ModelKind::grpe ? kDefaultGrpeSize : kDefaultGraphormerSize;
+    check_model_flags(o, named, *config.model.architecture, encoding);
+    if (o.size.empty()) o.size = config.model.architecture->default_size;
     config.featurizer = set.featurizer;
     build_config(o, encoding, config);
     check_terms(o, named, config);
@@ -163,8 +159,8 @@ ModelConfig resolve_model(TrainOptions& o, const MoleculeSet& set, const ModelCo
   }
   set_dropouts(o, config.encoder());
   config.task = set.task;
-  config.graphormer.features = config.grpe.features = config.featurizer.features;
-  config.graphormer.outputs = config.grpe.outputs = config.task.num_outputs();
+  config.model.features = config.featurizer.features;
+  config.model.outputs = config.task.num_outputs();
   write_back(config, o);
   return config;
 }

@@ -13,8 +13,6 @@ namespace molgraph {
 
 // --- named defaults for one's own table; chosen by measurement, see docs/training.md ---
 inline constexpr const char* kDefaultModel = "grpe";
-inline constexpr const char* kDefaultGrpeSize = "small";
-inline constexpr const char* kDefaultGraphormerSize = "slim";
 inline constexpr std::int64_t kDefaultEpochs = 300;
 inline constexpr std::int64_t kDefaultPatience = 30;
 inline constexpr std::int64_t kEpochsWithoutValidation = 100;

@@ -63,7 +63,7 @@ std::string description(const ModelConfig& config, const GraphModel& model, std:
   for (const auto& parameter : model.parameters()) parameters += parameter.numel();
   const EncoderOptions& e = config.encoder();
   return text("%s%s, %d layers x %d (FFN %d, %d heads), %s parameters; seed %llu",
-                config.kind == ModelKind::grpe ? "GRPE" : "Graphormer", e.gate.enabled ? " + URPE gate" : "", e.layers,
+                std::string(config.model.architecture->title).c_str(), e.gate.enabled ? " + URPE gate" : "", e.layers,
                 e.width, e.ffn, e.heads, with_thousands(parameters).c_str(), static_cast<unsigned long long>(seed));
 }
 

@@ -5,7 +5,7 @@
 
 #include "featurize/graph/graph_batch.hpp"
 #include "attention/reference/attention.hpp"
-#include "attention/reference/graph_model.hpp"
+#include "attention/reference/forward_mode.hpp"
 #include "attention/spec/options.hpp"
 
 namespace molgraph {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "featurize/graph/graph_batch.hpp"
-#include "attention/reference/graph_model.hpp"
+#include "attention/reference/forward_mode.hpp"
 #include "attention/reference/layout.hpp"
 #include "attention/spec/random.hpp"
 

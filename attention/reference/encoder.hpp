@@ -9,7 +9,7 @@
 #include "attention/reference/absolute_encodings.hpp"
 #include "attention/reference/attention.hpp"
 #include "attention/reference/dropout.hpp"
-#include "attention/reference/graph_model.hpp"
+#include "attention/reference/forward_mode.hpp"
 #include "attention/reference/layout.hpp"
 #include "attention/spec/options.hpp"
 #include "attention/reference/path_bias.hpp"

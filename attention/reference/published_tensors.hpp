@@ -5,11 +5,12 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "featurize/graph/vocabulary.hpp"
-#include "attention/spec/options.hpp"
+#include "attention/spec/model_options.hpp"
 
 namespace molgraph {
 
@@ -24,6 +25,26 @@ struct PublishedLink {
   std::int64_t first = 0;            ///< row of ours where the part begins
   std::vector<std::int64_t> rows;    ///< published row of each row of the part; -1: there is none, ours is zero
   double fill = 0;
+};
+
+/// What shapes do not tell, or to overrule what they do.
+struct PublishedImport {
+  std::string origin;                  ///< whose weights they are: PublishedCode::origin
+  std::optional<Features> features;    ///< unset: by the size of the tables
+  int heads = 0;                       ///< 0: by the tables, where they tell
+  int path_hops = 0;                   ///< 0: 5 for ogb, 20 for zinc
+  int max_distance = 0;                ///< 0: by the tables
+  int spatial_pos_max = 0;             ///< 0: off
+};
+
+/// One layout of published weights.
+struct PublishedCode {
+  std::string origin;   ///< "graphormer-v1"
+  /// The options of the model that gives the numbers of the published code. Throws FileError (beginning with `where`) if this is another
+  /// layout, UsageError if a flag is missing, unknown here or contradicts the shapes.
+  ModelOptions (*options)(const StateDict& state, const PublishedImport& import, const std::string& where);
+  /// The links of a model that options() made.
+  std::vector<PublishedLink> (*links)(const ModelOptions& options);
 };
 
 /// Builds the lists of links.

@@ -45,8 +45,9 @@ struct Architecture {
   std::string_view name;                       ///< "graphormer": in files and flags
   std::string_view title;                      ///< "Graphormer": for people
   ModelOptions defaults;                       ///< `architecture` points back
-  std::span<const ModelSize> sizes;            ///< the first is the default
-  /// Members of ModelOptions, by name, that this architecture has beside those that all have: in model files and as flags.
+  std::span<const ModelSize> sizes;
+  std::string_view default_size;
+  /// Options that this architecture has beside those that all have, by their names in model files.
   std::span<const std::string_view> fields;
   /// Rows that the published code ties.
   ClassMaps (*published_classes)(Features features, int max_distance) = nullptr;

@@ -14,7 +14,7 @@ namespace {
 class EmbedTest : public testing::Test {
  protected:
   void SetUp() override {
-    save_tiny_run(scratch.path("run"), tiny_config(ModelKind::graphormer, {"y"}), 1);
+    save_tiny_run(scratch.path("run"), tiny_config(graphormer_architecture(), {"y"}), 1);
     scratch.write("in.csv", "id,smiles\nfirst,CCO\n\"se,cond\",not one\nthird,c1ccccc1\n");
   }
 
@@ -103,7 +103,7 @@ TEST_F(EmbedTest, NpzWithAVeryLongSmiles) {
 TEST_F(EmbedTest, WhatFloat16CannotHoldIsNoEmbedding) {
   const auto rows = csv("-m run -i in.csv --pooling sum --layer 0");   // sums of atoms' rows
   ASSERT_EQ(rows[2][2], "ok");
-  auto config = tiny_config(ModelKind::graphormer, {"y"});
+  auto config = tiny_config(graphormer_architecture(), {"y"});
   save_tiny_run(scratch.path("big"), config, 1);
   scale_weights(scratch.path("big"), "node.atom", 1e5f);
   ASSERT_EQ(embed("-m big -i in.csv -o single.jsonl --layer 0 --pooling sum").code, 0);
@@ -147,8 +147,8 @@ TEST_F(EmbedTest, RowNumbersStandInForIdsAndPipesWork) {
 }
 
 TEST_F(EmbedTest, ExitCodes) {
-  save_tiny_run(scratch.path("all/model_0"), tiny_config(ModelKind::grpe, {"y"}), 1);
-  save_tiny_run(scratch.path("all/model_1"), tiny_config(ModelKind::grpe, {"y"}), 2);
+  save_tiny_run(scratch.path("all/model_0"), tiny_config(grpe_architecture(), {"y"}), 1);
+  save_tiny_run(scratch.path("all/model_1"), tiny_config(grpe_architecture(), {"y"}), 2);
   scratch.write("bad.csv", "smiles\nbad(\n");
   const struct {
     std::string arguments;

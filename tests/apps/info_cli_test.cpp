@@ -18,7 +18,7 @@ class InfoTest : public testing::Test {
 };
 
 TEST_F(InfoTest, ARunsCard) {
-  auto config = tiny_config(ModelKind::graphormer, {"logS"});
+  auto config = tiny_config(graphormer_architecture(), {"logS"});
   config.task.units = {"log mol/l"};
   save_tiny_run(scratch.path("run"), config, 1);
   scratch.write("run/splits.csv", "row,id,smiles,split\n0,a,CCO,train\n1,\"b,c\",CC,train\n2,d,C,test\n3,e,O,\n");
@@ -52,7 +52,7 @@ TEST_F(InfoTest, ARunsCard) {
 }
 
 TEST_F(InfoTest, EnsemblesAndModelFiles) {
-  const auto config = tiny_config(ModelKind::grpe, {"y"});
+  const auto config = tiny_config(grpe_architecture(), {"y"});
   save_tiny_run(scratch.path("all/model_0"), config, 1);
   save_tiny_run(scratch.path("all/model_1"), config, 2);
   const auto card = nlohmann::json::parse(info("all --json").out);

@@ -3,23 +3,24 @@
 #include <gtest/gtest.h>
 
 #include "featurize/graph/error.hpp"
+#include "grpe/architecture.hpp"
 
 namespace molgraph {
 namespace {
 
 ModelConfig unusual_config() {
   ModelConfig config;
-  config.kind = ModelKind::grpe;
+  config.model = grpe_architecture().defaults;
   config.featurizer.features = Features::zinc;
-  config.grpe.max_distance = 7;
-  config.grpe.published_classes = true;
-  config.grpe.perturb_noise = 0.2;
-  config.grpe.encoder.layers = 3;
-  config.grpe.encoder.width = 24;
-  config.grpe.encoder.heads = 6;
-  config.grpe.encoder.key_term = KeyTerm::row;
-  config.grpe.encoder.gate = {true, true, false};
-  config.grpe.encoder.terms.edge_value = false;
+  config.model.max_distance = 7;
+  config.model.published_classes = true;
+  config.model.perturb_noise = 0.2;
+  config.model.encoder.layers = 3;
+  config.model.encoder.width = 24;
+  config.model.encoder.heads = 6;
+  config.model.encoder.key_term = KeyTerm::row;
+  config.model.encoder.gate = {true, true, false};
+  config.model.encoder.terms.edge_value = false;
   config.task = {TaskKind::multiclass, {"phase"}, {""}, 3, {"a", "b", "c"}};
   return config;
 }
@@ -28,10 +29,10 @@ TEST(ModelConfig, JsonRoundTripKeepsEveryField) {
   const std::string text = to_json(unusual_config());
   const ModelConfig back = model_config_from_json(text, "x");
   EXPECT_EQ(to_json(back), text);
-  EXPECT_EQ(back.grpe.encoder.key_term, KeyTerm::row);
-  EXPECT_EQ(back.grpe.max_distance, 7);
-  EXPECT_TRUE(back.grpe.encoder.gate.relu);
-  EXPECT_EQ(back.grpe.outputs, 3);
+  EXPECT_EQ(back.model.encoder.key_term, KeyTerm::row);
+  EXPECT_EQ(back.model.max_distance, 7);
+  EXPECT_TRUE(back.model.encoder.gate.relu);
+  EXPECT_EQ(back.model.outputs, 3);
   EXPECT_EQ(back.task.class_labels, unusual_config().task.class_labels);
 }
 

@@ -128,10 +128,10 @@ TEST(ModelSize, IsWhatTheEngineHas) {
     }
   }
   ModelConfig published = resolve([](TrainOptions& o) { o.model = "graphormer"; });
-  published.graphormer.head_transform = published.graphormer.encoder.input_norm = published.graphormer.encoder.untie_virtual = true;
+  published.model.head.transform = published.model.encoder.input_norm = published.model.encoder.untie_virtual = true;
   configs.push_back(published);
   ModelConfig tail = resolve([](TrainOptions& o) { o.model = "grpe"; });
-  tail.grpe.last_mlp = 2;
+  tail.model.head.last_mlp = 2;
   configs.push_back(tail);
   for (const ModelConfig& config : configs) {
     const ModelPlan plan = model_plan(config);

@@ -17,7 +17,7 @@ constexpr int kUsage = 2, kData = 3, kFile = 4;
 class OutputsTest : public testing::Test {
  protected:
   void SetUp() override {
-    save_tiny_run(scratch.path("run"), tiny_config(ModelKind::graphormer, {"y"}), 1);
+    save_tiny_run(scratch.path("run"), tiny_config(graphormer_architecture(), {"y"}), 1);
     scratch.write("in.csv", "id,smiles,y\na,CCO,1\nb,c1ccccc1O,2\nc,CC(=O)NC,3\nd,CCN,4\ne,CCCC,5\n");
   }
 
@@ -122,7 +122,7 @@ TEST_F(OutputsTest, WhatDestroysNothingIsAllowed) {
 }
 
 TEST_F(OutputsTest, AFinishedOutputSaysWhatItIsMadeFrom) {
-  save_tiny_run(scratch.path("other"), tiny_config(ModelKind::graphormer, {"y"}), 2);
+  save_tiny_run(scratch.path("other"), tiny_config(graphormer_architecture(), {"y"}), 2);
   scratch.write("in2.csv", "id,smiles,y\na,CCO,1\n");
   for (const std::string program : {"molgraph-score", "molgraph-embed"}) {
     ASSERT_EQ(run("rm -f out.csv*; touch out.csv").code, 0);

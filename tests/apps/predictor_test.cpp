@@ -31,9 +31,9 @@ ModelOutput run_alone(const LoadedModel& loaded, const std::string& smiles, std:
   return loaded.model->run(pack(graphs, rows, loaded.model->pack_options()), {.keep_layers = std::move(layers)});
 }
 
-class PredictorTest : public testing::TestWithParam<ModelKind> {
+class PredictorTest : public testing::TestWithParam<const Architecture*> {
  protected:
-  void SetUp() override { save_tiny_run(run, tiny_config(GetParam(), {"a", "b"}), 11); }
+  void SetUp() override { save_tiny_run(run, tiny_config(*GetParam(), {"a", "b"}), 11); }
 
   Scratch scratch;
   std::string run = scratch.path("run");
@@ -96,7 +96,7 @@ TEST_P(PredictorTest, TheTargetsMeanAndDeviationAreDoubles) {
 // A fuzz finding: 64 GB were asked for before anyone looked at the weights.
 TEST_P(PredictorTest, AConfigurationFarTooLargeForTheWeightsIsRefusedBeforeMemoryIs) {
   const SafetensorsFile file = read_safetensors(run + "/model.safetensors");
-  ModelConfig config = tiny_config(GetParam(), {"a", "b"});
+  ModelConfig config = tiny_config(*GetParam(), {"a", "b"});
   config.encoder().width = 65536;
   std::vector<TensorView> views;
   for (const auto& [name, tensor] : file.tensors) views.push_back({name, tensor.dtype, tensor.shape, tensor.bytes.data()});
@@ -176,12 +176,12 @@ TEST_P(PredictorTest, LayersAreStackedAndScaled) {
   EXPECT_THROW(predictor.embed(kMolecules, {.layers = {-2}}), UsageError);
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, PredictorTest, testing::Values(ModelKind::graphormer, ModelKind::grpe),
-                         [](const auto& kind) { return kind.param == ModelKind::graphormer ? "graphormer" : "grpe"; });
+INSTANTIATE_TEST_SUITE_P(Models, PredictorTest, testing::Values(&graphormer_architecture(), &grpe_architecture()),
+                         [](const auto& test) { return std::string(test.param->name); });
 
 TEST(PredictorEnsemble, MeanAndDeviationOverRuns) {
   const Scratch scratch;
-  const auto config = tiny_config(ModelKind::grpe, {"y"});
+  const auto config = tiny_config(grpe_architecture(), {"y"});
   save_tiny_run(scratch.path("all/model_0"), config, 1);
   save_tiny_run(scratch.path("all/model_1"), config, 2);
   Predictor all({scratch.path("all")}), first({scratch.path("all/model_0")}), second({scratch.path("all/model_1")});
@@ -197,7 +197,7 @@ TEST(PredictorEnsemble, MeanAndDeviationOverRuns) {
 
 TEST(PredictorEnsemble, AMissingModelIsNamed) {
   const Scratch scratch;
-  const auto config = tiny_config(ModelKind::grpe, {"y"});
+  const auto config = tiny_config(grpe_architecture(), {"y"});
   const auto models = [&](const std::string& folder, const std::vector<int>& numbers) {
     for (const int k : numbers) save_tiny_run(scratch.path(folder + "/model_" + std::to_string(k)), config, static_cast<std::uint64_t>(k));
     return scratch.path(folder);
@@ -231,7 +231,7 @@ TEST(PredictorNotFinite, WeightsAreRefused) {
   for (const float factor : {std::numeric_limits<float>::infinity(), std::numeric_limits<float>::quiet_NaN()}) {
     for (const char* tensor : {"encoder.layers.1.ffn.linear1.weight", "target_scale"}) {
       const std::string run = scratch.path("run");
-      save_tiny_run(run, tiny_config(ModelKind::grpe, {"y"}), 1);
+      save_tiny_run(run, tiny_config(grpe_architecture(), {"y"}), 1);
       scale_weights(run, tensor, factor);
       try {
         Predictor predictor({run});
@@ -249,7 +249,7 @@ TEST(PredictorNotFinite, WeightsAreRefused) {
 TEST(PredictorNotFinite, APredictionHasAStatusOfItsOwn) {
   const Scratch scratch;
   for (const TaskKind kind : {TaskKind::regression, TaskKind::binary}) {
-    auto config = tiny_config(ModelKind::grpe, {"y"});
+    auto config = tiny_config(grpe_architecture(), {"y"});
     config.task.kind = kind;
     save_tiny_run(scratch.path("all/model_0"), config, 1);
     save_tiny_run(scratch.path("all/model_1"), config, 2);
@@ -270,7 +270,7 @@ TEST(PredictorNotFinite, APredictionHasAStatusOfItsOwn) {
 
 TEST(PredictorNotFinite, NorIsAnEmbeddingUsed) {
   const Scratch scratch;
-  save_tiny_run(scratch.path("run"), tiny_config(ModelKind::grpe, {"y"}), 1);
+  save_tiny_run(scratch.path("run"), tiny_config(grpe_architecture(), {"y"}), 1);
   scale_weights(scratch.path("run"), "node.atom", 5e37f);
   const auto rows = Predictor({scratch.path("run")}).embed(kMolecules, {.pooling = Pooling::sum, .layers = {0}});
   EXPECT_EQ(rows[1].status, RowStatus::not_finite) << rows[1].reason;
@@ -280,7 +280,7 @@ TEST(PredictorNotFinite, NorIsAnEmbeddingUsed) {
 
 TEST(PredictorEnsemble, RunsThatDoNotFitAreRefused) {
   const Scratch scratch;
-  auto config = tiny_config(ModelKind::grpe, {"y"});
+  auto config = tiny_config(grpe_architecture(), {"y"});
   save_tiny_run(scratch.path("a"), config, 1);
   config.featurizer.features = Features::zinc;
   save_tiny_run(scratch.path("b"), config, 1);

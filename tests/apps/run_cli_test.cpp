@@ -125,7 +125,7 @@ TEST_F(RunTest, AClassifiersBaselineIsItsFrequencies) {
 }
 
 TEST_F(RunTest, ADamagedWeightIsNoticed) {
-  save_tiny_run(scratch.path("R"), tiny_config(ModelKind::grpe, {"y"}), 1);
+  save_tiny_run(scratch.path("R"), tiny_config(grpe_architecture(), {"y"}), 1);
   std::string bytes = scratch.read("R/model.safetensors");
   bytes[bytes.size() - 1000] = static_cast<char>(bytes[bytes.size() - 1000] ^ 1);
   scratch.write("R/model.safetensors", bytes);
@@ -137,7 +137,7 @@ TEST_F(RunTest, ADamagedWeightIsNoticed) {
 }
 
 TEST_F(RunTest, RowsWithoutAFiniteNumberAreCountedAndBlank) {
-  save_tiny_run(scratch.path("R"), tiny_config(ModelKind::grpe, {"y"}), 1);
+  save_tiny_run(scratch.path("R"), tiny_config(grpe_architecture(), {"y"}), 1);
   scale_weights(scratch.path("R"), "encoder.final_norm.weight", 1e4f);
   scale_weights(scratch.path("R"), "head.linear.weight", 1e38f);
   scratch.write("two.csv", "smiles\nc1ccccc1C(=O)O\nnot one\n");

@@ -11,7 +11,7 @@ namespace {
 
 class ScaleTest : public testing::Test {
  protected:
-  void SetUp() override { save_tiny_run(scratch.path("run"), tiny_config(ModelKind::graphormer, {"y"}), 1); }
+  void SetUp() override { save_tiny_run(scratch.path("run"), tiny_config(graphormer_architecture(), {"y"}), 1); }
 
   ShellResult run(const std::string& command, int seconds = 120) { return scratch.run(MOLGRAPH_BIN, command, seconds); }
   ShellResult score(const std::string& arguments) { return run("molgraph-score " + arguments); }
@@ -105,7 +105,7 @@ TEST_F(ScaleTest, NoErrorLosesWhatCanBeGoneOnWith) {
 
 TEST_F(ScaleTest, WhatIsMadeFromSomethingElseIsNotGoneOnWith) {
   write_library("other.csv", 300);
-  save_tiny_run(scratch.path("other"), tiny_config(ModelKind::graphormer, {"y"}), 2);
+  save_tiny_run(scratch.path("other"), tiny_config(graphormer_architecture(), {"y"}), 2);
   const std::string start = "molgraph-score -m run -i in.csv -o out.csv";
   // A signal before the first row is scored leaves a record too.
   const auto leave = [&] {

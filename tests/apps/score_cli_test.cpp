@@ -11,7 +11,7 @@ namespace {
 
 class ScoreTest : public testing::Test {
  protected:
-  void SetUp() override { save_tiny_run(scratch.path("run"), tiny_config(ModelKind::graphormer, {"y"}), 1); }
+  void SetUp() override { save_tiny_run(scratch.path("run"), tiny_config(graphormer_architecture(), {"y"}), 1); }
 
   ShellResult score(const std::string& arguments) { return scratch.run(MOLGRAPH_BIN, "molgraph-score " + arguments); }
 
@@ -243,10 +243,10 @@ TEST_F(ScoreTest, ThreadsAndWindowsDoNotChangeTheNumbers) {
 }
 
 TEST_F(ScoreTest, SeveralRunsAreAnEnsemble) {
-  const auto config = tiny_config(ModelKind::graphormer, {"y"});
+  const auto config = tiny_config(graphormer_architecture(), {"y"});
   save_tiny_run(scratch.path("folder/model_0"), config, 5);
   save_tiny_run(scratch.path("folder/model_1"), config, 6);
-  save_tiny_run(scratch.path("folder/model_2"), tiny_config(ModelKind::grpe, {"y"}), 7);
+  save_tiny_run(scratch.path("folder/model_2"), tiny_config(grpe_architecture(), {"y"}), 7);
   scratch.write("in.csv", "smiles\nCCO\nxx\n");
   ASSERT_EQ(score("-m folder -i in.csv -o out.csv --individual").code, 0);
   const auto lines = lines_of(scratch.read("out.csv"));
@@ -263,14 +263,14 @@ TEST_F(ScoreTest, SeveralRunsAreAnEnsemble) {
           .code,
       0);
   EXPECT_EQ(scratch.read("again.csv"), scratch.read("out.csv"));
-  save_tiny_run(scratch.path("other"), tiny_config(ModelKind::graphormer, {"z"}), 5);
+  save_tiny_run(scratch.path("other"), tiny_config(graphormer_architecture(), {"z"}), 5);
   const auto mixed = score("-m run -m other -i in.csv -o -");
   EXPECT_EQ(mixed.code, 4);
   EXPECT_NE(mixed.err.find("targets z instead of y"), std::string::npos) << mixed.err;
 }
 
 TEST_F(ScoreTest, ProbabilitiesOfClasses) {
-  auto config = tiny_config(ModelKind::grpe, {"tox"});
+  auto config = tiny_config(grpe_architecture(), {"tox"});
   config.task.kind = TaskKind::binary;
   save_tiny_run(scratch.path("binary"), config, 2);
   config.task.kind = TaskKind::multiclass;

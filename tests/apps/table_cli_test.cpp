@@ -18,7 +18,7 @@ const std::string kActivity = "Aktivit\xC3\xA4t";
 
 class TableCli : public testing::Test {
  protected:
-  void SetUp() override { save_tiny_run(scratch.path("run"), tiny_config(ModelKind::graphormer, {"y"}), 1); }
+  void SetUp() override { save_tiny_run(scratch.path("run"), tiny_config(graphormer_architecture(), {"y"}), 1); }
   ShellResult run(const std::string& command) { return scratch.run(MOLGRAPH_BIN, command); }
   ShellResult score(const std::string& more) { return run("molgraph-score -m run -o out.csv " + more); }
   static std::size_t count(const std::string& text, const std::string& what) {

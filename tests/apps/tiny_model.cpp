@@ -7,14 +7,14 @@
 
 namespace molgraph::test {
 
-ModelConfig tiny_config(ModelKind kind, const std::vector<std::string>& targets) {
+ModelConfig tiny_config(const Architecture& architecture, const std::vector<std::string>& targets) {
   ModelConfig config;
-  config.kind = kind;
+  config.model = architecture.defaults;
   EncoderOptions& encoder = config.encoder();
   encoder.layers = kTinyLayers;
   encoder.width = encoder.ffn = kTinyWidth;
   encoder.heads = 4;
-  encoder.gate.enabled = kind == ModelKind::graphormer;
+  encoder.gate.enabled = &architecture == &graphormer_architecture();
   config.task.names = targets;
   config.task.units.assign(targets.size(), "");
   return config;

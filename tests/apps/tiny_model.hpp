@@ -5,6 +5,8 @@
 #include <string>
 
 #include "apps/scoring/model_config.hpp"
+#include "graphormer/architecture.hpp"
+#include "grpe/architecture.hpp"
 
 namespace molgraph::test {
 
@@ -12,7 +14,7 @@ constexpr int kTinyWidth = 16;
 constexpr int kTinyLayers = 2;
 
 /// Graphormer with URPE's gate, or GRPE; regression of the targets named.
-ModelConfig tiny_config(ModelKind kind, const std::vector<std::string>& targets);
+ModelConfig tiny_config(const Architecture& architecture, const std::vector<std::string>& targets);
 /// Writes FOLDER/model.safetensors. Weights and scaling (shift 3, scale 2 for regression) depend on `seed` alone.
 void save_tiny_run(const std::string& folder, const ModelConfig& config, std::uint64_t seed);
 /// Multiplies a tensor of FOLDER/model.safetensors.

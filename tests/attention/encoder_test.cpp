@@ -5,6 +5,7 @@
 
 #include "attention/reference/encoder.hpp"
 #include "attention/reference/task_head.hpp"
+#include "attention/spec/parameters.hpp"
 #include "tests/attention/cases.hpp"
 
 namespace molgraph::test {
@@ -245,41 +246,11 @@ TEST(TaskHead, AppliesTheTailThenTheLinear) {
   EXPECT_EQ(TaskHead(4, 3)->parameters().size(), 2u);
 }
 
-// The smallest model: its output is the number of atoms of each molecule.
-class CountingModel : public GraphModel {
- public:
-  CountingModel() { register_target_scaling(1); }
-  ModelOutput run(const GraphBatch& batch, const ForwardMode&) override {
-    const Tensor offset = torch::tensor(batch.atom_offset, torch::kInt64).to(torch::kFloat32);
-    const Tensor atoms = offset.diff().unsqueeze(1);
-    return {atoms, to_target_unit(atoms), {}};
-  }
-  const ModelPlan& plan() const override { return plan_; }
-  bool is_decay_exempt(const std::string& name) const override { return is_shared_decay_exempt(name); }
-
- private:
-  ModelPlan plan_;
-};
-
-TEST(GraphModel, TargetScalingIsABuffer) {
-  CountingModel model;
-  const GraphBatch batch = batch_of({Shape::salt, Shape::rings});
-  EXPECT_TRUE(torch::equal(model.run(batch, {}).values, model.run(batch, {}).scaled.to(torch::kFloat64)));
-  model.set_target_scaling(torch::tensor({10.0}), torch::tensor({2.0}));
-  EXPECT_TRUE(torch::equal(model.run(batch, {}).values, torch::tensor({{18.0, 22.0}}, torch::kFloat64).t()));
-  // A mean that is large beside the deviation takes no digit away.
-  model.set_target_scaling(torch::tensor({-500000.0}, torch::kFloat64), torch::tensor({1e-9}, torch::kFloat64));
-  EXPECT_DOUBLE_EQ(model.run(batch, {}).values[0][0].item<double>(), -500000.0 + 4e-9);
-  EXPECT_EQ(model.named_buffers().size(), 2u);
-  EXPECT_THROW(model.set_target_scaling(torch::zeros({2}), torch::ones({2})), c10::Error);
-}
-
-TEST(GraphModel, DecayExemptNamesOfTheEncoder) {
-  CountingModel model;
+TEST(Parameters, MatricesAloneDecay) {
   std::set<std::string> decayed;
-  for (const auto& item : make_encoder(small_options())->named_parameters()) {
-    EXPECT_EQ(model.is_gate("encoder." + item.key()), item.key() == "gate");
-    if (!model.is_decay_exempt("encoder." + item.key())) decayed.insert(item.key().substr(item.key().find('.', 7) + 1));
+  for (const ParameterSpec& spec : encoder_parameters(small_options(), kTopology.count(), kEdge.count(), Features::ogb, "encoder.")) {
+    EXPECT_EQ(spec.is_gate(), spec.name == "encoder.gate");
+    if (spec.decays()) decayed.insert(spec.name.substr(spec.name.find('.', 15) + 1));
   }
   EXPECT_EQ(decayed, (std::set<std::string>{"attention.query.weight", "attention.key.weight", "attention.value.weight",
                                             "attention.output.weight", "ffn.linear1.weight", "ffn.linear2.weight"}));

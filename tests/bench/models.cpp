@@ -3,8 +3,8 @@
 #include <chrono>
 
 #include "apps/training/loss.hpp"
-#include "graphormer/graphormer.hpp"
-#include "grpe/grpe.hpp"
+#include "graphormer/architecture.hpp"
+#include "grpe/architecture.hpp"
 
 namespace molgraph::bench {
 namespace {
@@ -22,19 +22,13 @@ std::vector<Case> cases() {
 
 std::unique_ptr<GraphModel> make_model(const Case& c, Features features, double dropout) {
   torch::manual_seed(0);
-  const auto set = [&](EncoderOptions& e) {
-    e.layers = c.layers, e.width = e.ffn = c.width, e.heads = c.heads;
-    e.gate.enabled = c.gate;
-    e.dropout = e.attention_dropout = dropout;
-  };
-  if (c.grpe) {
-    GrpeOptions options{.features = features};
-    set(options.encoder);
-    return std::make_unique<Grpe>(options);
-  }
-  GraphormerOptions options{.features = features};
-  set(options.encoder);
-  return std::make_unique<Graphormer>(options);
+  ModelOptions options = c.grpe ? grpe_architecture().defaults : graphormer_architecture().defaults;
+  options.features = features;
+  EncoderOptions& e = options.encoder;
+  e.layers = c.layers, e.width = e.ffn = c.width, e.heads = c.heads;
+  e.gate.enabled = c.gate;
+  e.dropout = e.attention_dropout = dropout;
+  return std::make_unique<GraphModel>(options);
 }
 
 double forward_flops(const Case& c, const GraphBatch& batch) {

@@ -23,6 +23,7 @@
 #include "apps/scoring/predictor.hpp"
 #include "featurize/smiles/smiles.hpp"
 #include "attention/engine.hpp"
+#include "graphormer/architecture.hpp"
 #include "tests/bench/models.hpp"
 
 extern char** environ;
@@ -112,7 +113,7 @@ std::vector<Figure> measure_programs(const LoadedData& loaded, const std::string
   const std::string model_file = scratch.path / "model.safetensors", one = scratch.path / "one.csv", many = scratch.path / "many.csv";
   ModelConfig config;
   config.featurizer = loaded.set.featurizer;
-  config.graphormer.features = config.featurizer.features;
+  config.model = graphormer_architecture().defaults;
   config.encoder().gate.enabled = true;
   config.task.names = {"y"};
   config.task.units = {""};

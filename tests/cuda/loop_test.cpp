@@ -48,7 +48,9 @@ class CudaLoop : public testing::Test {
     EncoderOptions e{.layers = 2, .width = 16, .ffn = 16, .heads = 4};
     e.terms.bias = true, e.gate.enabled = true;
     torch::manual_seed(5);
-    auto model = std::make_shared<Graphormer>(GraphormerOptions{.encoder = e, .max_distance = 4, .max_degree = 4, .path_hops = 3, .outputs = 2});
+    ModelOptions options = graphormer_architecture().defaults;
+    options.encoder = e, options.max_distance = 4, options.max_degree = 4, options.path_hops = 3, options.outputs = 2;
+    auto model = std::make_shared<GraphModel>(options);
     model->set_target_scaling(torch::tensor({1.0f, 2.0f}), torch::tensor({0.8f, 1.5f}));
     return model;
   }

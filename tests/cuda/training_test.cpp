@@ -31,12 +31,16 @@ std::vector<MolecularGraph> molecules() {
 std::unique_ptr<GraphModel> make_graphormer() {
   EncoderOptions e{.layers = 2, .width = 16, .ffn = 16, .heads = 4};
   e.terms.bias = true, e.untie_virtual = false, e.gate.enabled = true;
-  return std::make_unique<Graphormer>(GraphormerOptions{.encoder = e, .max_distance = 4, .max_degree = 4, .path_hops = 3, .outputs = 3});
+  ModelOptions options = graphormer_architecture().defaults;
+  options.encoder = e, options.max_distance = 4, options.max_degree = 4, options.path_hops = 3, options.outputs = 3;
+  return std::make_unique<GraphModel>(options);
 }
 std::unique_ptr<GraphModel> make_grpe() {
   EncoderOptions e{.layers = 2, .width = 16, .ffn = 16, .heads = 4};
   e.terms = {false, true, true, true, true, true, true};
-  return std::make_unique<Grpe>(GrpeOptions{.encoder = e, .max_distance = 3, .perturb_noise = 0.2, .outputs = 3});
+  ModelOptions options = grpe_architecture().defaults;
+  options.encoder = e, options.max_distance = 3, options.perturb_noise = 0.2, options.outputs = 3;
+  return std::make_unique<GraphModel>(options);
 }
 
 double rate(std::size_t update) { return 1e-2 / (1.0 + static_cast<double>(update)); }
@@ -251,7 +255,9 @@ TEST_F(CudaTraining, MoleculesThatStayOnTheHostGiveTheSameBits) {
   std::vector<std::pair<std::string, std::function<std::unique_ptr<GraphModel>()>>> models;
   for (const ModelCase& c : every_model()) models.emplace_back(c.name, [c] { return test::make_model(c); });
   models.emplace_back("masked", [] {
-    return std::make_unique<Graphormer>(GraphormerOptions{.encoder = {.layers = 2, .width = 12, .ffn = 10, .heads = 3}, .spatial_pos_max = 3});
+    ModelOptions options = graphormer_architecture().defaults;
+    options.encoder = {.layers = 2, .width = 12, .ffn = 10, .heads = 3}, options.spatial_pos_max = 3;
+    return std::make_unique<GraphModel>(options);
   });
   for (const auto& [name, make] : models) {
     const auto train = [&, &create = make](std::size_t most_bytes) {

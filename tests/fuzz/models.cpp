@@ -5,6 +5,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "apps/scoring/architectures.hpp"
 #include "apps/scoring/model_file.hpp"
 #include "apps/scoring/predictor.hpp"
 #include "datasets/system/files.hpp"
@@ -22,7 +23,7 @@ constexpr std::string_view kJsonSigns = "{}[]\",:0123456789-+.eE\\tfn ";
 
 ModelConfig config_of(std::size_t seed) {
   ModelConfig config;
-  config.kind = seed == 1 ? ModelKind::grpe : ModelKind::graphormer;
+  config.model = architecture_from_string(seed == 1 ? "grpe" : "graphormer").defaults;
   EncoderOptions& encoder = config.encoder();
   encoder.layers = 2;
   encoder.width = encoder.ffn = 8;

@@ -1,5 +1,5 @@
 // Graphormer with published weights gives the numbers of the published code.
-#include "graphormer/graphormer.hpp"
+#include "attention/reference/graph_model.hpp"
 #include "graphormer/published.hpp"
 #include "tests/golden/golden_case.hpp"
 #include "tests/golden/golden_smiles.hpp"
@@ -8,18 +8,19 @@ namespace molgraph::test {
 namespace {
 
 void expect_case(const GoldenCase& c, const std::vector<MolecularGraph>& graphs) {
-  GraphormerImport import;
+  PublishedImport import;
   import.path_hops = c.info.at("multi_hop_max_dist");
   if (c.info.at("spatial_pos_max").is_number()) import.spatial_pos_max = c.info.at("spatial_pos_max");
   import.origin = c.info.at("kind");
-  const GraphormerOptions options = published_graphormer(c.weights, import, c.folder);
+  const PublishedCode& code = graphormer_published().front();
+  const ModelOptions options = code.options(c.weights, import, c.folder);
   EXPECT_EQ(options.encoder.layers, c.info.at("layers").get<int>());
   EXPECT_EQ(options.encoder.width, c.info.at("hidden").get<int>());
   EXPECT_EQ(options.encoder.ffn, c.info.at("ffn").get<int>());
   EXPECT_EQ(options.encoder.heads, c.info.at("heads").get<int>());
   EXPECT_EQ(options.features, features_from_string(c.info.at("features").get<std::string>()));
-  Graphormer model(options);
-  expect_golden(model, published_links(options), c, graphs);
+  GraphModel model(options);
+  expect_golden(model, code.links(options), c, graphs);
 }
 
 class OgbGolden : public testing::TestWithParam<std::string> {};

@@ -1,21 +1,21 @@
 // Numbers of parameters of the named sizes: those of this project's tables, as the README lists them.
 #include "featurize/graph/error.hpp"
-#include "graphormer/graphormer.hpp"
+#include "graphormer/architecture.hpp"
 #include "tests/graphormer/model_checks.hpp"
 
 namespace molgraph::test {
 namespace {
 
 std::int64_t parameters_of(const std::string& size, Features features, bool gate = false) {
-  GraphormerOptions options;
+  ModelOptions options = graphormer_architecture().defaults;
   options.features = features;
-  set_graphormer_size(options.encoder, size);
+  set_size(*options.architecture, size, options.encoder);
   options.encoder.gate.enabled = gate;
   options.path_hops = features == Features::zinc ? 20 : 5;
   const int layers = options.encoder.layers;
   const std::int64_t count = count_parameters(layers, [&](int few) {
     options.encoder.layers = few;
-    return Graphormer(options);
+    return GraphModel(options);
   });
   std::cout << size << ' ' << to_string(features) << (gate ? " gate: " : ": ") << count << " parameters\n";
   return count;
@@ -56,7 +56,7 @@ TEST(GraphormerSizes, PublishedTablesMakeTheDifference) {
 TEST(GraphormerSizes, UnknownNamesAreRefusedWithTheList) {
   EncoderOptions options;
   try {
-    set_graphormer_size(options, "medium");
+    set_size(graphormer_architecture(), "medium", options);
     FAIL();
   } catch (const UsageError& error) {
     EXPECT_NE(std::string(error.what()).find("slim, small, base, large"), std::string::npos) << error.what();

@@ -1,13 +1,13 @@
 // Graphormer as a whole: what it may not depend on, and what each of its parts adds (docs/formula.md section 3).
-#include "graphormer/graphormer.hpp"
+#include "graphormer/architecture.hpp"
 
 #include "tests/graphormer/model_checks.hpp"
 
 namespace molgraph::test {
 namespace {
 
-GraphormerOptions small() {
-  GraphormerOptions options;
+ModelOptions small() {
+  ModelOptions options = graphormer_architecture().defaults;
   EncoderOptions& e = options.encoder;
   e.layers = 2, e.width = 12, e.ffn = 10, e.heads = 3;
   e.activation_dropout = 0.1, e.input_dropout = 0.1;
@@ -17,8 +17,8 @@ GraphormerOptions small() {
   return options;
 }
 
-GraphormerOptions gated() {
-  GraphormerOptions options = small();
+ModelOptions gated() {
+  ModelOptions options = small();
   options.encoder.gate.enabled = true;
   return options;
 }
@@ -34,52 +34,69 @@ void copy_parameters(GraphModel& to, GraphModel& from) {
 }
 
 TEST(Graphormer, Renumbering) {
-  Graphormer model(gated());
+  GraphModel model(gated());
   randomise(model);
   expect_renumbering_invariance(model);
 }
 
 TEST(Graphormer, OnePathDependsOnTheNumbering) {
-  GraphormerOptions options = small();
+  ModelOptions options = small();
   options.path_rule = PathRule::single;
-  Graphormer model(options);
+  GraphModel model(options);
   randomise(model);
   const torch::Tensor value = predict(model, {cyclobutane()});
   EXPECT_GT(largest(predict(model, {renumbered(cyclobutane(), {0, 3, 2, 1})}) - value), 1e-6);
 }
 
 TEST(Graphormer, BatchComposition) {
-  Graphormer model(gated());
+  GraphModel model(gated());
   randomise(model);
   expect_batch_independence(model);
 }
 
 TEST(Graphormer, OddMolecules) {
-  Graphormer model(gated());
+  GraphModel model(gated());
   randomise(model);
   expect_odd_molecules(model);
 }
 
 TEST(Graphormer, Gradients) {
   for (const bool post_ln : {false, true}) {
-    GraphormerOptions options = gated();
+    ModelOptions options = gated();
     options.encoder.post_ln = post_ln;
     options.spatial_pos_max = 4;
     options.max_distance = 3;
-    Graphormer model(options);
+    GraphModel model(options);
     randomise(model);
     expect_gradients(model);
   }
 }
 
 TEST(Graphormer, TargetScaling) {
-  Graphormer model(small());
+  GraphModel model(small());
   randomise(model);
   expect_target_scaling(model);
 }
 
+TEST(Graphormer, TargetScalingIsABuffer) {
+  GraphModel model(small());
+  {
+    torch::NoGradGuard no_grad;
+    model.named_parameters()["head.linear.weight"].zero_();
+    model.named_parameters()["head.linear.bias"].fill_(4.0);
+  }
+  EXPECT_EQ(predict(model, {cubane()}).item<double>(), 4.0);
+  model.set_target_scaling(torch::tensor({10.0}), torch::tensor({2.0}));
+  EXPECT_EQ(predict(model, {cubane()}).item<double>(), 18.0);
+  // A mean that is large beside the deviation takes no digit away.
+  model.set_target_scaling(torch::tensor({-500000.0}, torch::kFloat64), torch::tensor({1e-9}, torch::kFloat64));
+  EXPECT_DOUBLE_EQ(predict(model, {cubane()}).item<double>(), -500000.0 + 4e-9);
+  EXPECT_EQ(model.named_buffers().size(), 2u);
+  EXPECT_THROW(model.set_target_scaling(torch::zeros({2}), torch::ones({2})), c10::Error);
+}
+
 TEST(Graphormer, AGateOfOnesChangesNothing) {
-  Graphormer plain(small()), with_gate(gated());
+  GraphModel plain(small()), with_gate(gated());
   randomise(plain);
   randomise(with_gate);
   copy_parameters(with_gate, plain);
@@ -92,7 +109,7 @@ TEST(Graphormer, AGateOfOnesChangesNothing) {
 }
 
 TEST(Graphormer, NodeInputByHand) {
-  Graphormer model(small());
+  GraphModel model(small());
   randomise(model);
   // A star of four bonds around atom 0; degree 4 shares the row of max_degree = 3.
   const MolecularGraph star = graph_of(5, {{0, 1}, {0, 2}, {0, 3}, {0, 4}});
@@ -114,9 +131,9 @@ TEST(Graphormer, NodeInputByHand) {
 }
 
 TEST(Graphormer, MaskedPairsAreThoseWithABiasOfMinusInfinity) {
-  GraphormerOptions options = small();
+  ModelOptions options = small();
   options.spatial_pos_max = 3;
-  Graphormer masked(options), plain(small());
+  GraphModel masked(options), plain(small());
   randomise(masked);
   randomise(plain);
   copy_parameters(plain, masked);
@@ -129,9 +146,9 @@ TEST(Graphormer, MaskedPairsAreThoseWithABiasOfMinusInfinity) {
 }
 
 TEST(Graphormer, PairsOfTokenZeroShareOneBias) {
-  GraphormerOptions options = small();
+  ModelOptions options = small();
   options.encoder.untie_virtual = true;
-  Graphormer tied(small()), untied(options);
+  GraphModel tied(small()), untied(options);
   randomise(tied);
   randomise(untied);
   copy_parameters(untied, tied);
@@ -149,20 +166,20 @@ TEST(Graphormer, PairsOfTokenZeroShareOneBias) {
 }
 
 TEST(Graphormer, FarPairsKeepTheirPathTerm) {
-  GraphormerOptions options = small();
+  ModelOptions options = small();
   options.max_distance = 1;
-  Graphormer model(options);
+  GraphModel model(options);
   randomise(model);
   model.run(batch_for(model, {chain_of(4)}), {}).values.sum().backward();
   EXPECT_GT(largest(model.path->hop_weight.grad()[2]), 1e-8);
 }
 
 TEST(Graphormer, WithoutPathBias) {
-  GraphormerOptions options = small();
-  EXPECT_TRUE(Graphormer(options).pack_options().paths);
-  EXPECT_EQ(Graphormer(options).pack_options().path_rule, PathRule::mean);
+  ModelOptions options = small();
+  EXPECT_TRUE(GraphModel(options).pack_options().paths);
+  EXPECT_EQ(GraphModel(options).pack_options().path_rule, PathRule::mean);
   options.path_bias = false;
-  Graphormer model(options);
+  GraphModel model(options);
   EXPECT_FALSE(model.pack_options().paths);
   for (const auto& item : model.named_parameters()) EXPECT_FALSE(item.key().starts_with("path.")) << item.key();
   randomise(model);
@@ -170,11 +187,11 @@ TEST(Graphormer, WithoutPathBias) {
 }
 
 TEST(Graphormer, FreshParametersFollowThePaper) {
-  GraphormerOptions options;
-  set_graphormer_size(options.encoder, "slim");
+  ModelOptions options = graphormer_architecture().defaults;
+  set_size(*options.architecture, "slim", options.encoder);
   options.encoder.gate.enabled = true;
   torch::manual_seed(1);
-  const Graphormer model(options);
+  const GraphModel model(options);
   for (const auto& item : model.named_parameters()) {
     const std::string& name = item.key();
     const double spread = item->numel() > 1 ? item->std().item<double>() : 0.0;
@@ -191,7 +208,7 @@ TEST(Graphormer, FreshParametersFollowThePaper) {
 }
 
 TEST(Graphormer, DecaysMatricesOnly) {
-  const Graphormer model(gated());
+  const GraphModel model(gated());
   std::vector<std::string> decayed;
   for (const auto& item : model.named_parameters())
     if (!model.is_decay_exempt(item.key())) decayed.push_back(item.key());
@@ -202,7 +219,7 @@ TEST(Graphormer, DecaysMatricesOnly) {
 }
 
 TEST(Graphormer, RefusesMoleculesOfOtherColumns) {
-  Graphormer model(small());
+  GraphModel model(small());
   MolecularGraph zinc;
   zinc.features = Features::zinc;
   zinc.atoms = {0};

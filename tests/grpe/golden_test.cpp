@@ -1,5 +1,5 @@
 // GRPE with published weights gives the numbers of the published code.
-#include "grpe/grpe.hpp"
+#include "attention/reference/graph_model.hpp"
 #include "grpe/published.hpp"
 #include "tests/golden/golden_case.hpp"
 #include "tests/golden/golden_smiles.hpp"
@@ -8,13 +8,14 @@ namespace molgraph::test {
 namespace {
 
 void expect_case(const GoldenCase& c, const std::vector<MolecularGraph>& graphs) {
-  const GrpeOptions options = published_grpe(c.weights, {.heads = c.info.at("heads")}, c.folder);
+  const PublishedCode& code = grpe_published().front();
+  const ModelOptions options = code.options(c.weights, {.origin = code.origin, .features = {}, .heads = c.info.at("heads")}, c.folder);
   EXPECT_EQ(options.encoder.layers, c.info.at("layers").get<int>());
   EXPECT_EQ(options.encoder.ffn, c.info.at("ffn").get<int>());
   EXPECT_EQ(options.max_distance, c.info.at("max_hop").get<int>());
   EXPECT_EQ(options.features, features_from_string(c.info.at("features").get<std::string>()));
-  Grpe model(options);
-  expect_golden(model, published_links(options), c, graphs);
+  GraphModel model(options);
+  expect_golden(model, code.links(options), c, graphs);
 }
 
 TEST(OgbGolden, GrpeSmall) {

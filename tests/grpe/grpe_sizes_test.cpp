@@ -1,20 +1,20 @@
 // Numbers of parameters of the named sizes: those of this project's tables, as the README lists them.
 #include "featurize/graph/error.hpp"
-#include "grpe/grpe.hpp"
+#include "grpe/architecture.hpp"
 #include "tests/graphormer/model_checks.hpp"
 
 namespace molgraph::test {
 namespace {
 
 std::int64_t parameters_of(const std::string& size, Features features, bool gate = false) {
-  GrpeOptions options;
+  ModelOptions options = grpe_architecture().defaults;
   options.features = features;
-  set_grpe_size(options.encoder, size);
+  set_size(*options.architecture, size, options.encoder);
   options.encoder.gate.enabled = gate;
   const int layers = options.encoder.layers;
   const std::int64_t count = count_parameters(layers, [&](int few) {
     options.encoder.layers = few;
-    return Grpe(options);
+    return GraphModel(options);
   });
   std::cout << size << ' ' << to_string(features) << (gate ? " gate: " : ": ") << count << " parameters\n";
   return count;
@@ -42,7 +42,7 @@ TEST(GrpeSizes, PublishedTablesMakeTheDifference) {
 TEST(GrpeSizes, UnknownNamesAreRefusedWithTheList) {
   EncoderOptions options;
   try {
-    set_grpe_size(options, "base");
+    set_size(grpe_architecture(), "base", options);
     FAIL();
   } catch (const UsageError& error) {
     EXPECT_NE(std::string(error.what()).find("tiny, small, standard, large"), std::string::npos) << error.what();

@@ -1,71 +1,71 @@
 // GRPE as a whole: what it may not depend on, the noise, and the rows its published code ties (docs/formula.md section 6).
-#include "grpe/grpe.hpp"
+#include "grpe/architecture.hpp"
 
 #include "tests/graphormer/model_checks.hpp"
 
 namespace molgraph::test {
 namespace {
 
-GrpeOptions small() {
-  GrpeOptions options;
+ModelOptions small() {
+  ModelOptions options = grpe_architecture().defaults;
   EncoderOptions& e = options.encoder;
   e.layers = 2, e.width = 12, e.ffn = 10, e.heads = 3;
   e.activation_dropout = 0.1, e.input_dropout = 0.1;
   options.max_distance = 3;
-  options.last_mlp = 1;
+  options.head.last_mlp = 1;
   options.perturb_noise = 0.2;
   return options;
 }
 
-GrpeOptions gated() {
-  GrpeOptions options = small();
+ModelOptions gated() {
+  ModelOptions options = small();
   options.encoder.gate.enabled = true;
   return options;
 }
 
 TEST(Grpe, Renumbering) {
   for (const bool published : {false, true}) {
-    GrpeOptions options = gated();
+    ModelOptions options = gated();
     options.published_classes = published;
     options.encoder.key_term = published ? KeyTerm::row : KeyTerm::column;
-    Grpe model(options);
+    GraphModel model(options);
     randomise(model);
     expect_renumbering_invariance(model);
   }
 }
 
 TEST(Grpe, BatchComposition) {
-  Grpe model(gated());
+  GraphModel model(gated());
   randomise(model);
   expect_batch_independence(model);
 }
 
 TEST(Grpe, OddMolecules) {
-  Grpe model(gated());
+  GraphModel model(gated());
   randomise(model);
   expect_odd_molecules(model);
 }
 
 TEST(Grpe, Gradients) {
   for (const KeyTerm key_term : {KeyTerm::column, KeyTerm::row}) {
-    GrpeOptions options = gated();
+    ModelOptions options = gated();
     options.encoder.key_term = key_term;
-    Grpe model(options);
+    GraphModel model(options);
     randomise(model);
     expect_gradients(model);
   }
 }
 
 TEST(Grpe, TargetScaling) {
-  Grpe model(small());
+  GraphModel model(small());
   randomise(model);
   expect_target_scaling(model);
 }
 
 TEST(Grpe, NoiseOnAtomsAndInTrainingOnly) {
-  GrpeOptions options = small();
+  ModelOptions options = small();
   options.encoder.input_dropout = 0.0;
-  Grpe model(options);
+  GraphModel model(options);
   randomise(model);
   const GraphBatch batch = batch_for(model, {chain_of(30), chain_of(30)});
   torch::NoGradGuard no_grad;
@@ -85,13 +85,13 @@ TEST(Grpe, NoiseOnAtomsAndInTrainingOnly) {
   EXPECT_GT(largest(noise.slice(0, 1, 31) - noise.slice(0, 32, 62)), 0.1);   // another row of the data set
 
   options.perturb_noise = 0.0;
-  Grpe quiet(options);
+  GraphModel quiet(options);
   randomise(quiet);
   EXPECT_EQ(largest(quiet.run(batch, {.training = true, .keep_layers = {0}}).layers.at(0) - still), 0.0);
 }
 
 TEST(Grpe, NodeInputByHand) {
-  Grpe model(small());
+  GraphModel model(small());
   randomise(model);
   const torch::Tensor input = model.run(batch_for(model, {chain_of(3)}), {.keep_layers = {0}}).layers.at(0);
   torch::Tensor columns = torch::zeros({12}, torch::kFloat64);   // graph_of: all columns but the first are 0
@@ -105,11 +105,11 @@ TEST(Grpe, NodeInputByHand) {
 TEST(Grpe, PublishedClassesByHand) {
   // L = 2: 0 1 2 FAR UNREACHABLE ATOM_TO_VIRTUAL VIRTUAL_TO_ATOM VIRTUAL_SELF
   // 4 bond ids, NO_EDGE, SELF, VIRTUAL, VIRTUAL_SELF
-  const ClassMaps zinc = published_class_maps(Features::zinc, 2);
+  const ClassMaps zinc = grpe_architecture().published_classes(Features::zinc, 2);
   EXPECT_EQ(zinc.topology, (std::vector<std::int64_t>{0, 1, 2, 2, 4, 5, 5, 0}));
   EXPECT_EQ(zinc.edge, (std::vector<std::int64_t>{0, 1, 2, 3, 4, 4, 6, 4}));
 
-  const ClassMaps ogb = published_class_maps(Features::ogb, 5);
+  const ClassMaps ogb = grpe_architecture().published_classes(Features::ogb, 5);
   EXPECT_EQ(ogb.topology, (std::vector<std::int64_t>{0, 1, 2, 3, 4, 5, 5, 7, 8, 8, 0}));
   ASSERT_EQ(ogb.edge.size(), 64u);
   const auto published = [&](std::uint8_t type, std::uint8_t stereo, std::uint8_t conjugated) {
@@ -128,11 +128,11 @@ TEST(Grpe, PublishedClassesByHand) {
 }
 
 TEST(Grpe, PublishedClassesAreUsed) {
-  GrpeOptions options = small();
+  ModelOptions options = small();
   options.published_classes = true;
-  Grpe model(options);
+  GraphModel model(options);
   options.published_classes = false;
-  Grpe own(options);
+  GraphModel own(options);
   randomise(model);
   randomise(own);
   const torch::Tensor value = predict(model, assorted());
@@ -149,10 +149,10 @@ TEST(Grpe, PublishedClassesAreUsed) {
 }
 
 TEST(Grpe, FreshParametersFollowThePaper) {
-  GrpeOptions options;
-  set_grpe_size(options.encoder, "small");
+  ModelOptions options = grpe_architecture().defaults;
+  set_size(*options.architecture, "small", options.encoder);
   torch::manual_seed(1);
-  const Grpe model(options);
+  const GraphModel model(options);
   for (const auto& item : model.named_parameters()) {
     const std::string& name = item.key();
     if (name == "node.virtual_node") {
@@ -167,7 +167,7 @@ TEST(Grpe, FreshParametersFollowThePaper) {
 }
 
 TEST(Grpe, DecaysMatricesOnly) {
-  const Grpe model(gated());
+  const GraphModel model(gated());
   std::size_t decayed = 0;
   for (const auto& item : model.named_parameters()) {
     if (model.is_decay_exempt(item.key())) continue;

@@ -152,12 +152,17 @@ inline std::unique_ptr<GraphModel> make_sized(const SizeCase& c, bool grpe) {
   e.gate.enabled = true;
   if (!grpe) {
     e.terms.bias = true, e.untie_virtual = false;
-    return std::make_unique<Graphormer>(GraphormerOptions{
-        .encoder = e, .max_distance = 3, .spatial_pos_max = 4, .published_classes = true, .head_transform = c.transform, .outputs = 3});
+  } else {
+    e.terms = {true, true, true, true, true, true, true};
   }
-  e.terms = {true, true, true, true, true, true, true};
-  return std::make_unique<Grpe>(
-      GrpeOptions{.encoder = e, .max_distance = 3, .last_mlp = c.last_mlp, .published_classes = true, .outputs = 3});
+  ModelOptions options = grpe ? grpe_architecture().defaults : graphormer_architecture().defaults;
+  options.encoder = e;
+  options.max_distance = 3;
+  if (!grpe) options.spatial_pos_max = 4;
+  options.published_classes = true;
+  options.head = {.last_mlp = grpe ? c.last_mlp : 0, .transform = !grpe && c.transform};
+  options.outputs = 3;
+  return std::make_unique<GraphModel>(options);
 }
 
 }  // namespace molgraph::test

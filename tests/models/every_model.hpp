@@ -7,8 +7,9 @@
 #include <vector>
 
 #include "attention/spec/encodings.hpp"
-#include "graphormer/graphormer.hpp"
-#include "grpe/grpe.hpp"
+#include "attention/reference/graph_model.hpp"
+#include "graphormer/architecture.hpp"
+#include "grpe/architecture.hpp"
 
 namespace molgraph::test {
 
@@ -44,11 +45,13 @@ std::unique_ptr<GraphModel> make_model(const ModelCase& c, Change change, Featur
   e.gate = c.gate;
   e.share_encodings = !c.own_tables;
   change(e);
-  if (c.encoding->path_bias) {
-    GraphormerOptions options{.features = features, .encoder = e, .max_distance = 3, .max_degree = 5, .path_hops = 4};
-    return std::make_unique<Graphormer>(options);
-  }
-  return std::make_unique<Grpe>(GrpeOptions{.features = features, .encoder = e, .max_distance = 3, .perturb_noise = 0.2});
+  ModelOptions options = c.encoding->path_bias ? graphormer_architecture().defaults : grpe_architecture().defaults;
+  options.features = features;
+  options.encoder = e;
+  options.max_distance = 3;
+  if (c.encoding->path_bias) options.max_degree = 5, options.path_hops = 4;
+  else options.perturb_noise = 0.2;
+  return std::make_unique<GraphModel>(options);
 }
 
 inline std::unique_ptr<GraphModel> make_model(const ModelCase& c) {

@@ -123,7 +123,7 @@ Json model_card(const std::string& weights) {
   const SafetensorsFile file = read_model_file(weights);
   const ModelConfig config = read_model_config(file, weights);
   Json stored = Json::parse(to_json(config));
-  if (config.published().origin.empty()) {  // nothing was imported, so nothing is missing
+  if (config.model.published.origin.empty()) {  // nothing was imported, so nothing is missing
     Json kept = Json::object();
     for (const auto& [key, value] : stored["options"].items()) {
       if (!key.starts_with("origin") && !key.starts_with("missing_")) kept[key] = value;
@@ -138,7 +138,7 @@ Json model_card(const std::string& weights) {
                {"task", to_string(config.task.kind)},
                {"targets", targets_of(config.task, file)}};
   add_labels(config.task, card);
-  if (!config.published().origin.empty()) card["origin"] = config.published().origin;
+  if (!config.model.published.origin.empty()) card["origin"] = config.model.published.origin;
   return card;
 }
 
