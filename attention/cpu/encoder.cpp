@@ -58,14 +58,23 @@ std::size_t Encoder::norm_offset(const FlatLayout& layout, std::size_t s) const 
   return s % 2 == 0 ? layout.layers[s / 2].attention_norm : layout.layers[s / 2].ffn_norm;
 }
 
+// Whether the layers differ in what is added to the scores, or in their gate.
+bool Encoder::own_relations() const { return !shape_.options.share_encodings || input_.pairs.bias.size() > 1; }
+bool Encoder::own_gates() const { return shape_.options.gate.per_layer || input_.pairs.gate.size() > 1; }
+
+const TableSet& Encoder::relations_of(const FlatLayout& layout, std::size_t layer) const {
+  return shape_.options.share_encodings ? layout.shared : layout.layers[layer].own;
+}
+const TableSet& Encoder::gate_of(const FlatLayout& layout, std::size_t layer) const {
+  return shape_.options.gate.per_layer ? layout.layers[layer].own : layout.shared;
+}
+
 void Encoder::load_terms(const EncoderWeights& weights, std::size_t layer, bool always) {
   const FlatLayout& layout = weights.layout();
-  const bool share = shape_.options.share_encodings, share_gate = !shape_.options.gate.per_layer;
-  if (always || !share) terms_.load(weights, share ? layout.shared : layout.layers[layer].own, pack(),
-                                     PairInputs::of_layer(input_.pairs.bias, layer));
-  if (always || !share_gate)
-    terms_.load_gate(weights, share_gate ? layout.shared : layout.layers[layer].own, pack(),
-                     PairInputs::of_layer(input_.pairs.gate, layer));
+  if (always || own_relations())
+    terms_.load(weights, relations_of(layout, layer), pack(), PairInputs::of_layer(input_.pairs.bias, layer));
+  if (always || own_gates())
+    terms_.load_gate(weights, gate_of(layout, layer), pack(), PairInputs::of_layer(input_.pairs.gate, layer));
 }
 
 Attention Encoder::attention_of(std::size_t molecule, LayerState& state, bool virtual_only) {
@@ -330,15 +339,12 @@ const float* Encoder::backward(const EncoderWeights& weights, const float* dgrap
 // Takes the terms' gradients to their tables: after every layer if the layers have their own, else after the first layer.
 void Encoder::finish_terms(const EncoderWeights& weights, std::size_t k, const PackGradient& gradient) {
   const FlatLayout& layout = weights.layout();
-  const EncoderOptions& o = shape_.options;
-  if (!o.share_encodings || k == 0) {
-    terms_.add_gradients(o.share_encodings ? layout.shared : layout.layers[k].own, pack(), gradient.flat,
-                         PairGradients::of_layer(gradient.pairs.bias, k));
+  if (own_relations() || k == 0) {
+    terms_.add_gradients(relations_of(layout, k), pack(), gradient.flat, PairGradients::of_layer(gradient.pairs.bias, k));
     terms_.clear_gradients();
   }
-  if (o.gate.per_layer || k == 0) {
-    terms_.add_gate_gradients(o.gate.per_layer ? layout.layers[k].own : layout.shared, pack(), gradient.flat,
-                              PairGradients::of_layer(gradient.pairs.gate, k));
+  if (own_gates() || k == 0) {
+    terms_.add_gate_gradients(gate_of(layout, k), pack(), gradient.flat, PairGradients::of_layer(gradient.pairs.gate, k));
     terms_.clear_gate_gradients();
   }
 }

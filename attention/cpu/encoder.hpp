@@ -63,6 +63,10 @@ class Encoder {
   Stage& stage(std::size_t s) { return stages_[s == 0 || keeps() ? s : 1 + s % 2]; }
   const float* half_input(std::size_t s);
   std::size_t norm_offset(const FlatLayout& layout, std::size_t s) const;
+  bool own_relations() const;
+  bool own_gates() const;
+  const TableSet& relations_of(const FlatLayout& layout, std::size_t layer) const;
+  const TableSet& gate_of(const FlatLayout& layout, std::size_t layer) const;
   void load_terms(const EncoderWeights& weights, std::size_t layer, bool always);
   std::size_t rows_of(std::size_t s) const;
   bool is_virtual_only(std::size_t s) const;

@@ -1,7 +1,6 @@
 #include "attention/cpu/head.hpp"
 
 #include <algorithm>
-#include <cassert>
 #include <cmath>
 
 namespace molgraph::cpu {
@@ -20,63 +19,41 @@ std::pair<float, float> statistics(const std::vector<float>& x) {
 
 }  // namespace
 
-Head::Head(std::size_t width, std::size_t outputs, const HeadOptions& options) {
-  const auto add = [&](const std::string& name, std::size_t out) -> Layer& {
-    layers_.push_back({.name = name, .in = width, .out = out, .offset = size_});
-    size_ += (width + 1) * out;
-    return layers_.back();
-  };
-  for (int k = 0; k < options.last_mlp; ++k) add("last_mlp." + std::to_string(k) + ".0", width).gelu = true;
-  if (options.transform) {
-    Layer& layer = add("transform", width);
+void Head::place(const ParameterSpec& spec) {
+  places_.push_back({spec.name, size_, static_cast<std::size_t>(spec.size())});
+  size_ += places_.back().size;
+}
+
+Head::Layer& Head::add_layer(const ParameterList& parameters, const std::string& name) {
+  const ParameterSpec& weight = parameters.at(name + ".weight");
+  layers_.push_back({.in = static_cast<std::size_t>(weight.shape[1]), .out = static_cast<std::size_t>(weight.shape[0]), .offset = size_});
+  place(weight);
+  place(parameters.at(name + ".bias"));
+  return layers_.back();
+}
+
+Head::Head(const ParameterList& parameters) {
+  const auto exists = [&](const std::string& name) { return parameters.find(name + ".weight") != nullptr; };
+  std::string mlp;
+  for (int k = 0; exists(mlp = "head.last_mlp." + std::to_string(k) + ".0"); ++k) add_layer(parameters, mlp).gelu = true;
+  if (exists("head.transform")) {
+    Layer& layer = add_layer(parameters, "head.transform");
     layer.gelu = layer.norm = true;
-    layer.norm_name = "transform_norm";
     layer.norm_offset = size_;
-    size_ += 2 * width;
+    for (const char* name : {"head.transform_norm.weight", "head.transform_norm.bias"}) place(parameters.at(name));
   }
-  add("linear", outputs);
+  add_layer(parameters, "head.linear");
   flat_.resize(size_);
 }
 
-std::vector<TensorSpec> Head::tensors() const {
-  std::vector<TensorSpec> all;
-  for (const Layer& layer : layers_) {
-    const auto in = static_cast<std::int64_t>(layer.in), out = static_cast<std::int64_t>(layer.out);
-    all.push_back({layer.name + ".weight", {out, in}});
-    all.push_back({layer.name + ".bias", {out}});
-    if (!layer.norm) continue;
-    all.push_back({layer.norm_name + ".weight", {out}});
-    all.push_back({layer.norm_name + ".bias", {out}});
-  }
-  return all;
-}
-
 void Head::assign(const TensorLookup& tensors) {
-  const auto copy = [&](const std::string& name, std::size_t count, std::size_t offset) {
-    const float* from = tensors(name);
-    assert(from != nullptr);
-    std::copy_n(from, count, flat_.data() + offset);
-  };
-  for (const Layer& layer : layers_) {
-    copy(layer.name + ".weight", layer.in * layer.out, layer.offset);
-    copy(layer.name + ".bias", layer.out, layer.offset + layer.in * layer.out);
-    if (!layer.norm) continue;
-    copy(layer.norm_name + ".weight", layer.out, layer.norm_offset);
-    copy(layer.norm_name + ".bias", layer.out, layer.norm_offset + layer.out);
-  }
+  for (const Place& place : places_) std::copy_n(tensors(place.name), place.size, flat_.data() + place.offset);
 }
 
 void Head::add_gradients(const float* flat, const GradientLookup& gradients) const {
-  const auto add = [&](const std::string& name, std::size_t count, std::size_t offset) {
-    float* to = gradients(name);
-    for (std::size_t i = 0; to != nullptr && i < count; ++i) to[i] += flat[offset + i];
-  };
-  for (const Layer& layer : layers_) {
-    add(layer.name + ".weight", layer.in * layer.out, layer.offset);
-    add(layer.name + ".bias", layer.out, layer.offset + layer.in * layer.out);
-    if (!layer.norm) continue;
-    add(layer.norm_name + ".weight", layer.out, layer.norm_offset);
-    add(layer.norm_name + ".bias", layer.out, layer.norm_offset + layer.out);
+  for (const Place& place : places_) {
+    float* to = gradients(place.name);
+    for (std::size_t i = 0; to != nullptr && i < place.size; ++i) to[i] += flat[place.offset + i];
   }
 }
 

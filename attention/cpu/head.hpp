@@ -1,20 +1,18 @@
-// The task head without LibTorch: task_head.hpp has its parts. A few rows per pack, so plain loops.
+// The task head (docs/formula.md section 6). A few rows per pack, so plain loops.
 #pragma once
 
 #include <functional>
 #include <string>
 #include <vector>
 
-#include "attention/cpu/weights.hpp"
-#include "attention/spec/head_options.hpp"
+#include "attention/engine.hpp"
+#include "attention/spec/parameters.hpp"
 
 namespace molgraph::cpu {
 
 class Head {
  public:
-  Head(std::size_t width, std::size_t outputs, const HeadOptions& options);
-  std::vector<TensorSpec> tensors() const;
-  /// Names as in the module: "linear.weight" ...
+  explicit Head(const ParameterList& parameters);
   void assign(const TensorLookup& tensors);
   std::size_t gradient_size() const { return size_; }
 
@@ -27,12 +25,15 @@ class Head {
   void add_gradients(const float* flat, const GradientLookup& gradients) const;
 
  private:
-  struct Layer {
+  /// A parameter and where it stands in the flat buffer.
+  struct Place {
     std::string name;
+    std::size_t offset, size;
+  };
+  struct Layer {
     std::size_t in, out, offset;   ///< weight [out, in], then bias [out], in the flat buffer
     bool gelu = false, norm = false;
     std::size_t norm_offset = 0;   ///< LayerNorm behind the GELU: weight, bias [out]
-    std::string norm_name;
   };
   struct Trace {
     std::vector<float> input, before_gelu, before_norm;
@@ -40,6 +41,10 @@ class Head {
   void run(const Layer& layer, std::vector<float>& x, Trace* trace) const;
   void back(const Layer& layer, const Trace& trace, std::vector<float>& slope, float* flat) const;
 
+  void place(const ParameterSpec& spec);
+  Layer& add_layer(const ParameterList& parameters, const std::string& name);
+
+  std::vector<Place> places_;
   std::vector<Layer> layers_;
   std::size_t size_ = 0;
   std::vector<float> flat_;

@@ -2,17 +2,15 @@
 
 #include <algorithm>
 #include <bit>
-#include <cassert>
 #include <mutex>
-#include <optional>
 #include <stdexcept>
 
-#include "attention/cpu/absolute.hpp"
+#include "attention/cpu/encoder.hpp"
 #include "attention/cpu/head.hpp"
 #include "attention/cpu/kernels/gemm_bf16.hpp"
 #include "attention/cpu/node_input.hpp"
+#include "attention/cpu/pair_terms.hpp"
 #include "attention/cpu/parallel.hpp"
-#include "attention/cpu/path.hpp"
 #include "attention/spec/parameters.hpp"
 #include "attention/spec/plan_check.hpp"
 
@@ -30,13 +28,6 @@ constexpr std::size_t kSlotBytes = std::size_t{1} << 30;
 // A few packs, and few enough calls in flight that all of a caller's threads have work to the end.
 constexpr std::int64_t kPairsPerCall = 16'384;
 
-TensorLookup within(const TensorLookup& tensors, const std::string& prefix) {
-  return [&tensors, prefix](const std::string& name) { return tensors(prefix + name); };
-}
-GradientLookup within(const GradientLookup& gradients, const std::string& prefix) {
-  return [&gradients, prefix](const std::string& name) { return gradients(prefix + name); };
-}
-
 const ModelPlan& checked(const ModelPlan& plan) {
   check_plan(plan);
   return plan;
@@ -47,12 +38,12 @@ enum class Ready : std::uint8_t { nothing, prediction, training };
 
 /// Gradients of all parts, flat.
 struct Slot {
-  std::vector<float> encoder, node, head, path;
-  std::vector<std::vector<float>> gate_path, absolute;
-  std::vector<std::vector<float>*> all() {
-    std::vector<std::vector<float>*> parts{&encoder, &node, &head, &path};
-    for (auto& part : gate_path) parts.push_back(&part);
-    for (auto& part : absolute) parts.push_back(&part);
+  std::vector<float> encoder, node, head;
+  std::vector<std::vector<float>> terms;
+  /// All but the encoder's, which is large.
+  std::vector<std::vector<float>*> small() {
+    std::vector<std::vector<float>*> parts{&node, &head};
+    for (auto& part : terms) parts.push_back(&part);
     return parts;
   }
 };
@@ -63,36 +54,20 @@ struct Worker {
   Pack pack;
   Encoder encoder;
   NodeInput::Trace trace;
-  std::vector<LevelPart> levels;
-  std::vector<float> graph, dgraph, walks, path, dpath;
-  std::vector<std::vector<float>> bias, gate, dbias, dgate;   ///< by layer, or one for all
+  PairTerms::Work terms;
+  std::vector<float> graph, dgraph;
 };
 
+/// The parts of one model.
 struct State {
   explicit State(const ModelPlan& given)
       : plan(checked(given)),
         parameters(parameters_of(plan)),
-        shape(plan.encoder, plan.classes.topology.count(), plan.classes.edge.count()),
-        weights(shape),
-        node(plan, shape),
-        head(shape.width, static_cast<std::size_t>(plan.outputs), plan.head) {
-    const EncoderOptions& o = plan.encoder;
-    const auto heads = static_cast<std::size_t>(o.heads);
-    if (plan.path_hops > 0) path.emplace(plan.features, heads, static_cast<std::size_t>(plan.path_hops));
-    if (o.gate.enabled && o.gate.path_hops > 0)
-      gate_path.assign(o.gate.per_layer ? static_cast<std::size_t>(o.layers) : 1,
-                       HopTable(plan.features, heads, static_cast<std::size_t>(o.gate.path_hops)));
-    if (o.terms.absolute_bias)
-      absolute.assign(o.share_encodings ? 1 : static_cast<std::size_t>(o.layers),
-                      AbsoluteBias(heads, static_cast<std::size_t>(o.position_dim)));
-  }
-
-  /// Where set k of the gate's path term, or of the absolute bias, has its parameters.
-  std::string gate_owner(std::size_t k) const { return owner_of(plan.encoder.gate.per_layer, k); }
-  std::string absolute_owner(std::size_t k) const { return owner_of(!plan.encoder.share_encodings, k); }
-  static std::string owner_of(bool per_layer, std::size_t k) {
-    return per_layer ? "encoder.layers." + std::to_string(k) + "." : "encoder.";
-  }
+        shape(plan),
+        weights(shape, parameters),
+        node(plan, shape, parameters),
+        head(parameters),
+        terms(plan, parameters) {}
 
   std::size_t pack_tokens() const { return shape.width <= kNarrow ? kNarrowTokens : kWideTokens; }
   std::size_t slot_count() const {
@@ -103,67 +78,12 @@ struct State {
     slot.encoder.assign(weights.layout().size(), 0.0f);
     slot.node.assign(node.gradient_size(), 0.0f);
     slot.head.assign(head.gradient_size(), 0.0f);
-    slot.path.assign(path ? path->size() : 0, 0.0f);
-    slot.gate_path.resize(gate_path.size());
-    for (std::size_t k = 0; k < gate_path.size(); ++k) slot.gate_path[k].assign(gate_path[k].size(), 0.0f);
-    slot.absolute.resize(absolute.size());
-    for (std::size_t k = 0; k < absolute.size(); ++k) slot.absolute[k].assign(absolute[k].gradient_size(), 0.0f);
-  }
-
-  PairInputs pair_inputs(const GraphBatch& batch, Worker& w) const {
-    PairInputs inputs;
-    const std::size_t floats = w.pack.pairs * shape.heads;
-    if (path || !gate_path.empty()) w.levels = level_parts(batch, w.pack);
-    if (path) {
-      w.path.resize(floats);
-      path->values(batch, w.pack, w.levels, w.path.data());
-    }
-    if (absolute.empty() && path) inputs.bias.push_back(w.path.data());
-    if (!absolute.empty()) pack_positions(batch, w.pack, NodePosition::random_walk, plan.encoder.position_dim, {}, w.walks);
-    w.bias.resize(absolute.size());
-    for (std::size_t k = 0; k < absolute.size(); ++k) {
-      if (path) w.bias[k] = w.path;
-      else w.bias[k].assign(floats, 0.0f);
-      absolute[k].add_bias(batch, w.pack, w.walks.data(), w.bias[k].data());
-      inputs.bias.push_back(w.bias[k].data());
-    }
-    w.gate.resize(gate_path.size());
-    for (std::size_t k = 0; k < gate_path.size(); ++k) {
-      w.gate[k].resize(floats);
-      gate_path[k].values(batch, w.pack, w.levels, w.gate[k].data());
-      inputs.gate.push_back(w.gate[k].data());
-    }
-    return inputs;
-  }
-
-  PairGradients pair_gradients(const PairInputs& inputs, Worker& w) const {
-    const auto zeros = [&](std::vector<std::vector<float>>& arrays, std::size_t count) {
-      std::vector<float*> pointers;
-      arrays.resize(count);
-      for (auto& array : arrays) {
-        array.assign(w.pack.pairs * shape.heads, 0.0f);
-        pointers.push_back(array.data());
-      }
-      return pointers;
-    };
-    return {zeros(w.dbias, inputs.bias.size()), zeros(w.dgate, inputs.gate.size())};
-  }
-
-  void pair_back(const GraphBatch& batch, Worker& w, Slot& slot) const {
-    for (std::size_t k = 0; k < absolute.size(); ++k)
-      absolute[k].gradient(batch, w.pack, w.walks.data(), w.dbias[k].data(), slot.absolute[k].data());
-    if (path) {
-      w.dpath = w.dbias[0];
-      for (std::size_t k = 1; k < w.dbias.size(); ++k)
-        for (std::size_t i = 0; i < w.dpath.size(); ++i) w.dpath[i] += w.dbias[k][i];
-      path->values_gradient(batch, w.pack, w.levels, w.dpath.data(), slot.path.data());
-    }
-    for (std::size_t k = 0; k < gate_path.size(); ++k)
-      gate_path[k].values_gradient(batch, w.pack, w.levels, w.dgate[k].data(), slot.gate_path[k].data());
+    slot.terms.resize(terms.size());
+    for (std::size_t t = 0; t < terms.size(); ++t) slot.terms[t].assign(terms.gradient_size(t), 0.0f);
   }
 
   /// Node input and encoder of molecules [first, last); `graph` of the worker is the result.
-  PackInput forward(const GraphBatch& batch, std::size_t first, std::size_t last, const RandomMode& random,
+  void forward(const GraphBatch& batch, std::size_t first, std::size_t last, const RandomMode& random,
                     const float* perturbation, const std::vector<KeptStates>& kept, bool keep_activations, Worker& w) const {
     w.pack.load(batch, first, last, shape, plan.classes);
     const auto token = static_cast<std::size_t>(batch.token_offset[first]);
@@ -172,9 +92,8 @@ struct State {
     std::vector<KeptLayer> wanted;
     for (const KeptStates& k : kept) wanted.push_back({k.layer, k.states + token * shape.width});
     w.graph.resize(w.pack.size() * shape.stride);
-    PackInput input{&w.pack, batch.row.data() + first, pair_inputs(batch, w), random, keep_activations};
+    const PackInput input{&w.pack, batch.row.data() + first, terms.values(batch, w.pack, w.terms), random, keep_activations};
     w.encoder.forward(weights, input, wanted, w.graph.data());
-    return input;
   }
 
   /// Calls work(worker, k) for k in [0, count) on up to `threads` threads. Workers are kept: their memory is large.
@@ -202,9 +121,7 @@ struct State {
   EncoderWeights weights;
   NodeInput node;
   Head head;
-  std::optional<HopTable> path;
-  std::vector<HopTable> gate_path;        ///< one, or one per layer
-  std::vector<AbsoluteBias> absolute;     ///< one, or one per layer
+  PairTerms terms;
   Ready ready = Ready::nothing;
   mutable std::mutex mutex;
   mutable std::vector<std::unique_ptr<Worker>> idle;
@@ -234,15 +151,10 @@ void CpuEngine::assign(const TensorLookup& tensors, bool training) {
   for (const ParameterSpec& spec : s.parameters)
     if (tensors(spec.name) == nullptr) throw std::invalid_argument("the engine was given no tensor " + spec.name);
   s.ready = Ready::nothing;
-  s.weights.assign(within(tensors, "encoder."), training, threads_, precision_);
+  s.weights.assign(tensors, training, threads_, precision_);
   s.node.assign(tensors);
-  s.head.assign(within(tensors, "head."));
-  const auto assign_hops = [&](HopTable& table, const std::string& prefix) {
-    table.assign(tensors(prefix + "bond"), tensors(prefix + "hop_weight"));
-  };
-  if (s.path) assign_hops(*s.path, "path.");
-  for (std::size_t k = 0; k < s.gate_path.size(); ++k) assign_hops(s.gate_path[k], s.gate_owner(k) + "gate_path.");
-  for (std::size_t k = 0; k < s.absolute.size(); ++k) s.absolute[k].assign(within(tensors, s.absolute_owner(k) + "absolute."));
+  s.head.assign(tensors);
+  s.terms.assign(tensors);
   s.ready = training ? Ready::training : Ready::prediction;
 }
 
@@ -268,16 +180,16 @@ void CpuEngine::gradients(const GraphBatch& batch, const RandomMode& random, con
   const std::size_t count = packs.size() - 1, slots = std::min(s.slot_count(), std::max<std::size_t>(count, 1));
   s.slots.resize(slots);
   const auto run_pack = [&](Worker& w, Slot& slot, std::size_t first, std::size_t last) {
-    const PackInput input = s.forward(batch, first, last, random, perturbation, {}, true, w);
+    s.forward(batch, first, last, random, perturbation, {}, true, w);
     w.dgraph.assign(w.graph.size(), 0.0f);
     for (std::size_t b = first; b < last; ++b) {
       const std::size_t at = (b - first) * s.shape.stride;
       s.head.gradient(w.graph.data() + at, [&](const float* y, float* dy) { loss(b, y, dy); }, scaled + b * outputs(),
                       w.dgraph.data() + at, slot.head.data());
     }
-    const PackGradient gradient{slot.encoder.data(), s.pair_gradients(input.pairs, w)};
+    const PackGradient gradient{slot.encoder.data(), s.terms.gradients(w.pack, w.terms)};
     const float* dx = w.encoder.backward(s.weights, w.dgraph.data(), gradient);
-    s.pair_back(batch, w, slot);
+    s.terms.add_gradient(w.terms, slot.terms);
     const auto token = static_cast<std::size_t>(batch.token_offset[first]);
     s.node.gradient(batch, w.pack, dx, w.trace, slot.node.data(), dinput == nullptr ? nullptr : dinput + token * s.shape.width);
   };
@@ -289,7 +201,6 @@ void CpuEngine::gradients(const GraphBatch& batch, const RandomMode& random, con
   });
 
   Slot& total = s.slots[0];
-  const std::vector<std::vector<float>*> parts = total.all();
   constexpr std::size_t kPiece = 16384;
   const std::size_t pieces = (total.encoder.size() + kPiece - 1) / kPiece;
   for_each_on_threads(threads_, pieces, [&](std::size_t piece) {
@@ -297,21 +208,16 @@ void CpuEngine::gradients(const GraphBatch& batch, const RandomMode& random, con
       for (std::size_t i = piece * kPiece; i < std::min((piece + 1) * kPiece, total.encoder.size()); ++i)
         total.encoder[i] += s.slots[k].encoder[i];
   });
+  const std::vector<std::vector<float>*> small = total.small();
   for (std::size_t k = 1; k < slots; ++k) {
-    const std::vector<std::vector<float>*> others = s.slots[k].all();
-    for (std::size_t p = 1; p < parts.size(); ++p)
-      for (std::size_t i = 0; i < parts[p]->size(); ++i) (*parts[p])[i] += (*others[p])[i];
+    const std::vector<std::vector<float>*> others = s.slots[k].small();
+    for (std::size_t p = 0; p < small.size(); ++p)
+      for (std::size_t i = 0; i < small[p]->size(); ++i) (*small[p])[i] += (*others[p])[i];
   }
-  s.weights.add_gradients(total.encoder.data(), within(gradients, "encoder."), threads_);
+  s.weights.add_gradients(total.encoder.data(), gradients, threads_);
   s.node.add_gradients(total.node.data(), gradients);
-  s.head.add_gradients(total.head.data(), within(gradients, "head."));
-  const auto hops_back = [&](const HopTable& table, const std::vector<float>& slope, const std::string& prefix) {
-    table.add_gradients(slope.data(), gradients(prefix + "bond"), gradients(prefix + "hop_weight"));
-  };
-  if (s.path) hops_back(*s.path, total.path, "path.");
-  for (std::size_t k = 0; k < s.gate_path.size(); ++k) hops_back(s.gate_path[k], total.gate_path[k], s.gate_owner(k) + "gate_path.");
-  for (std::size_t k = 0; k < s.absolute.size(); ++k)
-    s.absolute[k].add_gradients(total.absolute[k].data(), within(gradients, s.absolute_owner(k) + "absolute."));
+  s.head.add_gradients(total.head.data(), gradients);
+  for (std::size_t t = 0; t < s.terms.size(); ++t) s.terms.add_gradients(t, total.terms[t].data(), gradients);
 }
 
 }  // namespace

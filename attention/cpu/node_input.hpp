@@ -1,18 +1,17 @@
-// The node input without LibTorch: embedded atom columns, degrees, positions, noise, and what may stand before the encoder.
+// The node input: embedded atom columns, degrees, positions, noise, and what may stand before the encoder.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "attention/cpu/encoder.hpp"
-#include "attention/spec/model_plan.hpp"
+#include "attention/cpu/pack_places.hpp"
+#include "attention/spec/parameters.hpp"
 
 namespace molgraph::cpu {
 
 class NodeInput {
  public:
-  NodeInput(const ModelPlan& plan, const EncoderShape& shape);
-  std::vector<TensorSpec> tensors() const;
+  NodeInput(const ModelPlan& plan, const EncoderShape& shape, const ParameterList& parameters);
   void assign(const TensorLookup& tensors);
   void add_gradients(const float* flat, const GradientLookup& gradients) const;
   std::size_t gradient_size() const { return size_; }
@@ -34,15 +33,17 @@ class NodeInput {
   void add_noise(const GraphBatch& batch, const Pack& pack, const RandomMode& random, float* x) const;
   void drop(const GraphBatch& batch, const Pack& pack, const RandomMode& random, Trace& trace, float* x) const;
 
+  /// A parameter's rows in the flat buffer.
+  struct Rows {
+    std::size_t offset = 0, count = 0;   ///< count 0: the model has no such parameter
+  };
+
   const ModelPlan& plan_;
   const EncoderShape& shape_;
-  std::size_t atom_rows_, degree_rows_, position_dim_;
-  std::size_t virtual_node_, degree_, position_, norm_, size_;   ///< offsets; the atom table stands first
+  Rows atom_, virtual_node_, degree_, position_;   ///< of `width` floats; position [dim, C], its parameter is [C, dim]
+  Rows norm_;                                      ///< weight and bias of `stride` floats
+  std::size_t size_ = 0;
   std::vector<float> flat_;
 };
-
-/// [tokens of the pack, dim] of node_positions.hpp, zero at token 0; in training random signs (absolute_encodings.hpp).
-void pack_positions(const GraphBatch& batch, const Pack& pack, NodePosition kind, int dim, const RandomMode& random,
-                    std::vector<float>& out);
 
 }  // namespace molgraph::cpu

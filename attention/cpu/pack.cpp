@@ -8,8 +8,7 @@ void Pack::load(const GraphBatch& batch, std::size_t first_molecule, std::size_t
                 const EncoderShape& shape, const ClassRule& rule) {
   first = first_molecule;
   last = last_molecule;
-  const RelationTerms& terms = shape.options.terms;
-  const bool edges = terms.edge_query || terms.edge_key || terms.edge_value;
+  const bool edges = shape.edges;
   const std::size_t edge_classes = edges ? shape.edge_classes : 1;
   if (number_.empty()) number_.assign(shape.topology_classes * edge_classes, -1);
   tokens = static_cast<std::size_t>(batch.token_offset[last] - batch.token_offset[first]);

@@ -5,13 +5,17 @@
 namespace molgraph::cpu {
 namespace {
 
-// Calls visit(pair, topology class) for all pairs of the pack.
-template <class Visit>
-void for_each_class(const Pack& pack, Visit visit) {
-  for (const MoleculeRelations& molecule : pack.molecules) {
-    const std::size_t end = molecule.first_pair + molecule.tokens * molecule.tokens;
-    for (std::size_t p = molecule.first_pair; p < end; ++p) visit(p, std::size_t{molecule.topology[pack.relation[p]]});
+/// Classes by which a table has its rows, [M] of the molecule's relations; null = one row for all.
+const std::uint16_t* classes_of(const MoleculeRelations& molecule, RelationTable::Row row) {
+  switch (row) {
+    case RelationTable::Row::topology: return molecule.topology.data();
+    case RelationTable::Row::edge: return molecule.edge.data();
+    default: return nullptr;
   }
+}
+
+bool fills_any(const TableSet& set, TermFills fills) {
+  return std::any_of(set.tables.begin(), set.tables.end(), [&](const PlacedTable& table) { return table.fills == fills; });
 }
 
 void add(const float* from, float* to, std::size_t count) {
@@ -20,57 +24,91 @@ void add(const float* from, float* to, std::size_t count) {
 
 }  // namespace
 
-// Row m: the topology table's row of the relation, plus the edge table's, plus a vector for all.
-void PackTerms::load_rows(const Pack& pack, const float* topology, const float* edge, const float* everywhere,
+// Row m: the sum of all tables' rows for relation m, in the tables' order.
+void PackTerms::load_rows(const EncoderWeights& weights, const TableSet& set, TermFills fills, const Pack& pack,
                           std::vector<float>& rows) const {
-  if (topology == nullptr && edge == nullptr && everywhere == nullptr) return rows.clear();
-  rows.assign(first_relation_.back() * shape_.inner, 0.0f);
-  float* row = rows.data();
-  for (const MoleculeRelations& molecule : pack.molecules)
-    for (std::size_t m = 0; m < molecule.count(); ++m, row += shape_.inner) {
-      if (topology != nullptr) add(topology + molecule.topology[m] * shape_.inner, row, shape_.inner);
-      if (edge != nullptr) add(edge + molecule.edge[m] * shape_.inner, row, shape_.inner);
-      if (everywhere != nullptr) add(everywhere, row, shape_.inner);
+  if (!fills_any(set, fills)) return rows.clear();
+  const std::size_t width = shape_.inner;
+  rows.assign(first_relation_.back() * width, 0.0f);
+  float* first = rows.data();
+  for (const MoleculeRelations& molecule : pack.molecules) {
+    for (const PlacedTable& table : set.tables) {
+      if (table.fills != fills) continue;
+      const float* from = weights.at(table.offset);
+      const std::uint16_t* classes = classes_of(molecule, table.row);
+      for (std::size_t m = 0; m < molecule.count(); ++m) add(from + (classes != nullptr ? classes[m] * width : 0), first + m * width, width);
     }
+    first += molecule.count() * width;
+  }
 }
 
-void PackTerms::scatter_rows(const Pack& pack, const std::vector<float>& rows, std::size_t topology, std::size_t edge,
-                             std::size_t everywhere, float* flat) const {
+void PackTerms::scatter_rows(const TableSet& set, TermFills fills, const Pack& pack, const std::vector<float>& rows, float* flat) const {
   if (rows.empty()) return;
-  const float* row = rows.data();
-  for (const MoleculeRelations& molecule : pack.molecules)
-    for (std::size_t m = 0; m < molecule.count(); ++m, row += shape_.inner) {
-      if (topology != kNone) add(row, flat + topology + molecule.topology[m] * shape_.inner, shape_.inner);
-      if (edge != kNone) add(row, flat + edge + molecule.edge[m] * shape_.inner, shape_.inner);
-      if (everywhere != kNone) add(row, flat + everywhere, shape_.inner);
+  const std::size_t width = shape_.inner;
+  const float* first = rows.data();
+  for (const MoleculeRelations& molecule : pack.molecules) {
+    for (const PlacedTable& table : set.tables) {
+      if (table.fills != fills) continue;
+      const std::uint16_t* classes = classes_of(molecule, table.row);
+      for (std::size_t m = 0; m < molecule.count(); ++m)
+        add(first + m * width, flat + table.offset + (classes != nullptr ? classes[m] * width : 0), width);
     }
+    first += molecule.count() * width;
+  }
 }
 
-void PackTerms::load(const EncoderWeights& weights, const TableOffsets& tables, const Pack& pack, const float* pair_bias) {
+// Adds the tables' rows to all pairs.
+void PackTerms::add_pairs(const EncoderWeights& weights, const TableSet& set, TermFills fills, const Pack& pack,
+                          std::vector<float>& pairs) const {
+  const std::size_t heads = shape_.heads;
+  for (const PlacedTable& table : set.tables) {
+    if (table.fills != fills) continue;
+    const float* from = weights.at(table.offset);
+    for (const MoleculeRelations& molecule : pack.molecules) {
+      const std::uint16_t* classes = classes_of(molecule, table.row);
+      const std::size_t end = molecule.first_pair + molecule.tokens * molecule.tokens;
+      for (std::size_t p = molecule.first_pair; p < end; ++p)
+        add(from + (classes != nullptr ? classes[pack.relation[p]] * heads : 0), pairs.data() + p * heads, heads);
+    }
+  }
+}
+
+void PackTerms::scatter_pairs(const TableSet& set, TermFills fills, const Pack& pack, const std::vector<float>& pairs, float* flat) const {
+  const std::size_t heads = shape_.heads;
+  for (const PlacedTable& table : set.tables) {
+    if (table.fills != fills) continue;
+    float* to = flat + table.offset;
+    for (const MoleculeRelations& molecule : pack.molecules) {
+      const std::uint16_t* classes = classes_of(molecule, table.row);
+      const std::size_t end = molecule.first_pair + molecule.tokens * molecule.tokens;
+      for (std::size_t p = molecule.first_pair; p < end; ++p)
+        add(pairs.data() + p * heads, to + (classes != nullptr ? classes[pack.relation[p]] * heads : 0), heads);
+    }
+  }
+}
+
+void PackTerms::load(const EncoderWeights& weights, const TableSet& set, const Pack& pack, const float* pair_bias) {
   first_relation_.assign(1, 0);
   for (const MoleculeRelations& molecule : pack.molecules) first_relation_.push_back(first_relation_.back() + molecule.count());
-  load_rows(pack, weights.at(tables.topology_query), weights.at(tables.edge_query), nullptr, rows_.query);
-  load_rows(pack, weights.at(tables.topology_key), weights.at(tables.edge_key), weights.at(tables.content_bias), rows_.key);
-  load_rows(pack, weights.at(tables.topology_value), weights.at(tables.edge_value), nullptr, rows_.value);
+  load_rows(weights, set, TermFills::query_rows, pack, rows_.query);
+  load_rows(weights, set, TermFills::key_rows, pack, rows_.key);
+  load_rows(weights, set, TermFills::value_rows, pack, rows_.value);
 
   const std::size_t heads = shape_.heads, floats = pack.pairs * heads;
-  const float* spatial = weights.at(tables.spatial);
-  if (spatial == nullptr && pair_bias == nullptr && pack.forbidden.empty()) return rows_.bias.clear();
+  if (!fills_any(set, TermFills::bias) && pair_bias == nullptr && pack.forbidden.empty()) return rows_.bias.clear();
   if (pair_bias != nullptr) rows_.bias.assign(pair_bias, pair_bias + floats);
   else rows_.bias.assign(floats, 0.0f);
-  if (spatial != nullptr)
-    for_each_class(pack, [&](std::size_t p, std::size_t t) { add(spatial + t * heads, rows_.bias.data() + p * heads, heads); });
+  add_pairs(weights, set, TermFills::bias, pack, rows_.bias);
   for (std::size_t p = 0; p < pack.forbidden.size(); ++p)
     if (pack.forbidden[p] != 0) std::fill_n(rows_.bias.data() + p * heads, heads, kForbidden);
 }
 
-void PackTerms::load_gate(const EncoderWeights& weights, const TableOffsets& tables, const Pack& pack, const float* pair_gate) {
-  const float* gate = weights.at(tables.gate);
-  if (gate == nullptr) return;
-  const std::size_t heads = shape_.heads, floats = pack.pairs * heads;
+void PackTerms::load_gate(const EncoderWeights& weights, const TableSet& set, const Pack& pack, const float* pair_gate) {
+  if (!fills_any(set, TermFills::gate)) return;
+  const std::size_t floats = pack.pairs * shape_.heads;
   if (pair_gate != nullptr) rows_.gate.assign(pair_gate, pair_gate + floats);
   else rows_.gate.assign(floats, 0.0f);
-  for_each_class(pack, [&](std::size_t p, std::size_t t) { add(gate + t * heads, rows_.gate.data() + p * heads, heads); });
+  add_pairs(weights, set, TermFills::gate, pack, rows_.gate);
   if (shape_.options.gate.relu)
     for (float& value : rows_.gate) value = std::max(value, 0.0f);
 }
@@ -112,26 +150,21 @@ void PackTerms::clear_gradients() {
 
 void PackTerms::clear_gate_gradients() { gradients_.gate.assign(rows_.gate.size(), 0.0f); }
 
-void PackTerms::add_gradients(const TableOffsets& tables, const Pack& pack, float* flat, float* dbias) const {
-  scatter_rows(pack, gradients_.query, tables.topology_query, tables.edge_query, kNone, flat);
-  scatter_rows(pack, gradients_.key, tables.topology_key, tables.edge_key, tables.content_bias, flat);
-  scatter_rows(pack, gradients_.value, tables.topology_value, tables.edge_value, kNone, flat);
-  const std::size_t heads = shape_.heads;
-  const float* slope = gradients_.bias.data();
-  if (tables.spatial != kNone)
-    for_each_class(pack, [&](std::size_t p, std::size_t t) { add(slope + p * heads, flat + tables.spatial + t * heads, heads); });
-  if (dbias != nullptr) add(slope, dbias, gradients_.bias.size());
+void PackTerms::add_gradients(const TableSet& set, const Pack& pack, float* flat, float* dbias) const {
+  scatter_rows(set, TermFills::query_rows, pack, gradients_.query, flat);
+  scatter_rows(set, TermFills::key_rows, pack, gradients_.key, flat);
+  scatter_rows(set, TermFills::value_rows, pack, gradients_.value, flat);
+  scatter_pairs(set, TermFills::bias, pack, gradients_.bias, flat);
+  if (dbias != nullptr) add(gradients_.bias.data(), dbias, gradients_.bias.size());
 }
 
-void PackTerms::add_gate_gradients(const TableOffsets& tables, const Pack& pack, float* flat, float* dgate) {
-  if (tables.gate == kNone) return;
-  const std::size_t heads = shape_.heads;
+void PackTerms::add_gate_gradients(const TableSet& set, const Pack& pack, float* flat, float* dgate) {
+  if (!fills_any(set, TermFills::gate)) return;
   if (shape_.options.gate.relu)
     for (std::size_t i = 0; i < rows_.gate.size(); ++i)
       if (rows_.gate[i] <= 0) gradients_.gate[i] = 0;
-  const float* slope = gradients_.gate.data();
-  for_each_class(pack, [&](std::size_t p, std::size_t t) { add(slope + p * heads, flat + tables.gate + t * heads, heads); });
-  if (dgate != nullptr) add(slope, dgate, gradients_.gate.size());
+  scatter_pairs(set, TermFills::gate, pack, gradients_.gate, flat);
+  if (dgate != nullptr) add(gradients_.gate.data(), dgate, gradients_.gate.size());
 }
 
 }  // namespace molgraph::cpu

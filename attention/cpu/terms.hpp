@@ -25,8 +25,8 @@ class PackTerms {
  public:
   explicit PackTerms(const EncoderShape& shape) : shape_(shape) {}
 
-  void load(const EncoderWeights& weights, const TableOffsets& tables, const Pack& pack, const float* pair_bias);
-  void load_gate(const EncoderWeights& weights, const TableOffsets& tables, const Pack& pack, const float* pair_gate);
+  void load(const EncoderWeights& weights, const TableSet& set, const Pack& pack, const float* pair_bias);
+  void load_gate(const EncoderWeights& weights, const TableSet& set, const Pack& pack, const float* pair_gate);
   /// The molecule's part of the operation's arguments.
   void fill(const Pack& pack, std::size_t molecule, Attention& attention) const;
   void fill(const Pack& pack, std::size_t molecule, AttentionGradient& gradient);
@@ -34,17 +34,18 @@ class PackTerms {
   void clear_gradients();
   void clear_gate_gradients();
   /// Adds what the layers since the last clear left to the tables' gradients in `flat`, and the per-pair part to `dbias`.
-  void add_gradients(const TableOffsets& tables, const Pack& pack, float* flat, float* dbias) const;
-  void add_gate_gradients(const TableOffsets& tables, const Pack& pack, float* flat, float* dgate);
+  void add_gradients(const TableSet& set, const Pack& pack, float* flat, float* dbias) const;
+  void add_gate_gradients(const TableSet& set, const Pack& pack, float* flat, float* dgate);
 
  private:
   struct Rows {
     std::vector<float> query, key, value;   ///< [sum of M, d*H]
     std::vector<float> bias, gate;          ///< [pairs, H]; empty = off
   };
-  void load_rows(const Pack& pack, const float* topology, const float* edge, const float* everywhere, std::vector<float>& rows) const;
-  void scatter_rows(const Pack& pack, const std::vector<float>& rows, std::size_t topology, std::size_t edge,
-                    std::size_t everywhere, float* flat) const;
+  void load_rows(const EncoderWeights& weights, const TableSet& set, TermFills fills, const Pack& pack, std::vector<float>& rows) const;
+  void scatter_rows(const TableSet& set, TermFills fills, const Pack& pack, const std::vector<float>& rows, float* flat) const;
+  void add_pairs(const EncoderWeights& weights, const TableSet& set, TermFills fills, const Pack& pack, std::vector<float>& pairs) const;
+  void scatter_pairs(const TableSet& set, TermFills fills, const Pack& pack, const std::vector<float>& pairs, float* flat) const;
 
   const EncoderShape& shape_;
   std::vector<std::size_t> first_relation_;   ///< [molecules + 1] in the rows

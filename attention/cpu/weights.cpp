@@ -1,9 +1,7 @@
 #include "attention/cpu/weights.hpp"
 
 #include <algorithm>
-#include <cassert>
 #include <cmath>
-#include <numeric>
 
 #include "attention/cpu/kernels/gemm_bf16.hpp"
 #include "attention/cpu/parallel.hpp"
@@ -17,7 +15,7 @@ std::vector<std::size_t> steps(std::size_t count, std::size_t step) {
   return at;
 }
 
-// The modules' channel h*d + x -> head-innermost x*H + h.
+// A parameter's channel h*d + x -> head-innermost x*H + h.
 std::vector<std::size_t> head_innermost(const EncoderShape& shape) {
   const auto heads = static_cast<std::size_t>(shape.options.heads);
   std::vector<std::size_t> at(heads * shape.head_width);
@@ -59,118 +57,131 @@ void pack(const float* flat, const LinearOffsets& offsets, bool training, Precis
 
 }  // namespace
 
-EncoderShape::EncoderShape(const EncoderOptions& o, int topology, int edge)
-    : options(o),
-      topology_classes(static_cast<std::size_t>(topology)),
-      edge_classes(static_cast<std::size_t>(edge)),
-      heads(padded_heads(static_cast<std::size_t>(o.heads))),
-      head_width(static_cast<std::size_t>(o.width / o.heads)),
+EncoderShape::EncoderShape(const ModelPlan& plan)
+    : options(plan.encoder),
+      topology_classes(static_cast<std::size_t>(plan.classes.topology.count())),
+      edge_classes(static_cast<std::size_t>(plan.classes.edge.count())),
+      heads(padded_heads(static_cast<std::size_t>(options.heads))),
+      head_width(static_cast<std::size_t>(options.width / options.heads)),
       inner(heads * head_width),
       inner_stride(padded(inner)),
-      width(static_cast<std::size_t>(o.width)),
+      width(static_cast<std::size_t>(options.width)),
       stride(padded(width)),
-      ffn(static_cast<std::size_t>(o.ffn)),
+      ffn(static_cast<std::size_t>(options.ffn)),
       ffn_stride(padded(ffn)),
-      scale(1.0f / std::sqrt(static_cast<float>(o.width / o.heads) * static_cast<float>(o.score_terms))) {}
+      scale(1.0f / std::sqrt(static_cast<float>(head_width) * static_cast<float>(options.score_terms))) {
+  const std::vector<RelationTable> tables = relation_tables(options);
+  edges = std::any_of(tables.begin(), tables.end(), [](const RelationTable& table) { return table.row == RelationTable::Row::edge; });
+}
 
-std::size_t FlatLayout::place(const std::string& name, std::size_t size, std::vector<std::size_t> row,
+std::size_t TableSet::find(TermFills fills, RelationTable::Row row) const {
+  for (const PlacedTable& table : tables)
+    if (table.fills == fills && table.row == row) return table.offset;
+  return kNone;
+}
+
+FlatLayout::ChannelMap FlatLayout::channels(const Source& from, Channels kind, std::int64_t count) {
+  if (kind == Channels::by_head) return {head_innermost(from.shape), from.shape.inner, from.shape.inner_stride};
+  const auto width = static_cast<std::size_t>(count);
+  return {steps(width, 1), width, padded(width)};
+}
+
+// Rows beyond the parameter's last share it.
+void FlatLayout::record(const ParameterSpec& spec, std::size_t offset, std::vector<std::size_t> row, std::vector<std::size_t> column) {
+  const std::size_t last = spec.shape.size() > 1 ? static_cast<std::size_t>(spec.shape[0]) - 1 : 0;
+  std::vector<std::size_t> parameter_row = steps(row.size(), 1);
+  for (std::size_t& e : parameter_row) e = std::min(e, last);
+  placements_.push_back({spec.name, offset, std::move(parameter_row), std::move(row), std::move(column)});
+}
+
+std::size_t FlatLayout::place(const ParameterSpec& spec, std::size_t size, std::vector<std::size_t> row,
                               std::vector<std::size_t> column) {
   const std::size_t offset = size_;
   size_ += padded(size);
-  placements_.push_back({name, offset, steps(row.size(), 1), std::move(row), std::move(column)});
+  record(spec, offset, std::move(row), std::move(column));
   return offset;
 }
 
-std::size_t FlatLayout::place_vector(const std::string& name, std::size_t size, std::vector<std::size_t> column) {
-  const std::size_t offset = place(name, size, {0}, std::move(column));
-  placements_.back().vector = true;
-  return offset;
-}
-
-// A module's weight is [out, in].
-LinearOffsets FlatLayout::linear(const std::string& name, const std::vector<std::size_t>& in, std::size_t in_stride,
-                                 const std::vector<std::size_t>& out, std::size_t out_stride) {
-  const std::size_t depth = *std::max_element(in.begin(), in.end()) + 1;
-  LinearOffsets offsets{.in = depth, .in_stride = in_stride, .out_stride = out_stride};
-  offsets.weight = place(name + ".weight", depth * out_stride, out, scaled(in, out_stride));
-  offsets.bias = place_vector(name + ".bias", out_stride, out);
+// A Linear's weight is [out, in].
+LinearOffsets FlatLayout::linear(const Source& from, const std::string& name, Channels in, Channels out) {
+  const ParameterSpec& weight = from.parameters.at(name + ".weight");
+  const ChannelMap of_out = channels(from, out, weight.shape[0]), of_in = channels(from, in, weight.shape[1]);
+  LinearOffsets offsets{.in = of_in.extent, .in_stride = of_in.stride, .out_stride = of_out.stride};
+  offsets.weight = place(weight, of_in.extent * of_out.stride, of_out.at, scaled(of_in.at, of_out.stride));
+  offsets.bias = place(from.parameters.at(name + ".bias"), of_out.stride, {0}, of_out.at);
   return offsets;
 }
 
-std::size_t FlatLayout::norm(const std::string& name, const EncoderShape& shape) {
-  const std::size_t weight = place_vector(name + ".weight", shape.stride, steps(shape.width, 1));
-  place_vector(name + ".bias", shape.stride, steps(shape.width, 1));
+// One matrix [C, 3 * inner_stride] and one bias from the three Linears.
+LinearOffsets FlatLayout::query_key_value(const Source& from, const std::string& prefix) {
+  const EncoderShape& shape = from.shape;
+  const std::size_t columns = 3 * shape.inner_stride;
+  const LinearOffsets offsets{.weight = size_, .bias = size_ + shape.width * columns, .in = shape.width, .in_stride = shape.stride,
+                              .out_stride = columns};
+  size_ += (shape.width + 1) * columns;
+  std::size_t first = 0;
+  for (const char* part : {"query", "key", "value"}) {
+    const std::vector<std::size_t> out = scaled(head_innermost(shape), 1, first);
+    record(from.parameters.at(prefix + part + ".weight"), offsets.weight, out, scaled(steps(shape.width, 1), columns));
+    record(from.parameters.at(prefix + part + ".bias"), offsets.bias, {0}, out);
+    first += shape.inner_stride;
+  }
+  return offsets;
+}
+
+std::size_t FlatLayout::norm(const Source& from, const std::string& name) {
+  const ParameterSpec& gain = from.parameters.at(name + ".weight");
+  const ChannelMap map = channels(from, Channels::plain, gain.shape[0]);
+  const std::size_t weight = place(gain, map.stride, {0}, map.at);
+  place(from.parameters.at(name + ".bias"), map.stride, {0}, map.at);
   return weight;
 }
 
-TableOffsets FlatLayout::tables(const std::string& prefix, const EncoderShape& shape, bool relations, bool gate) {
-  const RelationTerms& terms = shape.options.terms;
-  const auto heads = static_cast<std::size_t>(shape.options.heads), rows = shape.topology_classes;
-  const std::vector<std::size_t> channels = head_innermost(shape), by_head = steps(heads, 1);
-  TableOffsets offsets;
-  const auto table = [&](const char* name, bool on, std::size_t classes) {
-    return on && relations ? place(prefix + name, classes * shape.inner, steps(classes, shape.inner), channels) : kNone;
+TableSet FlatLayout::tables(const Source& from, int layer) {
+  const EncoderShape& shape = from.shape;
+  const std::string owner = owner_prefix("encoder.", layer);
+  const std::vector<std::size_t> channels = head_innermost(shape), heads = steps(static_cast<std::size_t>(shape.options.heads), 1);
+  TableSet set;
+  const auto add = [&](const RelationTable& table) {
+    const ParameterSpec* spec = from.parameters.find(owner + table.name);
+    if (spec == nullptr) return;   // another owner has it
+    const bool per_head = table.fills == TermFills::bias || table.fills == TermFills::gate;
+    const std::size_t width = per_head ? shape.heads : shape.inner;
+    const std::size_t rows = table.row == RelationTable::Row::topology ? shape.topology_classes
+                             : table.row == RelationTable::Row::edge   ? shape.edge_classes : 1;
+    set.tables.push_back({table.fills, table.row, place(*spec, rows * width, steps(rows, width), per_head ? heads : channels)});
   };
-  if (relations && shape.spatial()) {
-    offsets.spatial = place(terms.bias ? prefix + "spatial" : "", rows * shape.heads, steps(rows, shape.heads), by_head);
-    if (!shape.options.untie_virtual)   // the last three classes share the module's last row
-      for (std::size_t& row : placements_.back().module_row) row = std::min(row, rows - 3);
-  }
-  offsets.topology_query = table("topology_query", terms.topology_query, rows);
-  offsets.topology_key = table("topology_key", terms.topology_key, rows);
-  offsets.topology_value = table("topology_value", terms.topology_value, rows);
-  offsets.edge_query = table("edge_query", terms.edge_query, shape.edge_classes);
-  offsets.edge_key = table("edge_key", terms.edge_key, shape.edge_classes);
-  offsets.edge_value = table("edge_value", terms.edge_value, shape.edge_classes);
-  if (relations && terms.global_bias) {
-    offsets.content_bias = place_vector(prefix + "content_bias", shape.inner, channels);
-    offsets.position_bias = place_vector(prefix + "position_bias", shape.inner, channels);
-  }
-  if (gate) offsets.gate = place(prefix + "gate", rows * shape.heads, steps(rows, shape.heads), by_head);
-  return offsets;
-}
-
-FlatLayout::FlatLayout(const EncoderShape& shape) {
-  const EncoderOptions& o = shape.options;
-  const std::vector<std::size_t> inner = head_innermost(shape), width = steps(shape.width, 1), ffn = steps(shape.ffn, 1);
-  shared = tables("", shape, o.share_encodings, o.gate.enabled && !o.gate.per_layer);
-  for (int k = 0; k < o.layers; ++k) {
-    const std::string prefix = "layers." + std::to_string(k) + ".";
-    LayerOffsets layer;
-    layer.attention_norm = norm(prefix + "attention_norm", shape);
-    layer.ffn_norm = norm(prefix + "ffn_norm", shape);
-    // One matrix [C, 3 * inner_stride] and one bias; the parts are three modules.
-    const std::size_t columns = 3 * shape.inner_stride;
-    layer.qkv = {.weight = size_, .bias = size_ + shape.width * columns, .in = shape.width, .in_stride = shape.stride, .out_stride = columns};
-    size_ += (shape.width + 1) * columns;
-    for (std::size_t part = 0; part < 3; ++part) {
-      static constexpr const char* kNames[] = {"query", "key", "value"};
-      const std::string name = prefix + "attention." + kNames[part];
-      const std::vector<std::size_t> out = scaled(inner, 1, part * shape.inner_stride);
-      placements_.push_back({name + ".weight", layer.qkv.weight, steps(out.size(), 1), out, scaled(width, columns)});
-      placements_.push_back({name + ".bias", layer.qkv.bias, {0}, {0}, out, true});
+  for (const RelationTable& table : relation_tables(shape.options)) add(table);
+  for (const RelationTable& table : gate_tables(shape.options)) add(table);
+  if (const ParameterSpec* v = from.parameters.find(owner + "position_bias"); v != nullptr) {
+    set.position_bias = place(*v, shape.inner, {0}, channels);
+    if (set.find(TermFills::bias) == kNone) {   // what v becomes needs a place
+      set.tables.push_back({.offset = size_});
+      size_ += padded(shape.topology_classes * shape.heads);
     }
-    layer.output = linear(prefix + "attention.output", inner, shape.inner_stride, width, shape.stride);
-    layer.linear1 = linear(prefix + "ffn.linear1", width, shape.stride, ffn, shape.ffn_stride);
-    layer.linear2 = linear(prefix + "ffn.linear2", ffn, shape.ffn_stride, width, shape.stride);
-    layer.own = tables(prefix, shape, !o.share_encodings, o.gate.enabled && o.gate.per_layer);
-    layers.push_back(layer);
   }
-  if (!o.post_ln && o.final_norm) final_norm = norm("final_norm", shape);
+  return set;
 }
 
-std::vector<TensorSpec> FlatLayout::tensors() const {
-  std::vector<TensorSpec> all;
-  for (const Placement& p : placements_) {
-    if (p.name.empty()) continue;
-    const auto columns = static_cast<std::int64_t>(p.column.size());
-    const auto rows = static_cast<std::int64_t>(*std::max_element(p.module_row.begin(), p.module_row.end()) + 1);
-    all.push_back({p.name, p.vector ? std::vector<std::int64_t>{columns} : std::vector<std::int64_t>{rows, columns}});
+FlatLayout::FlatLayout(const EncoderShape& shape, const ParameterList& parameters) {
+  const Source from{shape, parameters};
+  shared = tables(from, -1);
+  for (int k = 0; k < shape.options.layers; ++k) {
+    const std::string prefix = owner_prefix("encoder.", k);
+    LayerOffsets layer;
+    layer.attention_norm = norm(from, prefix + "attention_norm");
+    layer.ffn_norm = norm(from, prefix + "ffn_norm");
+    layer.qkv = query_key_value(from, prefix + "attention.");
+    layer.output = linear(from, prefix + "attention.output", Channels::by_head, Channels::plain);
+    layer.linear1 = linear(from, prefix + "ffn.linear1", Channels::plain, Channels::plain);
+    layer.linear2 = linear(from, prefix + "ffn.linear2", Channels::plain, Channels::plain);
+    layer.own = tables(from, k);
+    layers.push_back(std::move(layer));
   }
-  return all;
+  if (parameters.find("encoder.final_norm.weight") != nullptr) final_norm = norm(from, "encoder.final_norm");
 }
 
-// Calls visit(index in the module's tensor, index in the flat buffer). One of the two runs across the other's rows, so
+// Calls visit(index in the parameter, index in the flat buffer). One of the two runs across the other's rows, so
 // columns go in blocks whose cache lines are still there for the next row.
 template <class Visit>
 void FlatLayout::for_each_number(const Placement& p, Visit visit) {
@@ -179,29 +190,27 @@ void FlatLayout::for_each_number(const Placement& p, Visit visit) {
   for (std::size_t first = 0; first < columns; first += kColumns)
     for (std::size_t e = 0; e < p.row.size(); ++e)
       for (std::size_t c = first; c < std::min(first + kColumns, columns); ++c)
-        visit(p.module_row[e] * columns + c, p.offset + p.row[e] + p.column[c]);
+        visit(p.parameter_row[e] * columns + c, p.offset + p.row[e] + p.column[c]);
 }
 
 void FlatLayout::import(const TensorLookup& tensors, float* flat, int threads) const {
   std::fill_n(flat, size_, 0.0f);
   for_each_on_threads(threads, placements_.size(), [&](std::size_t k) {
-    if (placements_[k].name.empty()) return;
     const float* from = tensors(placements_[k].name);
-    assert(from != nullptr);
-    for_each_number(placements_[k], [&](std::size_t module, std::size_t at) { flat[at] = from[module]; });
+    for_each_number(placements_[k], [&](std::size_t number, std::size_t at) { flat[at] = from[number]; });
   });
 }
 
 void FlatLayout::add_to(const float* flat, const GradientLookup& gradients, int threads) const {
   for_each_on_threads(threads, placements_.size(), [&](std::size_t k) {
-    float* to = placements_[k].name.empty() ? nullptr : gradients(placements_[k].name);
+    float* to = gradients(placements_[k].name);
     if (to == nullptr) return;
-    for_each_number(placements_[k], [&](std::size_t module, std::size_t at) { to[module] += flat[at]; });
+    for_each_number(placements_[k], [&](std::size_t number, std::size_t at) { to[number] += flat[at]; });
   });
 }
 
-EncoderWeights::EncoderWeights(const EncoderShape& shape)
-    : shape_(shape), layout_(shape), flat_(layout_.size()), layers_(layout_.layers.size()) {}
+EncoderWeights::EncoderWeights(const EncoderShape& shape, const ParameterList& parameters)
+    : shape_(shape), layout_(shape, parameters), flat_(layout_.size()), layers_(layout_.layers.size()) {}
 
 void EncoderWeights::assign(const TensorLookup& tensors, bool training, int threads, Precision precision) {
   layout_.import(tensors, flat_.data(), threads);
@@ -216,23 +225,24 @@ void EncoderWeights::assign(const TensorLookup& tensors, bool training, int thre
   });
 }
 
-// Transformer-XL's alpha v.PQ[t] is a bias by class.
-void EncoderWeights::add_global_bias(const TableOffsets& tables) {
-  if (tables.position_bias == kNone) return;
-  const float *v = at(tables.position_bias), *query = at(tables.topology_query);
-  float* spatial = flat_.data() + tables.spatial;
+// Dai et al.'s alpha v.PQ[t] is a bias by class.
+void EncoderWeights::add_global_bias(const TableSet& set) {
+  if (set.position_bias == kNone) return;
+  const float *v = at(set.position_bias), *query = at(set.find(TermFills::query_rows));
+  float* bias = flat_.data() + set.find(TermFills::bias);
   for (std::size_t t = 0; t < shape_.topology_classes; ++t)
     for (std::size_t c = 0; c < shape_.inner; ++c)
-      spatial[t * shape_.heads + c % shape_.heads] += shape_.scale * v[c] * query[t * shape_.inner + c];
+      bias[t * shape_.heads + c % shape_.heads] += shape_.scale * v[c] * query[t * shape_.inner + c];
 }
 
-void EncoderWeights::global_bias_gradient(const TableOffsets& tables, float* flat) const {
-  if (tables.position_bias == kNone) return;
-  const float *v = at(tables.position_bias), *query = at(tables.topology_query), *dspatial = flat + tables.spatial;
-  float *dv = flat + tables.position_bias, *dquery = flat + tables.topology_query;
+void EncoderWeights::global_bias_gradient(const TableSet& set, float* flat) const {
+  if (set.position_bias == kNone) return;
+  const std::size_t query_rows = set.find(TermFills::query_rows);
+  const float *v = at(set.position_bias), *query = at(query_rows), *dbias = flat + set.find(TermFills::bias);
+  float *dv = flat + set.position_bias, *dquery = flat + query_rows;
   for (std::size_t t = 0; t < shape_.topology_classes; ++t)
     for (std::size_t c = 0; c < shape_.inner; ++c) {
-      const float slope = shape_.scale * dspatial[t * shape_.heads + c % shape_.heads];
+      const float slope = shape_.scale * dbias[t * shape_.heads + c % shape_.heads];
       dv[c] += slope * query[t * shape_.inner + c];
       dquery[t * shape_.inner + c] += slope * v[c];
     }

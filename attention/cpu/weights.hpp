@@ -1,30 +1,25 @@
 // The encoder's parameters as the CPU engine wants them: head-innermost, padded, packed for the products; and the way of
-// the gradients back to the modules' layout.
+// the gradients back to the parameters' own layout.
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <vector>
 
 #include "attention/cpu/kernels/kernels.hpp"
 #include "attention/engine.hpp"
-#include "attention/spec/options.hpp"
+#include "attention/spec/parameters.hpp"
+#include "attention/spec/terms.hpp"
 
 namespace molgraph::cpu {
 
-/// A parameter that a part of the model reads, in the modules' shape.
-struct TensorSpec {
-  std::string name;
-  std::vector<std::int64_t> shape;
-};
-
 /// Sizes that everything follows from. H padded heads, d head width, all strides in floats.
 struct EncoderShape {
-  EncoderShape(const EncoderOptions& options, int topology_classes, int edge_classes);
+  explicit EncoderShape(const ModelPlan& plan);
 
   EncoderOptions options;
   std::size_t topology_classes, edge_classes;
+  bool edges;                 ///< some table has a row per edge class
   std::size_t heads;          ///< H, padded
   std::size_t head_width;     ///< d
   std::size_t inner;          ///< d*H: queries, keys, values
@@ -32,17 +27,22 @@ struct EncoderShape {
   std::size_t width, stride;  ///< C and its padding
   std::size_t ffn, ffn_stride;
   float scale;                ///< alpha
-  bool spatial() const { return options.terms.bias || options.terms.global_bias; }
 };
 
-/// Offsets of one layer's (or the shared) relation tables in the flat buffer; kNone = the term is off.
 inline constexpr std::size_t kNone = static_cast<std::size_t>(-1);
-struct TableOffsets {
-  std::size_t spatial = kNone;                                                             ///< [T, H]
-  std::size_t topology_query = kNone, topology_key = kNone, topology_value = kNone;        ///< [T, d*H]
-  std::size_t edge_query = kNone, edge_key = kNone, edge_value = kNone;                    ///< [E, d*H]
-  std::size_t content_bias = kNone, position_bias = kNone;                                 ///< [d*H]
-  std::size_t gate = kNone;                                                                ///< [T, H]
+
+/// A relation table (spec/terms.hpp) in the flat buffer: a row per class, of d*H floats, or of H where it fills bias or gate.
+struct PlacedTable {
+  TermFills fills = TermFills::bias;
+  RelationTable::Row row = RelationTable::Row::topology;
+  std::size_t offset = 0;
+};
+/// Those of one layer, or those that all layers share, in the order in which their rows are added up.
+struct TableSet {
+  std::vector<PlacedTable> tables;
+  std::size_t position_bias = kNone;   ///< [d*H] Dai et al.'s v, which becomes a bias by topology class
+  /// Offset of the first table of this kind; kNone = there is none.
+  std::size_t find(TermFills fills, RelationTable::Row row = RelationTable::Row::topology) const;
 };
 /// y = x W + b, W [in, out] with padded out.
 struct LinearOffsets {
@@ -51,42 +51,50 @@ struct LinearOffsets {
 struct LayerOffsets {
   std::size_t attention_norm = 0, ffn_norm = 0;   ///< weight, then bias, [stride] each
   LinearOffsets qkv, output, linear1, linear2;    ///< qkv: three blocks of inner_stride columns
-  TableOffsets own;
+  TableSet own;
 };
 
 /// Where everything stands in a flat buffer: weights and gradients share this plan.
 class FlatLayout {
  public:
-  explicit FlatLayout(const EncoderShape& shape);
+  FlatLayout(const EncoderShape& shape, const ParameterList& parameters);
 
   std::vector<LayerOffsets> layers;
-  TableOffsets shared;
+  TableSet shared;
   std::size_t final_norm = kNone;
   std::size_t size() const { return size_; }
 
-  /// What import() asks for.
-  std::vector<TensorSpec> tensors() const;
   /// Fills `flat` [size()], padding with zeros.
   void import(const TensorLookup& tensors, float* flat, int threads) const;
-  /// Adds the gradients to those of the modules.
+  /// Adds the gradients to those of the parameters.
   void add_to(const float* flat, const GradientLookup& gradients, int threads) const;
 
  private:
-  /// The module's tensor [.., columns]: row module_row[e], column c is number offset + row[e] + column[c] of the buffer.
+  /// Number (parameter_row[e], c) of the parameter is number offset + row[e] + column[c] of the buffer.
   struct Placement {
     std::string name;
     std::size_t offset = 0;
-    std::vector<std::size_t> module_row, row, column;
-    bool vector = false;   ///< the module's tensor is [columns]
+    std::vector<std::size_t> parameter_row, row, column;
+  };
+  /// How the channels of one side of a Linear are laid out.
+  enum class Channels : std::uint8_t { plain, by_head };
+  struct ChannelMap {
+    std::vector<std::size_t> at;   ///< of each of the parameter's channels
+    std::size_t extent, stride;    ///< behind the last one; padded
+  };
+  struct Source {
+    const EncoderShape& shape;
+    const ParameterList& parameters;
   };
   template <class Visit>
   static void for_each_number(const Placement& placement, Visit visit);
-  std::size_t place(const std::string& name, std::size_t size, std::vector<std::size_t> row, std::vector<std::size_t> column);
-  std::size_t place_vector(const std::string& name, std::size_t size, std::vector<std::size_t> column);
-  LinearOffsets linear(const std::string& name, const std::vector<std::size_t>& in, std::size_t in_stride,
-                       const std::vector<std::size_t>& out, std::size_t out_stride);
-  std::size_t norm(const std::string& name, const EncoderShape& shape);
-  TableOffsets tables(const std::string& prefix, const EncoderShape& shape, bool relations, bool gate);
+  static ChannelMap channels(const Source& from, Channels kind, std::int64_t count);
+  void record(const ParameterSpec& spec, std::size_t offset, std::vector<std::size_t> row, std::vector<std::size_t> column);
+  std::size_t place(const ParameterSpec& spec, std::size_t size, std::vector<std::size_t> row, std::vector<std::size_t> column);
+  LinearOffsets linear(const Source& from, const std::string& name, Channels in, Channels out);
+  LinearOffsets query_key_value(const Source& from, const std::string& prefix);
+  std::size_t norm(const Source& from, const std::string& name);
+  TableSet tables(const Source& from, int layer);
 
   std::vector<Placement> placements_;
   std::size_t size_ = 0;
@@ -110,10 +118,10 @@ struct PackedLayer {
 /// Everything derived from one state of the parameters.
 class EncoderWeights {
  public:
-  explicit EncoderWeights(const EncoderShape& shape);
+  EncoderWeights(const EncoderShape& shape, const ParameterList& parameters);
   /// Reads the parameters; `training` also prepares the way back.
   void assign(const TensorLookup& tensors, bool training, int threads, Precision precision = Precision::fp32);
-  /// Adds the sum of gradients in `flat` (as FlatLayout, changed here) to the modules'.
+  /// Adds the sum of gradients in `flat` (as FlatLayout, changed here) to the parameters'.
   void add_gradients(float* flat, const GradientLookup& gradients, int threads) const;
 
   const FlatLayout& layout() const { return layout_; }
@@ -122,8 +130,8 @@ class EncoderWeights {
   const float* at(std::size_t offset) const { return offset == kNone ? nullptr : flat_.data() + offset; }
 
  private:
-  void add_global_bias(const TableOffsets& tables);
-  void global_bias_gradient(const TableOffsets& tables, float* flat) const;
+  void add_global_bias(const TableSet& set);
+  void global_bias_gradient(const TableSet& set, float* flat) const;
 
   EncoderShape shape_;
   FlatLayout layout_;

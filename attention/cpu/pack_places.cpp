@@ -1,0 +1,72 @@
+#include "attention/cpu/pack_places.hpp"
+
+#include <algorithm>
+
+#include "attention/spec/node_positions.hpp"
+
+namespace molgraph::cpu {
+namespace {
+
+std::vector<LevelPart> level_parts(const GraphBatch& batch, const Pack& pack) {
+  const PathSteps& paths = batch.paths;
+  std::vector<LevelPart> parts;
+  for (std::size_t m = 1; m <= static_cast<std::size_t>(paths.levels()); ++m) {
+    const auto begin = paths.pair.begin() + paths.level_pairs[m - 1], end = paths.pair.begin() + paths.level_pairs[m];
+    const auto first = std::lower_bound(begin, end, batch.pair_offset[pack.first]);   // a level goes molecule by molecule
+    const auto last = std::lower_bound(first, end, batch.pair_offset[pack.last]);
+    const auto steps = paths.target.begin() + paths.level_steps[m - 1], steps_end = paths.target.begin() + paths.level_steps[m];
+    const auto first_step = std::lower_bound(steps, steps_end, first - begin);
+    const auto last_step = std::lower_bound(first_step, steps_end, last - begin);
+    parts.push_back({static_cast<std::size_t>(first - paths.pair.begin()), static_cast<std::size_t>(last - paths.pair.begin()),
+                     static_cast<std::size_t>(first_step - paths.target.begin()), static_cast<std::size_t>(last_step - paths.target.begin())});
+  }
+  return parts;
+}
+
+}  // namespace
+
+void PackPlaces::load(const GraphBatch& batch, const Pack& pack) {
+  batch_ = &batch;
+  pack_ = &pack;
+  has_levels_ = false;
+  walk_steps_ = 0;
+}
+
+const std::vector<LevelPart>& PackPlaces::levels() {
+  if (!has_levels_) levels_ = level_parts(*batch_, *pack_);
+  has_levels_ = true;
+  return levels_;
+}
+
+const std::vector<float>& PackPlaces::walks(std::size_t steps) {
+  if (walk_steps_ != steps) pack_positions(*batch_, *pack_, NodePosition::random_walk, steps, {}, walks_);
+  walk_steps_ = steps;
+  return walks_;
+}
+
+void pack_positions(const GraphBatch& batch, const Pack& pack, NodePosition kind, std::size_t dim, const RandomMode& random,
+                    std::vector<float>& out) {
+  const auto count = static_cast<int>(dim);
+  out.assign(pack.tokens * dim, 0.0f);
+  std::vector<double> rows;
+  std::vector<std::uint16_t> draws(dim);
+  for (std::size_t b = pack.first; b < pack.last; ++b) {
+    const MoleculeRelations& of = pack.molecules[b - pack.first];
+    rows.assign((of.tokens - 1) * dim, 0.0);
+    const auto molecule = static_cast<std::int64_t>(b);
+    if (kind == NodePosition::random_walk) random_walk_positions(batch, molecule, count, rows.data());
+    else laplacian_positions(batch, molecule, count, rows.data());
+    if (kind == NodePosition::laplacian && random.training) {
+      random_draws(input_stream(batch, b, random, RandomSite::laplacian_sign), count, draws.data());
+      for (std::size_t i = 0; i < rows.size(); ++i)
+        if (draws[i % dim] >= 32768) rows[i] = -rows[i];
+    }
+    std::copy(rows.begin(), rows.end(), out.begin() + static_cast<std::ptrdiff_t>((of.first_token + 1) * dim));
+  }
+}
+
+RandomStream input_stream(const GraphBatch& batch, std::size_t b, const RandomMode& random, RandomSite site) {
+  return {random.seed, random.step, static_cast<std::uint32_t>(batch.row[b]), 0, site, random.ascent};
+}
+
+}  // namespace molgraph::cpu

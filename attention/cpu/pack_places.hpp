@@ -1,0 +1,47 @@
+// Where a pack's tokens stand in their molecules: what node input and pair terms ask for beside the relations, found once per pack.
+#pragma once
+
+#include <vector>
+
+#include "attention/cpu/pack.hpp"
+#include "attention/engine.hpp"
+#include "attention/spec/random.hpp"
+
+namespace molgraph::cpu {
+
+/// The part of each level (distance 1, 2, ...) of GraphBatch::paths that belongs to a pack: its pairs, and the steps to them.
+struct LevelPart {
+  std::size_t first_pair, last_pair, first_step, last_step;
+};
+
+/// One thread's, for one pack after the other. What nobody asks for is not computed.
+class PackPlaces {
+ public:
+  /// Both must live until the next load().
+  void load(const GraphBatch& batch, const Pack& pack);
+
+  const GraphBatch& batch() const { return *batch_; }
+  const Pack& pack() const { return *pack_; }
+  const std::vector<LevelPart>& levels();
+  /// [tokens of the pack, steps] return probabilities of random walks (spec/node_positions.hpp).
+  const std::vector<float>& walks(std::size_t steps);
+  /// Working memory of whoever asks last.
+  std::vector<float>& scratch() { return scratch_; }
+
+ private:
+  const GraphBatch* batch_ = nullptr;
+  const Pack* pack_ = nullptr;
+  bool has_levels_ = false;
+  std::size_t walk_steps_ = 0;   ///< of `walks_`; 0 = not computed
+  std::vector<LevelPart> levels_;
+  std::vector<float> walks_, scratch_;
+};
+
+/// [tokens of the pack, dim] of spec/node_positions.hpp, zero at token 0; eigenvectors have random signs in training.
+void pack_positions(const GraphBatch& batch, const Pack& pack, NodePosition kind, std::size_t dim, const RandomMode& random,
+                    std::vector<float>& out);
+
+/// The draws of molecule b of the batch at a site of the node input.
+RandomStream input_stream(const GraphBatch& batch, std::size_t b, const RandomMode& random, RandomSite site);
+
+}  // namespace molgraph::cpu
