@@ -8,6 +8,7 @@ set(CMAKE_EXPORT_NO_PACKAGE_REGISTRY ON)
 # need that read molecules or write stores. A header that one of these includes must stand here too.
 set(MOLGRAPH_PUBLIC_HEADERS
   apps/scoring/predictor.hpp             # runs -> predictions and embeddings
+  attention/spec/precision.hpp           # of the predictor's arithmetic
   featurize/smiles/smiles.hpp            # SMILES and SDF -> graphs
   featurize/graph/error.hpp              # what is thrown
   featurize/graph/featurizer_options.hpp
