@@ -1,0 +1,33 @@
+// The random numbers of one molecule in one training pass (docs/formula.md section 2, "Random numbers").
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "attention/engine.hpp"
+#include "attention/formula/matrix.hpp"
+#include "attention/spec/random.hpp"
+
+namespace molgraph::formula {
+
+/// At scoring nothing is random: all factors are 1, no noise, no sign changes.
+class Draws {
+ public:
+  /// `row`: of the molecule in its data set.
+  Draws(const RandomMode& mode, std::int64_t row) : mode_(mode), row_(row) {}
+
+  /// Factors of dropout [rows, columns]: 0 with probability p, else 1/(1 - p).
+  Matrix dropout(RandomSite site, int layer, std::int64_t rows, std::int64_t columns, double p) const;
+  /// Uniform in (-width, width), [rows, columns].
+  Matrix noise(double width, std::int64_t rows, std::int64_t columns) const;
+  /// Of `count` eigenvectors, +1 or -1 each, [1, count].
+  Matrix signs(std::int64_t count) const;
+
+ private:
+  std::vector<std::uint16_t> draws(RandomSite site, int layer, std::int64_t count) const;
+
+  RandomMode mode_;
+  std::int64_t row_;
+};
+
+}  // namespace molgraph::formula

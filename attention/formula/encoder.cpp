@@ -1,0 +1,86 @@
+#include "attention/formula/encoder.hpp"
+
+#include "attention/formula/layers.hpp"
+#include "attention/formula/pair_terms.hpp"
+
+namespace molgraph::formula {
+namespace {
+
+std::string layer_prefix(int layer) { return "encoder.layers." + std::to_string(layer) + "."; }
+
+RelationTables relation_tables(const Parameters& parameters, const std::string& owner) {
+  return {.spatial = parameters[owner + "spatial"],
+          .topology_query = parameters[owner + "topology_query"],
+          .topology_key = parameters[owner + "topology_key"],
+          .topology_value = parameters[owner + "topology_value"],
+          .edge_query = parameters[owner + "edge_query"],
+          .edge_key = parameters[owner + "edge_key"],
+          .edge_value = parameters[owner + "edge_value"],
+          .content_bias = parameters[owner + "content_bias"],
+          .position_bias = parameters[owner + "position_bias"]};
+}
+
+}  // namespace
+
+AttentionTerms attention_terms(const Molecule& molecule, const PairClasses& classes, const ModelPlan& plan, const Parameters& parameters,
+                               const Draws& draws, int layer) {
+  const EncoderOptions& o = plan.encoder;
+  const std::string tables_of = o.share_encodings ? "encoder." : layer_prefix(layer);
+  const std::string gate_of = o.gate.per_layer ? layer_prefix(layer) : "encoder.";
+  AttentionTerms terms{.heads = o.heads, .key_term = o.key_term, .score_terms = o.score_terms};
+  terms.tables = relation_tables(parameters, tables_of);
+  terms.bias = pair_bias(molecule, plan, parameters, tables_of);
+  terms.gate = gate(molecule, classes, plan, parameters, gate_of);
+  const std::int64_t n = molecule.tokens();
+  const Matrix factors = draws.dropout(RandomSite::attention_weights, layer, o.heads * n, n, o.attention_dropout);   // [H*N, N]
+  for (int h = 0; h < o.heads; ++h) {
+    terms.dropout.emplace_back(n, n);
+    for (std::int64_t i = 0; i < n; ++i)
+      for (std::int64_t j = 0; j < n; ++j) terms.dropout.back()(i, j) = factors(h * n + i, j);
+  }
+  return terms;
+}
+
+Matrix encoder_block(const Matrix& input, const PairClasses& classes, const AttentionTerms& terms, const EncoderOptions& options,
+                     const Parameters& parameters, const Draws& draws, int layer) {
+  const std::string own = layer_prefix(layer);
+  const auto drop = [&](const Matrix& x, RandomSite site, double p) {
+    return product_by_element(x, draws.dropout(site, layer, x.rows, x.columns, p));
+  };
+  const auto attend = [&](const Matrix& x) {
+    const Matrix q = linear(x, parameters, own + "attention.query");
+    const Matrix k = linear(x, parameters, own + "attention.key");
+    const Matrix v = linear(x, parameters, own + "attention.value");
+    const Matrix z = attention(q, k, v, classes, terms);
+    return drop(linear(z, parameters, own + "attention.output"), RandomSite::attention_residual, options.dropout);
+  };
+  const auto feed_forward = [&](const Matrix& x) {
+    const Matrix inner = gelu(linear(x, parameters, own + "ffn.linear1"));
+    const Matrix kept = drop(inner, RandomSite::ffn_activation, options.activation_dropout);
+    return drop(linear(kept, parameters, own + "ffn.linear2"), RandomSite::ffn_residual, options.dropout);
+  };
+  const auto norm = [&](const Matrix& x, const char* name) { return layer_norm(x, parameters, own + name); };
+
+  if (options.post_ln) {
+    const Matrix x = norm(sum(input, attend(input)), "attention_norm");
+    return norm(sum(x, feed_forward(x)), "ffn_norm");
+  }
+  const Matrix x = sum(input, attend(norm(input, "attention_norm")));
+  return sum(x, feed_forward(norm(x, "ffn_norm")));
+}
+
+std::vector<Matrix> encoder(const Matrix& x, const Molecule& molecule, const ModelPlan& plan, const Parameters& parameters,
+                            const Draws& draws) {
+  const EncoderOptions& o = plan.encoder;
+  const PairClasses classes = pair_classes(molecule, plan.classes);
+  std::vector<Matrix> states{x};
+  for (int layer = 0; layer < o.layers; ++layer) {
+    const AttentionTerms terms = attention_terms(molecule, classes, plan, parameters, draws, layer);
+    states.push_back(encoder_block(states.back(), classes, terms, o, parameters, draws, layer));
+  }
+  const bool normed = !o.post_ln && o.final_norm;
+  states.push_back(normed ? layer_norm(states.back(), parameters, "encoder.final_norm") : states.back());
+  return states;
+}
+
+}  // namespace molgraph::formula

@@ -1,0 +1,27 @@
+#include "attention/formula/model.hpp"
+
+#include "attention/formula/encoder.hpp"
+#include "attention/formula/node_input.hpp"
+#include "attention/formula/task_head.hpp"
+
+namespace molgraph::formula {
+
+Output run(const ModelPlan& plan, const GraphBatch& batch, std::int64_t molecule_number, const Parameters& parameters,
+           const RandomMode& random, const Matrix& perturbation) {
+  const Molecule molecule(batch, molecule_number);
+  const Draws draws(random, molecule.row());
+  const Matrix x = node_input(molecule, plan, parameters, draws, perturbation);
+  Output output;
+  output.states = encoder(x, molecule, plan, parameters, draws);
+  const Matrix& last = output.states.back();
+  Matrix graph(1, last.columns);   // the virtual node's row
+  for (std::int64_t c = 0; c < last.columns; ++c) graph(0, c) = last(0, c);
+  output.scaled = task_head(graph, plan.head, parameters).values;
+  return output;
+}
+
+std::vector<double> predict(const ModelPlan& plan, const GraphBatch& batch, std::int64_t molecule, const Parameters& parameters) {
+  return run(plan, batch, molecule, parameters).scaled;
+}
+
+}  // namespace molgraph::formula

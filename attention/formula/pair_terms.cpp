@@ -1,0 +1,146 @@
+#include "attention/formula/pair_terms.hpp"
+
+#include <algorithm>
+
+#include "attention/formula/node_positions.hpp"
+#include "attention/spec/node_positions.hpp"
+
+namespace molgraph::formula {
+namespace {
+
+std::vector<Matrix> zeros(std::int64_t heads, std::int64_t tokens) {
+  return std::vector<Matrix>(static_cast<std::size_t>(heads), Matrix(tokens, tokens));
+}
+
+void add(std::vector<Matrix>& to, const std::vector<Matrix>& terms) {
+  if (to.empty()) to = terms;
+  else for (std::size_t h = 0; h < to.size(); ++h) to[h] = sum(to[h], terms[h]);
+}
+
+/// Walks back from j to i along shortest paths and adds up what they pay.
+class PathWalk {
+ public:
+  PathWalk(const Molecule& molecule, const Matrix& hop_table, std::int64_t hops, PathRule rule)
+      : molecule_(molecule), table_(hop_table), hops_(hops), rule_(rule) {}
+
+  /// Mean over the paths of their sums over hops, by head.
+  std::vector<double> mean(std::int64_t i, std::int64_t j) {
+    total_.assign(static_cast<std::size_t>(table_.columns), 0.0);
+    paths_ = 0;
+    walk(i, j, std::vector<double>(total_.size(), 0.0));
+    for (double& value : total_) value /= static_cast<double>(paths_);
+    return total_;
+  }
+
+ private:
+  /// `paid`: for the hops between `here` and the path's end.
+  void walk(std::int64_t i, std::int64_t here, const std::vector<double>& paid) {
+    if (here == i) {
+      for (std::size_t h = 0; h < paid.size(); ++h) total_[h] += paid[h];
+      ++paths_;
+      return;
+    }
+    const std::int64_t hop = molecule_.topology(i, here);   // the bond that ends here is the path's hop-th
+    const std::int64_t bond_ids = table_.rows / hops_;
+    for (std::int64_t u = 1; u < molecule_.tokens(); ++u) {
+      if (!molecule_.bonded(u, here) || molecule_.topology(i, u) != hop - 1) continue;
+      std::vector<double> more = paid;
+      for (std::size_t h = 0; h < more.size() && hop <= hops_; ++h)
+        more[h] += table_((hop - 1) * bond_ids + molecule_.edge(u, here), static_cast<std::int64_t>(h));
+      walk(i, u, more);
+      if (rule_ == PathRule::single) return;
+    }
+  }
+
+  const Molecule& molecule_;
+  const Matrix& table_;
+  std::int64_t hops_;
+  PathRule rule_;
+  std::vector<double> total_;
+  std::int64_t paths_ = 0;
+};
+
+/// P_Q or P_K of every token [N, H*rank].
+Matrix places(const Molecule& molecule, const Matrix& row, const Matrix& walk) {
+  const Matrix walked = linear(random_walk(molecule, walk.rows), transposed(walk), {});
+  Matrix place(molecule.tokens(), row.columns);
+  for (std::int64_t i = 0; i < place.rows; ++i) {
+    const std::int64_t own = i == 0 ? kAbsoluteRows - 1 : std::min(molecule.degree(i), kAbsoluteLastDegree);
+    for (std::int64_t c = 0; c < place.columns; ++c) place(i, c) = row(own, c) + walked(i, c);
+  }
+  return place;
+}
+
+}  // namespace
+
+Matrix hop_table(const Matrix& bond, const Matrix& hop_weight, Features features) {
+  const std::vector<std::vector<int>> rows = rows_of_bond_ids(features);
+  const std::int64_t heads = bond.columns, hops = hop_weight.rows / heads, ids = static_cast<std::int64_t>(rows.size());
+  Matrix mean(ids, heads);
+  for (std::int64_t id = 0; id < ids; ++id)
+    for (const int row : rows[static_cast<std::size_t>(id)])
+      for (std::int64_t h = 0; h < heads; ++h)
+        mean(id, h) += bond(row, h) / static_cast<double>(rows[static_cast<std::size_t>(id)].size());
+  Matrix table(hops * ids, heads);
+  for (std::int64_t p = 0; p < hops; ++p)
+    for (std::int64_t id = 0; id < ids; ++id)
+      for (std::int64_t in = 0; in < heads; ++in)
+        for (std::int64_t h = 0; h < heads; ++h) table(p * ids + id, h) += mean(id, in) * hop_weight(p * heads + in, h);
+  return table;
+}
+
+std::vector<Matrix> path_term(const Molecule& molecule, const Matrix& bond, const Matrix& hop_weight, PathRule rule) {
+  const std::int64_t heads = bond.columns, hops = hop_weight.rows / heads, n = molecule.tokens();
+  const Matrix table = hop_table(bond, hop_weight, molecule.batch().features);
+  PathWalk walk(molecule, table, hops, rule);
+  std::vector<Matrix> path = zeros(heads, n);
+  for (std::int64_t i = 1; i < n; ++i)
+    for (std::int64_t j = 1; j < n; ++j) {
+      if (i == j || molecule.topology(i, j) == kUnreachable) continue;
+      const std::vector<double> sum_of_hops = walk.mean(i, j);
+      const double counted = static_cast<double>(std::min<std::int64_t>(molecule.topology(i, j), hops));   // m'
+      for (std::size_t h = 0; h < path.size(); ++h) path[h](i, j) = sum_of_hops[h] / counted;
+    }
+  return path;
+}
+
+std::vector<Matrix> absolute_term(const Molecule& molecule, const Parameters& parameters, const std::string& owner, int heads) {
+  const Matrix query = places(molecule, parameters.at(owner + "query_row"), parameters.at(owner + "query_walk"));
+  const Matrix key = places(molecule, parameters.at(owner + "key_row"), parameters.at(owner + "key_walk"));
+  const std::int64_t n = molecule.tokens(), rank = query.columns / heads;
+  std::vector<Matrix> bias = zeros(heads, n);
+  for (int h = 0; h < heads; ++h)
+    for (std::int64_t i = 0; i < n; ++i)
+      for (std::int64_t j = 0; j < n; ++j)
+        for (std::int64_t c = h * rank; c < (h + 1) * rank; ++c) bias[static_cast<std::size_t>(h)](i, j) += query(i, c) * key(j, c);
+  return bias;
+}
+
+std::vector<Matrix> pair_bias(const Molecule& molecule, const ModelPlan& plan, const Parameters& parameters, const std::string& owner) {
+  std::vector<Matrix> bias;
+  if (plan.path_hops > 0)
+    add(bias, path_term(molecule, parameters.at("path.bond"), parameters.at("path.hop_weight"), plan.pack.path_rule));
+  if (plan.encoder.terms.absolute_bias) add(bias, absolute_term(molecule, parameters, owner + "absolute.", plan.encoder.heads));
+  return bias;
+}
+
+std::vector<Matrix> gate(const Molecule& molecule, const PairClasses& classes, const ModelPlan& plan, const Parameters& parameters,
+                         const std::string& owner) {
+  const GateOptions& options = plan.encoder.gate;
+  if (!options.enabled) return {};
+  const Matrix& table = parameters.at(owner + "gate");
+  std::vector<Matrix> gates = zeros(table.columns, molecule.tokens());
+  for (std::size_t h = 0; h < gates.size(); ++h)
+    for (std::int64_t i = 0; i < gates[h].rows; ++i)
+      for (std::int64_t j = 0; j < gates[h].columns; ++j)
+        gates[h](i, j) = table(classes.topology(i, j), static_cast<std::int64_t>(h));
+  if (options.path_hops > 0)
+    add(gates, path_term(molecule, parameters.at(owner + "gate_path.bond"), parameters.at(owner + "gate_path.hop_weight"),
+                         plan.pack.path_rule));
+  if (options.relu)
+    for (Matrix& gate_of_head : gates)
+      for (double& value : gate_of_head.values) value = std::max(value, 0.0);
+  return gates;
+}
+
+}  // namespace molgraph::formula

@@ -1,0 +1,37 @@
+// Numbers per pair of tokens that no table of classes holds: the edge-path term, the absolute bias, and URPE's gate.
+// All of them are by head: [H] matrices [N, N].
+#pragma once
+
+#include <vector>
+
+#include "attention/formula/molecule.hpp"
+#include "attention/formula/parameters.hpp"
+#include "attention/spec/model_plan.hpp"
+
+namespace molgraph::formula {
+
+/// What a path pays for its p-th hop over a bond, T[p][bond id] = Ebar[bond id] W[p]: row (p - 1)*bond_ids + id, [hops*bond_ids, H].
+/// `bond` [sum of bond_dims, H]: Ebar is the mean of the rows of the bond's columns. `hop_weight` W [hops*H, H], input head first.
+Matrix hop_table(const Matrix& bond, const Matrix& hop_weight, Features features);
+
+/// The edge-path term (Ying et al. 2021, eq. 7; docs/formula.md section 3): for atoms i, j at distance m,
+///     path_ij = mean over the shortest paths from i to j of (1/m') sum over hops p = 1..m' of T[p][bond p of the path],   m' = min(m, hops),
+/// or of one path only (PathRule::single: the one through the smallest predecessors). 0 for i = j, unreachable pairs and token 0.
+/// Every path is walked: the time grows with their number, which rings in a row double each.
+std::vector<Matrix> path_term(const Molecule& molecule, const Matrix& bond, const Matrix& hop_weight, PathRule rule);
+
+/// The absolute bias P_Q(i).P_K(j) (Chen et al. 2021, eq. 1; docs/formula.md section 5). A token's place P [H*rank] is its row of
+/// `query_row` (or key) by degree, the last row for token 0, plus its random walk [steps] times `query_walk` [steps, H*rank].
+/// `owner` is what the parameters' names begin with: "encoder.absolute.".
+std::vector<Matrix> absolute_term(const Molecule& molecule, const Parameters& parameters, const std::string& owner, int heads);
+
+/// What b_ij of a layer has beside the table by class: the path term of the model and the absolute bias of `owner`
+/// ("encoder.", or "encoder.layers.K." where layers have their own). Empty if there is neither.
+std::vector<Matrix> pair_bias(const Molecule& molecule, const ModelPlan& plan, const Parameters& parameters, const std::string& owner);
+
+/// URPE's gate (Luo et al. 2022, eq. 8; docs/formula.md section 4): C_ij = gate[t_ij] + path_ij of its own, through ReLU if asked for.
+/// Empty if the model has none.
+std::vector<Matrix> gate(const Molecule& molecule, const PairClasses& classes, const ModelPlan& plan, const Parameters& parameters,
+                         const std::string& owner);
+
+}  // namespace molgraph::formula

@@ -1,0 +1,12 @@
+// From the virtual node's state to the model's outputs (docs/formula.md sections 2 and 6).
+#pragma once
+
+#include "attention/formula/parameters.hpp"
+#include "attention/spec/head_options.hpp"
+
+namespace molgraph::formula {
+
+/// `graph` [1, C], the molecule's embedding -> [1, outputs], in scaled units (or logits).
+Matrix task_head(const Matrix& graph, const HeadOptions& options, const Parameters& parameters);
+
+}  // namespace molgraph::formula
