@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "attention/spec/model_plan.hpp"
+#include "attention/spec/random.hpp"
 #include "attention/spec/precision.hpp"
 #include "featurize/graph/error.hpp"
 #include "featurize/graph/graph_batch.hpp"
@@ -19,13 +20,6 @@ namespace molgraph {
 using TensorLookup = std::function<const float*(const std::string&)>;
 /// Where a gradient is added to, or a parameter written to; null = it is not wanted (a frozen parameter's gradient).
 using GradientLookup = std::function<float*(const std::string&)>;
-
-/// Where a training pass takes its random numbers; `training` off = none are drawn.
-struct RandomMode {
-  bool training = false;
-  std::uint64_t seed = 0;
-  std::uint32_t step = 0, ascent = 0;
-};
 
 /// One molecule's gradient of the loss: dscaled [outputs] from scaled [outputs]. May be called from several threads.
 using LossSlope = std::function<void(std::size_t molecule, const float* scaled, float* dscaled)>;

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "attention/engine.hpp"
 #include "attention/formula/matrix.hpp"
 #include "attention/spec/random.hpp"
 

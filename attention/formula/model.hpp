@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "attention/engine.hpp"
+#include "attention/formula/dropout.hpp"
 #include "attention/formula/parameters.hpp"
 #include "attention/spec/model_plan.hpp"
 #include "featurize/graph/graph_batch.hpp"

@@ -17,6 +17,13 @@ enum class RandomSite : std::uint32_t {
   flag = 7,                 ///< i*C + c, the first perturbation
 };
 
+/// Where a training pass takes its random numbers; `training` off = none are drawn.
+struct RandomMode {
+  bool training = false;
+  std::uint64_t seed = 0;
+  std::uint32_t step = 0, ascent = 0;
+};
+
 /// Names one sequence of draws: that of one molecule at one site in one update step.
 struct RandomStream {
   std::uint64_t seed = 0;

@@ -1,4 +1,4 @@
-// Which columns of a table are targets, and their cells as numbers (programs.md, "Columns").
+// Which columns of a table are targets, and their cells as numbers (docs/programs.md, "Input").
 #pragma once
 
 #include <cstdint>

@@ -16,7 +16,7 @@ std::string smiles_of_mol_block(std::string_view mol_block);
 /// Bemis-Murcko scaffold without chirality as OGB computes it; "" for an acyclic molecule. Throws DataError on bad text.
 std::string murcko_scaffold(std::string_view smiles);
 
-/// The label of ZINC-12k and ZINC-full (data.md section 4).
+/// The label of ZINC-12k and ZINC-full (docs/data.md section 4).
 struct PenalizedLogP {
   double logp;    ///< Crippen logP
   double sa;      ///< synthetic accessibility, Ertl & Schuffenhauer 2009, J. Cheminform. 1:8

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <ostream>
 #include <random>
 #include <string>
@@ -108,7 +109,9 @@ inline ClassMaps tied_classes(Features features, int max_distance) {
 
 /// Neither Graphormer nor GRPE: any set of options, and the specification's own initial numbers.
 inline const Architecture& case_architecture() {
-  static const Architecture architecture{.name = "case", .title = "case", .published_classes = &tied_classes};
+  static const Architecture architecture{
+      .name = "case", .title = "case", .published_classes = &tied_classes,
+      .initial = [](const ParameterSpec&, const EncoderOptions&) { return std::optional<Initialisation>(); }};
   return architecture;
 }
 
