@@ -8,7 +8,7 @@ molgraph_test(batch_test SOURCES nearest_test.cpp ../../apps/programs/score/near
               LIBRARIES predictor program_shell CLI11::CLI11 spdlog::spdlog nlohmann_json::nlohmann_json)
 molgraph_test(program_shell_test SOURCES program_test.cpp option_values_test.cpp ordered_pipeline_test.cpp LIBRARIES program_shell CLI11::CLI11)
 
-# molgraph_cli_test(NAME PROGRAMS ...): NAME.cpp finds the folder of the programs in MOLGRAPH_BIN
+# molgraph_cli_test(NAME PROGRAMS ...): its source, called NAME, finds the folder of the programs in MOLGRAPH_BIN
 function(molgraph_cli_test name)
   cmake_parse_arguments(ARG "" "" "PROGRAMS" ${ARGN})
   molgraph_test(${name} SOURCES ${name}.cpp LIBRARIES apps_test_support)

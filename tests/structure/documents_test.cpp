@@ -101,8 +101,9 @@ void check_links(const std::string& file, const std::string& prose, const Tree& 
   }
 }
 
-/// "attention/cpu/weights.cpp", "tests/theory", "attention/cpu/weights": from the root.
-void check_paths(const std::string& prose, const Tree& tree, std::vector<std::string>& wrong) {
+/// "attention/cpu/weights.cpp", "tests/theory", "attention/cpu/weights": from the root, in a README from its folder too.
+void check_paths(const std::string& file, const std::string& prose, const Tree& tree, std::vector<std::string>& wrong) {
+  const std::string own = file.ends_with("/README.md") ? folder_of(file) + "/" : "";
   static const std::regex path(R"((?:^|[^\w/.<-])((?:apps|attention|cmake|datasets|docs|featurize|graphormer|grpe|scripts|tests)/[\w./*-]*\w\*?))");
   for (const std::smatch& match : matches(prose, path)) {
     const std::string cited = match[1];
@@ -110,9 +111,16 @@ void check_paths(const std::string& prose, const Tree& tree, std::vector<std::st
       const std::string stem = cited.substr(0, cited.find('*'));
       const auto next = tree.files.lower_bound(stem);
       if (next == tree.files.end() || !next->starts_with(stem)) wrong.push_back(cited);
-    } else if (!tree.has(cited) && !tree.begins(cited)) {
+    } else if (!tree.has(cited) && !tree.begins(cited) && !tree.has(own + cited)) {
       wrong.push_back(cited);
     }
+  }
+  if (own.empty()) return;
+  static const std::regex below(R"((?:^|[^\w/.*<-])([\w-]+/[\w./-]*\.(?:hpp|cpp|cuh|cu|md|py|sh))(?![\w*]))");
+  for (const std::smatch& match : matches(prose, below)) {
+    const std::string cited = match[1];
+    const bool from_root = std::any_of(kFolders.begin(), kFolders.end(), [&](const std::string& folder) { return cited.starts_with(folder + "/"); });
+    if (!from_root && !tree.has(own + cited)) wrong.push_back(cited);
   }
 }
 
@@ -160,7 +168,7 @@ std::vector<std::string> wrong_citations(const std::string& file, const std::str
   std::vector<std::string> wrong;
   const std::string prose = prose_of(file, text);
   if (file.ends_with(".md")) check_links(file, prose, tree, wrong);
-  check_paths(prose, tree, wrong);
+  check_paths(file, prose, tree, wrong);
   check_names(file, prose, tree, wrong);
   check_sections(prose, tree, wrong);
   return wrong;
@@ -203,6 +211,8 @@ TEST(Documents, WrongCitationsAreSeen) {
             (Wrong{"gone.cuh", "formula.md, \"Order\""}));
   EXPECT_EQ(wrong_citations("attention/cpu/README.md", "`kernels.cpp`, `model.*`, `kernels.*`, `weights.*`, `a-b_test.cpp`", tree),
             (Wrong{"weights.*", "a-b_test.cpp"}));
+  EXPECT_EQ(wrong_citations("attention/README.md", "`cpu/model.hpp`, attention/cpu/model.hpp, `cpu/kernels/model.hpp`", tree),
+            (Wrong{"cpu/kernels/model.hpp"}));
   EXPECT_EQ(wrong_citations("docs/formula.md", "[a](../attention/cpu) [b](#1-tokens-pairs) [c](formula.md#order) [d](x.md) [e](https://a.b/c)", tree),
             (Wrong{"a link to formula.md#order", "a link to x.md", "x.md"}));
   EXPECT_EQ(wrong_citations("cmake/a.cmake", "set(a b)  # tests/none_test.cpp\n", tree), (Wrong{"tests/none_test.cpp"}));
