@@ -62,7 +62,7 @@ Trainable make_trainable(const std::shared_ptr<GraphModel>& model, const Compute
   trainable.target_shift = model->named_buffers()["target_shift"];
   trainable.target_scale = model->named_buffers()["target_scale"];
   trainable.decay_exempt = [model, decay_all](const std::string& name) {
-    return !decay_all && model->is_decay_exempt(name);
+    return !decay_all && !model->specs().at(name).decays();
   };
   trainable.save = [model, config](const std::string& path) { save_model(path, *model, config); };
   return trainable;

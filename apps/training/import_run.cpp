@@ -107,9 +107,7 @@ ModelConfig import_run(const ImportOptions& options, const std::string& run, con
   const StateDict state = read_weights(options.weights);
   const ModelConfig config = config_of(state, options);
   const std::shared_ptr<GraphModel> model = make_model(config, 0);
-  std::map<std::string, std::vector<std::int64_t>> shapes;
-  for (const auto& item : model->named_parameters()) shapes[item.key()] = item.value().sizes().vec();
-  const StateDict ours = import_published(state, links_of(config.model), shapes, options.weights);
+  const StateDict ours = import_published(state, links_of(config.model), model->specs(), options.weights);
   torch::NoGradGuard no_grad;
   for (auto& item : model->named_parameters()) {
     const torch::Tensor& tensor = ours.at(item.key());
@@ -117,13 +115,12 @@ ModelConfig import_run(const ImportOptions& options, const std::string& run, con
     item.value().copy_(tensor);
   }
   save_model(directory.model(), *model, config);
-  std::int64_t parameters = 0, published = 0;
-  for (const auto& item : model->named_parameters()) parameters += item.value().numel();
+  std::int64_t published = 0;
   for (const auto& [name, tensor] : state) published += tensor.numel();
   const EncoderOptions& e = config.encoder();
   control.note(options.origin + ": " + std::to_string(e.layers) + " layers x " + std::to_string(e.width) + " (FFN " + std::to_string(e.ffn) +
            ", " + std::to_string(e.heads) + " heads), features " + std::string(to_string(config.featurizer.features)) + "; " +
-           with_thousands(parameters) + " of its " + with_thousands(published) + " parameters can be asked for; in " + run);
+           with_thousands(model->specs().numbers()) + " of its " + with_thousands(published) + " parameters can be asked for; in " + run);
   return config;
 }
 

@@ -43,28 +43,29 @@ void save_model(const std::string& path, const GraphModel& model, const ModelCon
   write_safetensors(path, {{kConfigKey, to_json(config)}, {kFeaturizerKey, config.featurizer.hash()}}, views);
 }
 
-std::vector<std::string> copy_tensors(const std::map<std::string, StoredTensor>& stored, GraphModel& model) {
+std::vector<TensorProblem> copy_tensors(const std::map<std::string, StoredTensor>& stored, GraphModel& model) {
   torch::NoGradGuard no_grad;
-  std::vector<std::string> problems;
+  using Kind = TensorProblem::Kind;
+  std::vector<TensorProblem> problems;
   auto targets = named_tensors(model);
   for (auto& [name, tensor] : targets) {
     const auto found = stored.find(name);
     if (found == stored.end()) {
-      problems.push_back("missing: " + name + " " + shape_text(tensor.sizes()));
+      problems.push_back({Kind::missing, name, "missing: " + name + " " + shape_text(tensor.sizes())});
       continue;
     }
     const StoredTensor& source = found->second;
     const bool wide = source.dtype == DType::f64 && tensor.scalar_type() == torch::kFloat64;
     if (tensor.sizes() != c10::IntArrayRef(source.shape) || (source.dtype != DType::f32 && !wide)) {
-      problems.push_back("misshapen: " + name + " is " + shape_text(source.shape) + ", should be float32 " +
-                         shape_text(tensor.sizes()));
+      problems.push_back({Kind::misshapen, name,
+                          "misshapen: " + name + " is " + shape_text(source.shape) + ", should be float32 " + shape_text(tensor.sizes())});
       continue;
     }
     tensor.copy_(torch::from_blob(const_cast<std::byte*>(source.bytes.data()), source.shape, wide ? torch::kFloat64 : torch::kFloat32));
   }
   for (const auto& [name, tensor] : stored) {
     const bool known = std::any_of(targets.begin(), targets.end(), [&](const auto& t) { return t.name == name; });
-    if (!known) problems.push_back("surplus: " + name + " " + shape_text(tensor.shape));
+    if (!known) problems.push_back({Kind::surplus, name, "surplus: " + name + " " + shape_text(tensor.shape)});
   }
   return problems;
 }
@@ -83,7 +84,7 @@ LoadedModel load_model(const std::string& path) {
   const auto problems = copy_tensors(file.tensors, *loaded.model);
   if (!problems.empty()) {
     std::string text = path + ": the weights do not fit the model";
-    for (const auto& problem : problems) text += "\n  " + problem;
+    for (const TensorProblem& problem : problems) text += "\n  " + problem.text;
     throw FileError(text);
   }
   loaded.model->eval();

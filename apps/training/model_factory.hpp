@@ -1,6 +1,7 @@
 // From a configuration to a LibTorch module, and between a module and model.safetensors.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
@@ -22,9 +23,14 @@ struct NamedTensor {
 /// Parameters, then buffers.
 std::vector<NamedTensor> named_tensors(const GraphModel& model);
 
-/// Copies every stored tensor of the same name and shape into the model and returns a line for each that is missing,
-/// surplus or misshapen ("missing: NAME [shape]").
-std::vector<std::string> copy_tensors(const std::map<std::string, StoredTensor>& stored, GraphModel& model);
+/// A tensor of a file, or of a model, that fits nothing on the other side.
+struct TensorProblem {
+  enum class Kind : std::uint8_t { missing, surplus, misshapen } kind = Kind::missing;
+  std::string name;
+  std::string text;   ///< for people: "missing: NAME [shape]"
+};
+/// Copies every stored tensor of the same name and shape into the model and returns those that do not fit.
+std::vector<TensorProblem> copy_tensors(const std::map<std::string, StoredTensor>& stored, GraphModel& model);
 
 /// Parameters and buffers by name, with "molgraph.config" and "molgraph.featurizer" as metadata. Atomic, deterministic bytes.
 void save_model(const std::string& path, const GraphModel& model, const ModelConfig& config);

@@ -7,9 +7,6 @@
 
 namespace molgraph {
 
-/// Numbers in all of the model's tensors, without the scaling of the targets.
-std::int64_t parameter_count(const ModelPlan& plan);
-
 /// What training keeps of each parameter, in arrays of float32.
 struct KeptArrays {
   bool trains = true;      ///< gradient and two moments; false: frozen

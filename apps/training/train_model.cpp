@@ -29,7 +29,7 @@ void scale_targets(const MoleculeSet& set, const Split& split, GraphModel& model
 void freeze(const std::string& what, GraphModel& model) {
   if (what.empty()) return;
   for (auto& item : model.named_parameters()) {
-    if (!item.key().starts_with("head.")) item.value().set_requires_grad(false);
+    if (!model.specs().at(item.key()).in_head()) item.value().set_requires_grad(false);
   }
 }
 

@@ -39,17 +39,15 @@ WarmStart warm_start(const std::string& path, const ModelConfig& start, const Mo
   SafetensorsFile file = read_model_file(path);
   if (result.new_head) std::erase_if(file.tensors, [](const auto& item) { return belongs_to_head(item.first); });
   std::string problems;
-  for (const auto& problem : copy_tensors(file.tensors, model)) {
-    constexpr std::string_view kMissing = "missing: ";
-    const std::string name = problem.starts_with(kMissing)
-                                 ? problem.substr(kMissing.size(), problem.find(" [") - kMissing.size())
-                                 : std::string();
-    if (result.new_head && belongs_to_head(name)) continue;
-    if (!name.empty() && model.is_gate(name) && !start.encoder().gate.enabled) {
-      result.fresh.push_back(name);
+  for (const TensorProblem& problem : copy_tensors(file.tensors, model)) {
+    const bool missing = problem.kind == TensorProblem::Kind::missing;
+    if (missing && result.new_head && belongs_to_head(problem.name)) continue;
+    const ParameterSpec* spec = model.specs().find(problem.name);
+    if (missing && spec != nullptr && spec->is_gate() && !start.model.encoder.gate.enabled) {
+      result.fresh.push_back(problem.name);
       continue;
     }
-    problems += "\n  " + problem;
+    problems += "\n  " + problem.text;
   }
   if (!problems.empty()) throw FileError(path + ": these weights do not fit:" + problems);
   return result;

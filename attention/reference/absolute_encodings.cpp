@@ -3,7 +3,6 @@
 #include <ATen/Parallel.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "attention/spec/node_positions.hpp"
 #include "attention/spec/random.hpp"
@@ -47,19 +46,7 @@ Tensor node_positions(const GraphBatch& batch, NodePosition kind, int dim, const
   return positions.to(like.requires_grad(false));
 }
 
-AbsoluteBiasImpl::AbsoluteBiasImpl(int heads, int walk_steps) : heads_(heads) {
-  // A product of 64 terms of this size has the standard deviation 1/8.
-  const double std = 1.0 / std::sqrt(static_cast<double>(kRank));
-  const auto table = [&](const char* name, std::int64_t rows) {
-    return register_parameter(name, torch::randn({rows, heads * kRank}) * std);
-  };
-  query_row = table("query_row", kVirtualRow + 1);
-  key_row = table("key_row", kVirtualRow + 1);
-  query_walk = table("query_walk", walk_steps);
-  key_walk = table("key_walk", walk_steps);
-}
-
-PairBias AbsoluteBiasImpl::forward(const GraphBatch& batch, const Tensor& walks) {
+PairValues absolute_values(const ParameterTree& parameters, const std::string& prefix, const GraphBatch& batch, const Tensor& walks) {
   const Tensor rows = torch::full({batch.num_tokens()}, kVirtualRow, torch::kInt64);
   auto* row = rows.data_ptr<std::int64_t>();
   for (std::int64_t b = 0; b < batch.size(); ++b) {
@@ -68,13 +55,11 @@ PairBias AbsoluteBiasImpl::forward(const GraphBatch& batch, const Tensor& walks)
     for (auto a = batch.atom_offset[k]; a < batch.atom_offset[k + 1]; ++a)
       row[token++] = std::min<std::int64_t>(batch.degree[static_cast<std::size_t>(a)], kLastDegree);
   }
-  const auto factor = [&](const Tensor& table, const Tensor& walk) {
-    return (table.index_select(0, rows) + torch::matmul(walks, walk)).view({batch.num_tokens(), heads_, kRank});
+  const auto factor = [&](const std::string& side) {
+    const Tensor places = parameters[prefix + side + "_row"].index_select(0, rows) + torch::matmul(walks, parameters[prefix + side + "_walk"]);
+    return places.view({batch.num_tokens(), -1, kRank});
   };
-  PairBias bias;
-  bias.query = factor(query_row, query_walk);
-  bias.key = factor(key_row, key_walk);
-  return bias;
+  return {.dense = {}, .query = factor("query"), .key = factor("key")};
 }
 
 }  // namespace molgraph

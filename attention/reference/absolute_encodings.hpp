@@ -3,14 +3,15 @@
 
 #include <torch/torch.h>
 
-#include "featurize/graph/graph_batch.hpp"
 #include "attention/reference/attention.hpp"
 #include "attention/reference/forward_mode.hpp"
+#include "attention/reference/parameter_tree.hpp"
 #include "attention/spec/options.hpp"
+#include "featurize/graph/graph_batch.hpp"
 
 namespace molgraph {
 
-/// [tokens, dim] of node_positions.hpp, zero at token 0. In training every eigenvector of every molecule gets a random
+/// [tokens, dim] of spec/node_positions.hpp, zero at token 0. In training every eigenvector of every molecule gets a random
 /// sign per update, so per epoch (Dwivedi & Bresson 2020, section 2.1): column c takes draw c of
 /// RandomSite::laplacian_sign, minus where it is 32768 or more. At scoring the canonical signs hold.
 torch::Tensor node_positions(const GraphBatch& batch, NodePosition kind, int dim, const ForwardMode& mode,
@@ -20,19 +21,8 @@ torch::Tensor node_positions(const GraphBatch& batch, NodePosition kind, int dim
 /// row per position of the sequence; here an atom's row is that of its degree plus its random walk's return
 /// probabilities times a learned matrix, and token 0 has a row of its own.
 ///
-/// Parameters: query_row and key_row [17, H*64] (degrees 0 to 15, then token 0; larger degrees share the row of 15),
-/// query_walk and key_walk [steps, H*64].
-class AbsoluteBiasImpl : public torch::nn::Module {
- public:
-  AbsoluteBiasImpl(int heads, int walk_steps);
-  /// `walks` [tokens, steps]; the factors of PairBias, [tokens, H, 64] each.
-  PairBias forward(const GraphBatch& batch, const torch::Tensor& walks);
-
-  torch::Tensor query_row, key_row, query_walk, key_walk;
-
- private:
-  int heads_;
-};
-TORCH_MODULE(AbsoluteBias);
+/// Parameters below `prefix`: query_row and key_row [17, H*64] (degrees 0 to 15, then token 0; larger degrees share the row
+/// of 15), query_walk and key_walk [steps, H*64]. `walks` [tokens, steps].
+PairValues absolute_values(const ParameterTree& parameters, const std::string& prefix, const GraphBatch& batch, const torch::Tensor& walks);
 
 }  // namespace molgraph

@@ -14,15 +14,25 @@ double score_scale(std::int64_t width, int score_terms) {
   return 1.0 / std::sqrt(static_cast<double>(width) * score_terms);
 }
 
-// Rows of the topology and of the edge table added up per relation, [M, H, d]; undefined if both terms are off.
-Tensor relation_rows(const Tensor& topology, const Tensor& edge, const AttentionLayout& layout, int heads) {
-  Tensor rows;
-  if (topology.defined()) rows = topology.index_select(0, layout.relation_topology);
-  if (edge.defined()) {
-    const Tensor edge_rows = edge.index_select(0, layout.relation_edge);
-    rows = rows.defined() ? rows + edge_rows : edge_rows;
+// The rows of a table for every relation, [M, C].
+Tensor rows_of_relations(const FilledTable& filled, const AttentionLayout& layout) {
+  switch (filled.table.row) {
+    case RelationTable::Row::topology: return filled.rows.index_select(0, layout.relation_topology);
+    case RelationTable::Row::edge: return filled.rows.index_select(0, layout.relation_edge);
+    case RelationTable::Row::all: break;
   }
-  return rows.defined() ? rows.view({rows.size(0), heads, -1}) : rows;
+  return filled.rows.unsqueeze(0).expand({layout.relation_topology.size(0), -1});
+}
+
+// What all tables that fill the same place give every relation, [M, H, d]; undefined if there are none.
+Tensor relation_rows(const std::vector<FilledTable>& tables, TermFills fills, const AttentionLayout& layout, int heads) {
+  Tensor sum;
+  for (const FilledTable& filled : tables) {
+    if (filled.table.fills != fills) continue;
+    const Tensor rows = rows_of_relations(filled, layout);
+    sum = sum.defined() ? sum + rows : rows;
+  }
+  return sum.defined() ? sum.reshape({sum.size(0), heads, -1}) : sum;
 }
 
 // -inf at masked keys, else 0; [1, G, N*N].
@@ -32,26 +42,22 @@ Tensor key_mask(const TokenGroup& group, const torch::TensorOptions& like) {
 }
 
 // b of every class by head, [H, 1, T], or undefined. A table of T - 2 rows is widened by its tied row.
-Tensor bias_by_class(const RelationTables& tables, const TermOptions& options) {
+Tensor bias_by_class(const std::vector<FilledTable>& tables, const TermOptions& options) {
   Tensor bias;
-  if (tables.spatial.defined()) {
-    const Tensor row = torch::arange(options.topology_classes, torch::kInt64).clamp_max(tables.spatial.size(0) - 1);
-    bias = tables.spatial.index_select(0, row);
-  }
-  if (tables.position_bias.defined()) {
-    const Tensor products = (tables.topology_query * tables.position_bias).view({options.topology_classes, options.heads, -1});
-    const Tensor scaled = products.sum(2) * score_scale(products.size(2), options.score_terms);
-    bias = bias.defined() ? bias + scaled : scaled;
+  const auto add = [&](const Tensor& rows) { bias = bias.defined() ? bias + rows : rows; };
+  for (const FilledTable& filled : tables) {
+    if (filled.table.fills == TermFills::bias) {
+      const std::int64_t rows = filled.rows.size(0);
+      add(options.tied_virtual ? filled.rows.index_select(0, torch::arange(rows + 2, torch::kInt64).clamp_max(rows - 1)) : filled.rows);
+    }
+    if (!filled.position.defined()) continue;
+    for (const FilledTable& other : tables) {
+      if (other.table.fills != TermFills::query_rows || other.table.row != RelationTable::Row::topology) continue;
+      const Tensor products = (other.rows * filled.position).view({other.rows.size(0), options.heads, -1});
+      add(products.sum(2) * score_scale(products.size(2), options.score_terms));
+    }
   }
   return bias.defined() ? bias.t().unsqueeze(1) : bias;
-}
-
-// Rows of the key side per relation, [M, H, d]: PK + EK, and u everywhere.
-Tensor key_rows(const RelationTables& tables, const AttentionLayout& layout, int heads) {
-  const Tensor rows = relation_rows(tables.topology_key, tables.edge_key, layout, heads);
-  if (!tables.content_bias.defined()) return rows;
-  const Tensor content = tables.content_bias.view({1, heads, -1});
-  return rows.defined() ? rows + content : content.expand({layout.relation_topology.size(0), -1, -1});
 }
 
 // query_i.key_j of a group, [H, G, N*N]; both [G*N, H, r].
@@ -62,6 +68,36 @@ Tensor products_of_pairs(const Tensor& query, const Tensor& key, const TokenGrou
   };
   return torch::matmul(by_head(query), by_head(key).transpose(2, 3)).reshape({query.size(1), molecules, -1});
 }
+
+// Numbers of pairs, group by group: a row per topology class, and what pair terms add.
+class PairSums {
+ public:
+  // `by_class` [H, 1, T] or undefined.
+  PairSums(const Tensor& by_class, const std::vector<PairValues>& added, const AttentionLayout& layout) : by_class_(by_class) {
+    const auto by_group = [&](const Tensor& x) {  // packed tokens -> one tensor per group
+      return x.index_select(0, layout.to_grouped).split_with_sizes(layout.token_counts(), 0);
+    };
+    for (const PairValues& values : added) {
+      if (values.dense.defined()) dense_.push_back(values.dense.t().unsqueeze(1).contiguous());  // [H, 1, P]
+      if (values.query.defined()) factors_.emplace_back(by_group(values.query), by_group(values.key));
+    }
+  }
+
+  // `sum` [1 or H, 1, G*N*N] of group `g`, or undefined, and all of it: [1 or H, G, N*N].
+  Tensor add_to(Tensor sum, const TokenGroup& group, std::size_t g) const {
+    if (by_class_.defined()) sum = add_lookup(sum, by_class_, group.topology);
+    for (const Tensor& values : dense_) sum = add_lookup(sum, values, group.packed_pair);
+    const auto molecules = static_cast<std::int64_t>(group.molecules.size());
+    sum = sum.view({sum.size(0), molecules, -1});
+    for (const auto& [query, key] : factors_) sum = sum + products_of_pairs(query[g], key[g], group);
+    return sum;
+  }
+
+ private:
+  Tensor by_class_;
+  std::vector<Tensor> dense_;
+  std::vector<std::pair<std::vector<Tensor>, std::vector<Tensor>>> factors_;
+};
 
 // The relation part of the scores, b_ij included: [H, G, N*N], or [1, G, N*N] if it is the mask alone.
 Tensor relation_scores(const TokenGroup& group, const Tensor& bias, const Tensor& key_slot, const BatchTerms& terms,
@@ -119,7 +155,7 @@ Tensor attend_group(const Tensor& qkv, const TokenGroup& group, const BatchTerms
 
 }  // namespace
 
-BatchTerms make_terms(const RelationTables& tables, const PairBias& pair_bias, const AttentionLayout& layout,
+BatchTerms make_terms(const std::vector<FilledTable>& tables, const std::vector<PairValues>& added, const AttentionLayout& layout,
                       const TermOptions& options, const torch::TensorOptions& like) {
   const int heads = options.heads;
   BatchTerms terms;
@@ -129,45 +165,34 @@ BatchTerms make_terms(const RelationTables& tables, const PairBias& pair_bias, c
     if (!rows.defined()) return rows;
     return (rows * score_scale(rows.size(2), options.score_terms)).permute({1, 2, 0}).contiguous();
   };
-  terms.query_table = scaled(relation_rows(tables.topology_query, tables.edge_query, layout, heads));
-  terms.key_table = scaled(key_rows(tables, layout, heads));
-  const Tensor value = relation_rows(tables.topology_value, tables.edge_value, layout, heads);
+  terms.query_table = scaled(relation_rows(tables, TermFills::query_rows, layout, heads));
+  terms.key_table = scaled(relation_rows(tables, TermFills::key_rows, layout, heads));
+  const Tensor value = relation_rows(tables, TermFills::value_rows, layout, heads);
   if (value.defined()) terms.value_table = value.transpose(0, 1).contiguous();
 
-  const Tensor by_class = bias_by_class(tables, options);
-  const Tensor by_pair = pair_bias.dense.defined() ? pair_bias.dense.t().unsqueeze(1).contiguous() : Tensor();  // [H, 1, P]
-  const auto by_group = [&](const Tensor& x) {  // packed tokens -> one tensor per group
-    return x.defined() ? x.index_select(0, layout.to_grouped).split_with_sizes(layout.token_counts(), 0) : std::vector<Tensor>();
-  };
-  const std::vector<Tensor> queries = by_group(pair_bias.query), keys = by_group(pair_bias.key);
+  const PairSums bias(bias_by_class(tables, options), added, layout);
   for (std::size_t g = 0; g < layout.groups.size(); ++g) {
     const TokenGroup& group = layout.groups[g];
-    Tensor bias = key_mask(group, like);
-    const std::int64_t molecules = bias.size(1), pairs = bias.size(2);
-    bias = bias.view({1, 1, -1});
-    if (by_class.defined()) bias = add_lookup(bias, by_class, group.topology);
-    if (by_pair.defined()) bias = add_lookup(bias, by_pair, group.packed_pair);
-    bias = bias.view({bias.size(0), molecules, -1});
-    if (!queries.empty()) bias = bias + products_of_pairs(queries[g], keys[g], group);
-    terms.bias.push_back(bias);
+    const auto molecules = static_cast<std::int64_t>(group.molecules.size());
+    terms.bias.push_back(bias.add_to(key_mask(group, like).view({1, 1, -1}), group, g));
     if (options.key_term == KeyTerm::column) terms.key_slot.push_back(group.column_slot);
     if (options.key_term == KeyTerm::reverse) {  // row_slot holds j*M + m(j, i) at the pair (j, i)
       const Tensor reversed = group.row_slot.view({molecules, group.size, group.size}).transpose(1, 2);
-      terms.key_slot.push_back(reversed.reshape({molecules, pairs}));
+      terms.key_slot.push_back(reversed.reshape({molecules, -1}));
     }
   }
   return terms;
 }
 
-std::vector<Tensor> make_gates(const Tensor& gate, const Tensor& path, bool relu, const AttentionLayout& layout) {
-  const Tensor by_class = gate.t().unsqueeze(1);                                          // [H, 1, T]
-  const Tensor by_pair = path.defined() ? path.t().unsqueeze(1).contiguous() : Tensor();  // [H, 1, P]
+std::vector<Tensor> make_gates(const std::vector<FilledTable>& tables, const std::vector<PairValues>& added, bool relu,
+                               const AttentionLayout& layout) {
+  Tensor by_class;
+  for (const FilledTable& filled : tables) by_class = by_class.defined() ? by_class + filled.rows : filled.rows;
+  const PairSums sums(by_class.t().unsqueeze(1), added, layout);  // [H, 1, T]
   std::vector<Tensor> gates;
-  for (const TokenGroup& group : layout.groups) {
-    Tensor values = add_lookup(Tensor(), by_class, group.topology);
-    if (by_pair.defined()) values = add_lookup(values, by_pair, group.packed_pair);
-    if (relu) values = values.relu();
-    gates.push_back(values.view({gate.size(1), static_cast<std::int64_t>(group.molecules.size()), -1}));
+  for (std::size_t g = 0; g < layout.groups.size(); ++g) {
+    const Tensor values = sums.add_to({}, layout.groups[g], g);
+    gates.push_back(relu ? values.relu() : values);
   }
   return gates;
 }

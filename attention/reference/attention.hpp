@@ -6,7 +6,7 @@
 //     z_i  = sum_j w_ij * ( v_j + PV[t] + EV[e] )
 //
 // per head h, with t, e the topology and edge class of the pair (i, j). Works in float32 and float64. Three encodings
-// bend the formula as TermOptions and RelationTables say: alpha = 1/sqrt(3d) and the reversed pair's class in the key
+// bend the formula as TermOptions and FilledTable say: alpha = 1/sqrt(3d) and the reversed pair's class in the key
 // term (DeBERTa), and learned u, v in place of a query (Transformer-XL).
 #pragma once
 
@@ -16,24 +16,22 @@
 
 #include "attention/reference/layout.hpp"
 #include "attention/spec/options.hpp"
+#include "attention/spec/terms.hpp"
 
 namespace molgraph {
 
-/// Learned tables of one layer (or of all); undefined = the term is off. T topology classes, E edge classes, H heads.
-struct RelationTables {
-  torch::Tensor spatial;          ///< b [T, H], or [T - 2, H]: then the last three classes (VIRTUAL) share the last row
-  torch::Tensor topology_query;   ///< PQ [T, H*d]
-  torch::Tensor topology_key;     ///< PK [T, H*d]
-  torch::Tensor topology_value;   ///< PV [T, H*d]
-  torch::Tensor edge_query;       ///< EQ [E, H*d]
-  torch::Tensor edge_key;         ///< EK [E, H*d]
-  torch::Tensor edge_value;       ///< EV [E, H*d]
-  torch::Tensor content_bias;     ///< u [H*d]: adds alpha * u.k_j to s_ij (Dai et al. 2019, arXiv:1901.02860, section 3.3)
-  torch::Tensor position_bias;    ///< v [H*d]: adds alpha * v.PQ[t]; defined with topology_query only
+/// A table of spec/terms.hpp with its numbers. T topology classes, E edge classes, H heads.
+struct FilledTable {
+  RelationTable table;
+  /// b [T, H], or [T - 2, H]: then the last three classes (VIRTUAL) share the last row; gate [T, H]; PQ, PK, PV [T, H*d];
+  /// EQ, EK, EV [E, H*d]; u [H*d]: adds alpha * u.k_j to s_ij (Dai et al. 2019, arXiv:1901.02860, section 3.3)
+  torch::Tensor rows;
+  torch::Tensor position;   ///< beside u: v [H*d], adds alpha * v.PQ[t]; there is a PQ then
 };
 
-/// What b_ij has beside the table. Any member may be undefined; query and key come together.
-struct PairBias {
+/// What a pair term adds: numbers, or products of numbers of the pair's two tokens. Any member may be undefined; query and key come
+/// together.
+struct PairValues {
   torch::Tensor dense;   ///< [P, H] over packed pairs
   torch::Tensor query;   ///< [tokens, H, r]: query_i.key_j is added for two tokens of one molecule
   torch::Tensor key;     ///< [tokens, H, r]
@@ -42,7 +40,7 @@ struct PairBias {
 /// How tables become scores.
 struct TermOptions {
   int heads = 1;                           ///< H
-  int topology_classes = 0;                ///< T
+  bool tied_virtual = false;               ///< b has T - 2 rows
   KeyTerm key_term = KeyTerm::column;      ///< x above, and the pair whose class the key term has
   int score_terms = 1;                     ///< alpha = 1/sqrt(score_terms * d)
 };
@@ -60,13 +58,12 @@ struct BatchTerms {
   std::vector<torch::Tensor> key_slot;
 };
 
-/// `like` gives dtype.
-BatchTerms make_terms(const RelationTables& tables, const PairBias& pair_bias, const AttentionLayout& layout,
+/// `tables` in relation_tables()'s order; b_ij is the sum of its table's rows and of `added`, in this order. `like` gives dtype.
+BatchTerms make_terms(const std::vector<FilledTable>& tables, const std::vector<PairValues>& added, const AttentionLayout& layout,
                       const TermOptions& options, const torch::TensorOptions& like);
 
-/// C_ij of every group [H, G, N*N] from a table [T, H] plus `path` [P, H] over packed pairs, if defined; `relu` as
-/// GateOptions::relu, on the sum.
-std::vector<torch::Tensor> make_gates(const torch::Tensor& gate, const torch::Tensor& path, bool relu,
+/// C_ij of every group [H, G, N*N]: the sum of the gate's tables and of `added`; `relu` as GateOptions::relu, on the sum.
+std::vector<torch::Tensor> make_gates(const std::vector<FilledTable>& tables, const std::vector<PairValues>& added, bool relu,
                                       const AttentionLayout& layout);
 
 /// What attention() shows of its inside, for tests and for explaining a prediction.

@@ -1,7 +1,6 @@
 #include "attention/reference/path_bias.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 namespace molgraph {
 namespace {
@@ -22,22 +21,15 @@ torch::Tensor bond_row_tensor(Features features) {
 
 }  // namespace
 
-PathBiasImpl::PathBiasImpl(Features features, int heads, int max_hops)
-    : features_(features), max_hops_(max_hops), bond_rows_(bond_row_tensor(features)) {
-  const FeatureShape& shape = feature_shape(features);
-  const int rows = std::accumulate(shape.bond_dims.begin(), shape.bond_dims.end(), 0);
-  bond = register_parameter("bond", torch::randn({rows, heads}));
-  hop_weight = register_parameter("hop_weight", torch::randn({max_hops, heads, heads}));
+torch::Tensor hop_table(const torch::Tensor& bond, const torch::Tensor& hop_weight, Features features) {
+  return torch::matmul(torch::embedding(bond, bond_row_tensor(features)).mean(1), hop_weight);
 }
 
-torch::Tensor PathBiasImpl::hop_table() {
-  return torch::matmul(torch::embedding(bond, bond_rows_).mean(1), hop_weight);
-}
-
-torch::Tensor PathBiasImpl::forward(const GraphBatch& batch) {
+torch::Tensor path_values(const torch::Tensor& bond, const torch::Tensor& hop_weight, const GraphBatch& batch) {
   const PathSteps& paths = batch.paths;
   const std::int64_t heads = bond.size(1);
-  const torch::Tensor table = hop_table();
+  const int max_hops = static_cast<int>(hop_weight.size(0));
+  const torch::Tensor table = hop_table(bond, hop_weight, batch.features);
   torch::Tensor result = torch::zeros({batch.num_pairs(), heads}, bond.options());
   std::vector<torch::Tensor> levels;
   torch::Tensor before;  // S of the level below
@@ -46,7 +38,7 @@ torch::Tensor PathBiasImpl::forward(const GraphBatch& batch) {
     const auto begin = paths.level_steps[k - 1], end = paths.level_steps[k];
     const auto count = paths.level_pairs[k] - paths.level_pairs[k - 1];
     torch::Tensor step;
-    if (m <= max_hops_) step = table[m - 1].index_select(0, slice(paths.bond, begin, end, torch::kInt64));
+    if (m <= max_hops) step = table[m - 1].index_select(0, slice(paths.bond, begin, end, torch::kInt64));
     if (m > 1) {
       const torch::Tensor prefix = before.index_select(0, slice(paths.source, begin, end, torch::kInt64));
       step = step.defined() ? step + prefix : prefix;
@@ -54,7 +46,7 @@ torch::Tensor PathBiasImpl::forward(const GraphBatch& batch) {
     step = step * slice(paths.weight, begin, end, torch::kFloat64).to(bond.dtype()).unsqueeze(1);
     before = torch::zeros({count, heads}, bond.options())
                  .index_add(0, slice(paths.target, begin, end, torch::kInt64), step);
-    levels.push_back(before / std::min(m, max_hops_));
+    levels.push_back(before / std::min(m, max_hops));
   }
   if (levels.empty()) return result;
   const torch::Tensor pairs = slice(paths.pair, 0, static_cast<std::int64_t>(paths.pair.size()), torch::kInt64);

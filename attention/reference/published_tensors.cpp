@@ -144,11 +144,11 @@ int published_layers(const StateDict& state, const std::string& prefix) {
 }
 
 StateDict import_published(const StateDict& state, const std::vector<PublishedLink>& links,
-                           const std::map<std::string, std::vector<std::int64_t>>& shapes, const std::string& where) {
+                           const ParameterList& parameters, const std::string& where) {
   std::vector<std::string> problems;
   std::set<std::string> known;
   StateDict ours;
-  for (const auto& [name, shape] : shapes) ours[name] = torch::zeros(shape, torch::kFloat32);
+  for (const ParameterSpec& spec : parameters) ours[spec.name] = torch::zeros(spec.shape, torch::kFloat32);
   for (const PublishedLink& link : links) {
     const bool first_time = known.insert(link.theirs).second;
     const auto found = state.find(link.theirs);

@@ -83,10 +83,10 @@ std::int64_t published_size(const StateDict& state, const std::string& name, int
 /// Number of K in names "PREFIX.K....", counted from 0.
 int published_layers(const StateDict& state, const std::string& prefix);
 
-/// Our tensors by name, `shapes` as given. Throws FileError naming every published tensor that is missing, surplus or
+/// Our tensors by name: all of `parameters`. Throws FileError naming every published tensor that is missing, surplus or
 /// misshapen.
 StateDict import_published(const StateDict& state, const std::vector<PublishedLink>& links,
-                           const std::map<std::string, std::vector<std::int64_t>>& shapes, const std::string& where);
+                           const ParameterList& parameters, const std::string& where);
 
 /// What to do where several of our rows are one published row: values must be equal, gradients add up.
 enum class TiedRows : std::uint8_t { equal, sum };

@@ -8,7 +8,7 @@
 
 #include "apps/training/trainer.hpp"
 #include "featurize/graph/error.hpp"
-#include "attention/reference/node_embedding.hpp"
+#include "attention/reference/node_input.hpp"
 
 namespace molgraph {
 namespace {

@@ -117,28 +117,6 @@ TEST(OptionConflicts, OfTheTraining) {
   EXPECT_NO_THROW(check_training_flags({}, {}, data, nullptr));
 }
 
-TEST(ModelSize, IsWhatTheEngineHas) {
-  std::vector<ModelConfig> configs;
-  for (const Encoding& encoding : encodings()) {
-    for (const bool more : {false, true}) {
-      configs.push_back(resolve([&](TrainOptions& o) {
-        o.encoding = encoding.name, o.layers = 3, o.width = 24, o.ffn = 40, o.heads = 4;
-        if (more) o.urpe = "on", o.gate_path = o.gate_per_layer = o.post_ln = true, o.share_encodings = encoding.share ? "off" : "on";
-      }));
-    }
-  }
-  ModelConfig published = resolve([](TrainOptions& o) { o.model = "graphormer"; });
-  published.model.head.transform = published.model.encoder.input_norm = published.model.encoder.untie_virtual = true;
-  configs.push_back(published);
-  ModelConfig tail = resolve([](TrainOptions& o) { o.model = "grpe"; });
-  tail.model.head.last_mlp = 2;
-  configs.push_back(tail);
-  for (const ModelConfig& config : configs) {
-    const ModelPlan plan = model_plan(config);
-    EXPECT_EQ(parameter_count(plan), parameters_of(plan).numbers()) << to_json(config);
-  }
-}
-
 TEST(ModelSize, WhatCannotFitIsRefusedWithItsNumber) {
   const ModelConfig huge = resolve([](TrainOptions& o) { o.layers = 1000, o.width = 65536, o.ffn = 262144, o.heads = 4096; });
   try {

@@ -3,6 +3,7 @@
 
 #include <torch/torch.h>
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -142,12 +143,37 @@ inline constexpr int kPlaceRank = 2;   ///< of the absolute bias
 /// The row without any allowed key in Forbidden::whole_row: this token of the batch's last molecule.
 inline constexpr std::int64_t kForbiddenRow = 1;
 
+/// The relation tables by their names; undefined = off.
+struct CaseTables {
+  torch::Tensor spatial, topology_query, topology_key, topology_value, edge_query, edge_key, edge_value, content_bias, position_bias;
+
+  /// As the reference takes them.
+  std::vector<FilledTable> filled() const {
+    const std::map<std::string, torch::Tensor> by_name{
+        {"spatial", spatial},       {"topology_query", topology_query}, {"topology_key", topology_key}, {"topology_value", topology_value},
+        {"edge_query", edge_query}, {"edge_key", edge_key},             {"edge_value", edge_value},     {"content_bias", content_bias}};
+    EncoderOptions all;
+    all.terms = {true, true, true, true, true, true, true, true};
+    std::vector<FilledTable> tables;
+    for (const RelationTable& table : relation_tables(all)) {
+      const torch::Tensor& rows = by_name.at(table.name);
+      if (rows.defined()) tables.push_back({table, rows, table.row == RelationTable::Row::all ? position_bias : torch::Tensor()});
+    }
+    return tables;
+  }
+};
+
+/// The gate's table alone.
+inline std::vector<FilledTable> filled_gate(const torch::Tensor& gate) {
+  return {{{"gate", TermFills::gate, RelationTable::Row::topology}, gate, {}}};
+}
+
 /// Everything the operation reads, with random values; `leaves` are the differentiable ones by name.
 struct AttentionInputs {
   GraphBatch batch;
   RelationClasses classes;
   torch::Tensor qkv;   ///< [packed tokens, 3*C]
-  RelationTables tables;
+  CaseTables tables;
   torch::Tensor pair_bias, gate;
   torch::Tensor gate_path;                   ///< [P, H]
   torch::Tensor content_bias, position_bias; ///< [1, C]: the vectors of `tables`

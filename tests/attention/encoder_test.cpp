@@ -4,7 +4,7 @@
 #include <set>
 
 #include "attention/reference/encoder.hpp"
-#include "attention/reference/task_head.hpp"
+#include "attention/reference/head.hpp"
 #include "attention/spec/parameters.hpp"
 #include "tests/attention/cases.hpp"
 
@@ -29,13 +29,26 @@ EncoderOptions small_options() {
   return options;
 }
 
-// A float64 encoder with every parameter random.
-Encoder make_encoder(const EncoderOptions& options) {
+/// An encoder with parameters of its own.
+struct OwnEncoder {
+  explicit OwnEncoder(const EncoderOptions& o)
+      : options(o), parameters(encoder_parameters(o, kTopology.count(), kEdge.count(), Features::ogb)) {}
+  Tensor run(const GraphBatch& batch, const Tensor& x, const ForwardMode& mode, const Tensor& pair_bias = {},
+             std::vector<Tensor>* kept = nullptr) const {
+    return Encoder(options, parameters).forward(x, batch, classes_of(batch), mode, kept, {.dense = pair_bias});
+  }
+
+  EncoderOptions options;
+  ParameterTree parameters;
+};
+
+// In float64 with every parameter random.
+OwnEncoder make_encoder(const EncoderOptions& options) {
   torch::manual_seed(11);
-  Encoder encoder(options, kTopology.count(), kEdge.count());
-  encoder->to(torch::kFloat64);
+  OwnEncoder encoder(options);
+  encoder.parameters.to(torch::kFloat64);
   torch::NoGradGuard no_grad;
-  for (Tensor& parameter : encoder->parameters()) parameter.normal_(0, 0.5);
+  for (Tensor& parameter : encoder.parameters.parameters()) parameter.normal_(0, 0.5);
   return encoder;
 }
 
@@ -43,16 +56,12 @@ double largest_difference(const Tensor& a, const Tensor& b) { return (a - b).abs
 
 const ForwardMode kTraining{.training = true, .seed = 42, .step = 3, .keep_layers = {}};
 
-Tensor run(Encoder& encoder, const GraphBatch& batch, const Tensor& x, const ForwardMode& mode,
-           const Tensor& pair_bias = {}) {
-  return encoder->forward(x, batch, classes_of(batch), pair_bias, mode, nullptr);
-}
-
 TEST(Encoder, ParametersHaveTheStatedNamesAndShapes) {
   EncoderOptions options = small_options();
   const auto shapes = [](const EncoderOptions& o) {
     std::map<std::string, std::vector<std::int64_t>> result;
-    for (const auto& item : EncoderImpl(o, 9, 8).named_parameters()) result[item.key()] = item.value().sizes().vec();
+    const ParameterTree tree(encoder_parameters(o, 9, 8, Features::ogb));
+    for (const auto& item : tree.named_parameters()) result[item.key()] = item.value().sizes().vec();
     return result;
   };
   auto shared = shapes(options);
@@ -77,36 +86,36 @@ TEST(Encoder, ParametersHaveTheStatedNamesAndShapes) {
 TEST(Encoder, StartsWithGatesOfOneAndEqualsItsUngatedTwin) {
   EncoderOptions options = small_options();
   torch::manual_seed(5);
-  Encoder gated(options, kTopology.count(), kEdge.count());
+  const OwnEncoder gated(options);
   options.gate.enabled = false;
-  Encoder plain(options, kTopology.count(), kEdge.count());
+  const OwnEncoder plain(options);
   torch::NoGradGuard no_grad;
-  for (auto& item : plain->named_parameters()) item.value().copy_(gated->named_parameters()[item.key()]);
+  for (auto& item : plain.parameters.named_parameters()) item.value().copy_(gated.parameters[item.key()]);
   const GraphBatch batch = batch_of({Shape::rings, Shape::salt});
   const Tensor x = torch::randn({batch.num_tokens(), options.width});
-  EXPECT_TRUE(torch::equal(run(gated, batch, x, kTraining), run(plain, batch, x, kTraining)));
+  EXPECT_TRUE(torch::equal(gated.run(batch, x, kTraining), plain.run(batch, x, kTraining)));
 }
 
 // With dropout everywhere: the draws belong to the molecule, not to its place.
 TEST(Encoder, ResultsDoNotDependOnTheBatch) {
   torch::NoGradGuard no_grad;
-  Encoder encoder = make_encoder(small_options());
+  const OwnEncoder encoder = make_encoder(small_options());
   const std::vector<Shape> shapes{Shape::rings, Shape::chain, Shape::atom, Shape::salt};
   const GraphBatch batch = batch_of(shapes, {3, 1, 4, 15});
   const Tensor x = torch::randn({batch.num_tokens(), 8}, torch::kFloat64);
   const auto part = [&](const Tensor& all, int b) {
     return all.narrow(0, batch.token_offset[b], batch.token_offset[b + 1] - batch.token_offset[b]);
   };
-  const Tensor together = run(encoder, batch, x, kTraining);
+  const Tensor together = encoder.run(batch, x, kTraining);
   ForwardMode evaluation = kTraining;
   evaluation.training = false;
-  EXPECT_GT(largest_difference(together, run(encoder, batch, x, evaluation)), 0.1);   // dropout does something
+  EXPECT_GT(largest_difference(together, encoder.run(batch, x, evaluation)), 0.1);   // dropout does something
   for (int b = 0; b < 4; ++b) {
     const GraphBatch alone = batch_of({shapes[b]}, {batch.row[b]});
-    EXPECT_LT(largest_difference(run(encoder, alone, part(x, b), kTraining), part(together, b)), kExact) << b;
+    EXPECT_LT(largest_difference(encoder.run(alone, part(x, b), kTraining), part(together, b)), kExact) << b;
   }
   const GraphBatch reversed = batch_of({shapes[3], shapes[2], shapes[1], shapes[0]}, {15, 4, 1, 3});
-  const Tensor back = run(encoder, reversed, torch::cat({part(x, 3), part(x, 2), part(x, 1), part(x, 0)}), kTraining);
+  const Tensor back = encoder.run(reversed, torch::cat({part(x, 3), part(x, 2), part(x, 1), part(x, 0)}), kTraining);
   const Tensor turned = torch::cat({part(together, 3), part(together, 2), part(together, 1), part(together, 0)});
   EXPECT_LT(largest_difference(back, turned), kExact);
 }
@@ -118,8 +127,8 @@ TEST(Encoder, BlocksFollowTheirFormula) {
     EncoderOptions options = small_options();
     options.layers = 1;
     options.post_ln = post_ln;
-    Encoder encoder = make_encoder(options);
-    const auto p = encoder->named_parameters();
+    const OwnEncoder encoder = make_encoder(options);
+    const ParameterTree& p = encoder.parameters;
     const GraphBatch batch = batch_of({Shape::rings, Shape::salt});
     const RelationClasses classes = classes_of(batch);
     const AttentionLayout layout = make_layout(batch, classes);
@@ -133,8 +142,10 @@ TEST(Encoder, BlocksFollowTheirFormula) {
     const auto attend = [&](const Tensor& y) {
       const Tensor qkv = torch::cat({linear(y, "attention.query"), linear(y, "attention.key"),
                                      linear(y, "attention.value")}, 1);
-      const BatchTerms terms = make_terms(encoder->shared.tables, {}, layout, {2, kTopology.count()}, torch::kFloat64);
-      const Tensor z = attention(qkv, layout, terms, make_gates(p["gate"], {}, false, layout), masks.attention(0, 2, 0.2));
+      const CaseTables tables{p["spatial"], p["topology_query"], p["topology_key"], p["topology_value"], p["edge_query"], p["edge_key"],
+                              p["edge_value"], {}, {}};
+      const BatchTerms terms = make_terms(tables.filled(), {}, layout, {.heads = 2}, torch::kFloat64);
+      const Tensor z = attention(qkv, layout, terms, make_gates(filled_gate(p["gate"]), {}, false, layout), masks.attention(0, 2, 0.2));
       return linear(z, "attention.output") * masks.tokens(0, RandomSite::attention_residual, 8, 0.2);
     };
     const auto ffn = [&](const Tensor& y) {
@@ -152,7 +163,7 @@ TEST(Encoder, BlocksFollowTheirFormula) {
       y = y + attend(norm(y, "layers.0.attention_norm"));
       y = norm(y + ffn(norm(y, "layers.0.ffn_norm")), "final_norm");
     }
-    EXPECT_LT(largest_difference(run(encoder, batch, x, kTraining), y.index_select(0, layout.to_packed)),
+    EXPECT_LT(largest_difference(encoder.run(batch, x, kTraining), y.index_select(0, layout.to_packed)),
               kExact) << post_ln;
   }
 }
@@ -160,90 +171,90 @@ TEST(Encoder, BlocksFollowTheirFormula) {
 TEST(Encoder, TablesOfOneLayerEqualSharedOnesWhenCopied) {
   torch::NoGradGuard no_grad;
   EncoderOptions options = small_options();
-  Encoder shared = make_encoder(options);
+  const OwnEncoder shared = make_encoder(options);
   options.share_encodings = false;
   options.gate.per_layer = true;
-  Encoder own = make_encoder(options);
-  const auto source = shared->named_parameters();
-  for (auto& item : own->named_parameters()) {
+  const OwnEncoder own = make_encoder(options);
+  const auto source = shared.parameters.named_parameters();
+  for (auto& item : own.parameters.named_parameters()) {
     const Tensor* same = source.find(item.key());
     item.value().copy_(same != nullptr ? *same : source[item.key().substr(item.key().rfind('.') + 1)]);
   }
   const GraphBatch batch = batch_of({Shape::rings, Shape::salt, Shape::chain});
   const Tensor x = torch::randn({batch.num_tokens(), 8}, torch::kFloat64);
   const Tensor pair_bias = torch::randn({batch.num_pairs(), 2}, torch::kFloat64);
-  const Tensor expected = run(shared, batch, x, kTraining, pair_bias);
-  EXPECT_TRUE(torch::equal(run(own, batch, x, kTraining, pair_bias), expected));
-  own->layers->ptr<EncoderBlockImpl>(1)->own.gate.mul_(1.5);   // a layer's own table is read by that layer
-  EXPECT_GT(largest_difference(run(own, batch, x, kTraining, pair_bias), expected), 1e-3);
+  const Tensor expected = shared.run(batch, x, kTraining, pair_bias);
+  EXPECT_TRUE(torch::equal(own.run(batch, x, kTraining, pair_bias), expected));
+  own.parameters.named_parameters()["layers.1.gate"].mul_(1.5);   // a layer's own table is read by that layer
+  EXPECT_GT(largest_difference(own.run(batch, x, kTraining, pair_bias), expected), 1e-3);
 }
 
 TEST(Encoder, TiedVirtualClassesShareTheirBias) {
   torch::NoGradGuard no_grad;
   EncoderOptions options = small_options();
   options.untie_virtual = false;
-  Encoder tied = make_encoder(options);
+  const OwnEncoder tied = make_encoder(options);
   options.untie_virtual = true;
-  Encoder untied = make_encoder(options);
-  for (auto& item : untied->named_parameters()) {
-    const Tensor from = tied->named_parameters()[item.key()];
+  const OwnEncoder untied = make_encoder(options);
+  for (auto& item : untied.parameters.named_parameters()) {
+    const Tensor from = tied.parameters[item.key()];
     const Tensor last = from.narrow(0, from.size(0) - 1, 1);
     item.value().copy_(item.key() == "spatial" ? torch::cat({from, last.expand({2, -1})}) : from);
   }
   const GraphBatch batch = batch_of({Shape::rings, Shape::salt});
   const Tensor x = torch::randn({batch.num_tokens(), 8}, torch::kFloat64);
-  EXPECT_TRUE(torch::equal(run(tied, batch, x, kTraining), run(untied, batch, x, kTraining)));
+  EXPECT_TRUE(torch::equal(tied.run(batch, x, kTraining), untied.run(batch, x, kTraining)));
 }
 
 TEST(Encoder, KeepsTheLayersAskedFor) {
   torch::NoGradGuard no_grad;
   EncoderOptions options = small_options();
   options.input_dropout = 0;
-  Encoder encoder = make_encoder(options);
+  const OwnEncoder encoder = make_encoder(options);
   const GraphBatch batch = batch_of({Shape::salt, Shape::rings});
   const Tensor x = torch::randn({batch.num_tokens(), 8}, torch::kFloat64);
   ForwardMode mode{.training = false, .keep_layers = {-1, 2, 0, 1}};
   std::vector<Tensor> kept;
-  const Tensor y = encoder->forward(x, batch, classes_of(batch), {}, mode, &kept);
+  const Tensor y = encoder.run(batch, x, mode, {}, &kept);
   ASSERT_EQ(kept.size(), 4u);
   EXPECT_TRUE(torch::equal(kept[0], y));
   EXPECT_TRUE(torch::equal(kept[2], x));
-  EXPECT_LT(largest_difference(encoder->final_norm->forward(kept[1]), y), kExact);
+  EXPECT_LT(largest_difference(encoder.parameters.norm(kept[1], "final_norm"), y), kExact);
   EXPECT_GT(largest_difference(kept[3], kept[1]), 1e-3);
 }
 
 TEST(Encoder, Float32StaysCloseToFloat64) {
   torch::NoGradGuard no_grad;
-  Encoder encoder = make_encoder(small_options());
+  OwnEncoder encoder = make_encoder(small_options());
   const GraphBatch batch = batch_of({Shape::salt, Shape::chain});
   const Tensor x = torch::randn({batch.num_tokens(), 8}, torch::kFloat64);
-  const Tensor exact = run(encoder, batch, x, kTraining);
-  encoder->to(torch::kFloat32);
-  EXPECT_LT(largest_difference(run(encoder, batch, x.to(torch::kFloat32), kTraining).to(torch::kFloat64), exact),
+  const Tensor exact = encoder.run(batch, x, kTraining);
+  encoder.parameters.to(torch::kFloat32);
+  EXPECT_LT(largest_difference(encoder.run(batch, x.to(torch::kFloat32), kTraining).to(torch::kFloat64), exact),
             kSingle);
 }
 
 TEST(Encoder, GradientReachesEveryParameter) {
-  Encoder encoder = make_encoder(small_options());
+  const OwnEncoder encoder = make_encoder(small_options());
   const GraphBatch batch = batch_of({Shape::salt, Shape::rings, Shape::chain});
   const Tensor x = torch::randn({batch.num_tokens(), 8}, torch::kFloat64);
-  run(encoder, batch, x, kTraining).square().sum().backward();
-  for (const auto& item : encoder->named_parameters()) {
+  encoder.run(batch, x, kTraining).square().sum().backward();
+  for (const auto& item : encoder.parameters.named_parameters()) {
     ASSERT_TRUE(item.value().grad().defined()) << item.key();
     EXPECT_TRUE(item.value().grad().isfinite().all().item<bool>()) << item.key();
   }
 }
 
-TEST(TaskHead, AppliesTheTailThenTheLinear) {
+TEST(Head, AppliesTheTailThenTheLinear) {
   torch::manual_seed(2);
-  TaskHead head(4, 3, HeadOptions{.last_mlp = 2});
+  ModelPlan plan{.encoder = {.layers = 1, .width = 4, .ffn = 4, .heads = 1}, .head = {.last_mlp = 2}, .outputs = 3};
+  const ParameterTree p(parameters_of(plan));
   const Tensor x = torch::randn({5, 4});
-  const auto p = head->named_parameters();
   Tensor y = x;
   for (const std::string k : {"0", "1"})
-    y = torch::gelu(torch::linear(y, p["last_mlp." + k + ".0.weight"], p["last_mlp." + k + ".0.bias"]));
-  EXPECT_TRUE(torch::allclose(head->forward(x), torch::linear(y, p["linear.weight"], p["linear.bias"])));
-  EXPECT_EQ(TaskHead(4, 3)->parameters().size(), 2u);
+    y = torch::gelu(torch::linear(y, p["head.last_mlp." + k + ".0.weight"], p["head.last_mlp." + k + ".0.bias"]));
+  EXPECT_TRUE(torch::allclose(head(p, plan.head, x), torch::linear(y, p["head.linear.weight"], p["head.linear.bias"])));
+  EXPECT_TRUE(torch::equal(head(p, {}, x), torch::linear(x, p["head.linear.weight"], p["head.linear.bias"])));
 }
 
 TEST(Parameters, MatricesAloneDecay) {

@@ -49,36 +49,34 @@ constexpr double kWalk[kTokens][kSteps] = {{0, 0}, {0, 0.5}, {0, 1}, {0, 0.5}};
 /// An encoder of one layer whose output is its input plus the attention's z.
 struct OneLayer {
   explicit OneLayer(const Encoding& encoding, bool gated) {
-    EncoderOptions options{.layers = 1, .width = kWidth, .ffn = 2, .heads = kHeads};
+    options = {.layers = 1, .width = kWidth, .ffn = 2, .heads = kHeads};
     set_encoding(options, encoding);
     if (options.position_dim > 0) options.position_dim = kSteps;
     options.gate.enabled = gated;
     torch::manual_seed(11);
-    encoder = Encoder(options, kTopology.count(), kEdge.count(), Features::zinc);
-    encoder->to(torch::kFloat64);
+    parameters = std::make_unique<ParameterTree>(encoder_parameters(options, kTopology.count(), kEdge.count(), Features::zinc));
+    parameters->to(torch::kFloat64);
     torch::NoGradGuard no_grad;
-    for (auto& item : encoder->named_parameters()) {
+    for (auto& item : parameters->named_parameters()) {
       item.value().copy_(torch::randn(item.value().sizes(), torch::kFloat64));
       if (item.key().find("ffn.linear2") != std::string::npos) item.value().zero_();
+      if (item.key() == "layers.0.attention.output.weight") item.value().copy_(torch::eye(kWidth, torch::kFloat64));
+      if (item.key() == "layers.0.attention.output.bias") item.value().zero_();
     }
-    auto& block = *encoder->layers->ptr<EncoderBlockImpl>(0);
-    block.attention->output->weight.copy_(torch::eye(kWidth, torch::kFloat64));
-    block.attention->output->bias.zero_();
     x = torch::randn({kTokens, kWidth}, torch::kFloat64);
     path = torch::randn({kTokens * kTokens, kHeads}, torch::kFloat64);
   }
 
   /// A parameter of the encoder or, per layer, of its only block.
   Tensor operator[](const std::string& name) const {
-    const auto all = encoder->named_parameters();
-    const Tensor* found = all.find(name);
-    return found != nullptr ? *found : all["layers.0." + name];
+    return (*parameters)[parameters->specs().find(name) != nullptr ? name : "layers.0." + name];
   }
   double at(const std::string& name, std::int64_t row, std::int64_t column) const {
     return (*this)[name][row][column].item<double>();
   }
 
-  Encoder encoder{nullptr};
+  EncoderOptions options;
+  std::unique_ptr<ParameterTree> parameters;
   Tensor x, path;
 };
 
@@ -169,8 +167,9 @@ TEST_P(EveryEncoding, IsItsFormula) {
   for (const bool gated : {false, true}) {
     OneLayer m(GetParam(), gated);
     std::vector<Tensor> kept;
-    m.encoder->forward(m.x, batch, relation_classes(batch, class_rule(batch.features, kLongest)), GetParam().path_bias ? m.path : Tensor(),
-                       {.keep_layers = {1}}, &kept);
+    const PairValues path{.dense = GetParam().path_bias ? m.path : Tensor()};
+    Encoder(m.options, *m.parameters)
+        .forward(m.x, batch, relation_classes(batch, class_rule(batch.features, kLongest)), {.keep_layers = {1}}, &kept, path);
     const Tensor expected = by_hand(name, m, input_of(name, m, batch), gated);
     EXPECT_LT((kept.at(0) - expected).abs().max().item<double>(), 1e-12) << (gated ? "with the gate" : "without");
   }

@@ -39,7 +39,7 @@ void check(const json& c) {
   const RelationClasses classes{tensor_of(c["topology"], {-1}).to(torch::kInt64),
                                 tensor_of(c["edge"], {-1}).to(torch::kInt64), {}};
   const auto table = [&](const char* name, std::int64_t rows) { return tensor_of(c[name], {rows, heads * width}); };
-  const RelationTables tables{.spatial = {},
+  const CaseTables tables{.spatial = {},
                               .topology_query = table("PQ", T),
                               .topology_key = table("PK", T),
                               .topology_value = table("PV", T),
@@ -48,10 +48,9 @@ void check(const json& c) {
                               .edge_value = table("EV", E)};
   const Tensor b = tensor_of(c["b"], {heads, n * n}), gate = tensor_of(c["C"], {heads, T});
   const AttentionLayout layout = make_layout(batch, classes);
-  const TermOptions options{static_cast<int>(heads), static_cast<int>(T),
-                            c["key_term"] == "row" ? KeyTerm::row : KeyTerm::column};
-  const BatchTerms terms = make_terms(tables, {.dense = b.defined() ? b.t() : b}, layout, options, torch::kFloat64);
-  const std::vector<Tensor> gates = gate.defined() ? make_gates(gate.t(), {}, false, layout) : std::vector<Tensor>();
+  const TermOptions options{static_cast<int>(heads), false, c["key_term"] == "row" ? KeyTerm::row : KeyTerm::column};
+  const BatchTerms terms = make_terms(tables.filled(), {{.dense = b.defined() ? b.t() : b}}, layout, options, torch::kFloat64);
+  const std::vector<Tensor> gates = gate.defined() ? make_gates(filled_gate(gate.t()), {}, false, layout) : std::vector<Tensor>();
   const Tensor qkv = torch::cat({table("q", n), table("k", n), table("v", n)}, 1);
   AttentionWeights seen;
   const Tensor z = attention(qkv, layout, terms, gates, {}, &seen);

@@ -19,11 +19,11 @@ inline torch::Tensor run_reference(const AttentionCase& c, const AttentionInputs
   const auto by_head = [](const torch::Tensor& rows) {
     return rows.defined() ? rows.view({rows.size(0), kHeads, -1}) : rows;
   };
-  const PairBias bias{in.pair_bias, by_head(in.place_query), by_head(in.place_key)};
-  const BatchTerms terms = make_terms(in.tables, bias, layout, {kHeads, kTopology.count(), c.key_term, c.score_terms},
+  const PairValues bias{in.pair_bias, by_head(in.place_query), by_head(in.place_key)};
+  const BatchTerms terms = make_terms(in.tables.filled(), {bias}, layout, {kHeads, c.tied_virtual, c.key_term, c.score_terms},
                                       in.qkv.options());
   std::vector<torch::Tensor> gates;
-  if (c.gate.enabled) gates = make_gates(in.gate, in.gate_path, c.gate.relu, layout);
+  if (c.gate.enabled) gates = make_gates(filled_gate(in.gate), {{.dense = in.gate_path}}, c.gate.relu, layout);
   const ForwardMode mode{.training = true, .seed = kCaseSeed, .step = 5, .keep_layers = {}};
   const DropoutMasks masks(in.batch, layout, mode, in.qkv.options());
   const torch::Tensor z = attention(in.qkv.index_select(0, layout.to_grouped), layout, terms, gates,

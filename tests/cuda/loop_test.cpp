@@ -63,7 +63,7 @@ class CudaLoop : public testing::Test {
     const Split split{{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, {10, 11, 12, 13}, {}};
     Trainable trainable{.module = of, .pack = of->pack_options(), .width = 16, .target_shift = of->named_buffers()["target_shift"],
                         .target_scale = of->named_buffers()["target_scale"]};
-    trainable.decay_exempt = [of](const std::string& parameter) { return of->is_decay_exempt(parameter); };
+    trainable.decay_exempt = [of](const std::string& parameter) { return !of->specs().at(parameter).decays(); };
     trainable.save = [of](const std::string& path) { torch::save(of->parameters(), path); };
     if (on_device) {
       DeviceSum sum;   // as NCCL's, by way of the host

@@ -16,7 +16,7 @@
 #include "attention/reference/cpu_backend.hpp"
 #include "attention/reference/cuda_backend.hpp"
 #include "attention/reference/graph_model.hpp"
-#include "attention/reference/node_embedding.hpp"
+#include "attention/reference/node_input.hpp"
 #include "attention/reference/published_tensors.hpp"
 #include "tests/featurize/golden_table.hpp"
 
@@ -122,9 +122,7 @@ EngineErrors engine_errors(Engine engine, GraphModel& model, const std::vector<P
 /// printed: docs/results.md shows them.
 inline void expect_golden(GraphModel& model, const std::vector<PublishedLink>& links, const GoldenCase& c,
                           const std::vector<MolecularGraph>& graphs) {
-  std::map<std::string, std::vector<std::int64_t>> shapes;
-  for (const auto& item : model.named_parameters()) shapes[item.key()] = item.value().sizes().vec();
-  const StateDict ours = import_published(c.weights, links, shapes, c.folder);
+  const StateDict ours = import_published(c.weights, links, model.specs(), c.folder);
   model.to(torch::kFloat64);
   {
     torch::NoGradGuard no_grad;
@@ -156,7 +154,7 @@ inline void expect_golden(GraphModel& model, const std::vector<PublishedLink>& l
         << name << " differs by " << (got - wanted).abs().max().item<double>();
   }
   const double gradient = gradient_error(own_gradients, links, c, 1e-4);
-  EXPECT_EQ(own_gradients.size(), shapes.size());
+  EXPECT_EQ(own_gradients.size(), model.specs().size());
 
   model.to(torch::kFloat32);
   const torch::NoGradGuard no_grad;

@@ -82,8 +82,8 @@ TEST(Graphormer, TargetScalingIsABuffer) {
   GraphModel model(small());
   {
     torch::NoGradGuard no_grad;
-    model.named_parameters()["head.linear.weight"].zero_();
-    model.named_parameters()["head.linear.bias"].fill_(4.0);
+    model["head.linear.weight"].zero_();
+    model["head.linear.bias"].fill_(4.0);
   }
   EXPECT_EQ(predict(model, {cubane()}).item<double>(), 4.0);
   model.set_target_scaling(torch::tensor({10.0}), torch::tensor({2.0}));
@@ -103,7 +103,7 @@ TEST(Graphormer, AGateOfOnesChangesNothing) {
   EXPECT_GT(largest(predict(with_gate, assorted()) - predict(plain, assorted())), 1e-6);
   {
     torch::NoGradGuard no_grad;
-    with_gate.encoder->shared.gate.fill_(1.0);
+    with_gate["encoder.gate"].fill_(1.0);
   }
   EXPECT_LT(largest(predict(with_gate, assorted()) - predict(plain, assorted())), kExact);
 }
@@ -117,17 +117,17 @@ TEST(Graphormer, NodeInputByHand) {
   const torch::Tensor input = model.run(batch, {.keep_layers = {0}}).layers.at(0);
   ASSERT_EQ(input.size(0), 2 + 6);
   const auto atom_rows = [&](int first_column) {   // graph_of: the first column is the atom's index, the others are 0
-    torch::Tensor sum = model.node->atom[first_column];
+    torch::Tensor sum = model["node.atom"][first_column];
     int row = 0;
     const FeatureShape& shape = feature_shape(Features::ogb);
-    for (int c = 0; c + 1 < shape.atom_columns; ++c) sum = sum + model.node->atom[row += shape.atom_dims[c]];
+    for (int c = 0; c + 1 < shape.atom_columns; ++c) sum = sum + model["node.atom"][row += shape.atom_dims[c]];
     return sum;
   };
-  EXPECT_LT(largest(input[0] - model.node->virtual_node), kExact);
-  EXPECT_LT(largest(input[2] - model.node->virtual_node), kExact);
-  EXPECT_LT(largest(input[1] - atom_rows(0) - model.in_degree[0] - model.out_degree[0]), kExact);
-  EXPECT_LT(largest(input[3] - atom_rows(0) - model.in_degree[3] - model.out_degree[3]), kExact);
-  EXPECT_LT(largest(input[7] - atom_rows(4) - model.in_degree[1] - model.out_degree[1]), kExact);
+  EXPECT_LT(largest(input[0] - model["node.virtual_node"]), kExact);
+  EXPECT_LT(largest(input[2] - model["node.virtual_node"]), kExact);
+  EXPECT_LT(largest(input[1] - atom_rows(0) - model["in_degree"][0] - model["out_degree"][0]), kExact);
+  EXPECT_LT(largest(input[3] - atom_rows(0) - model["in_degree"][3] - model["out_degree"][3]), kExact);
+  EXPECT_LT(largest(input[7] - atom_rows(4) - model["in_degree"][1] - model["out_degree"][1]), kExact);
 }
 
 TEST(Graphormer, MaskedPairsAreThoseWithABiasOfMinusInfinity) {
@@ -140,7 +140,7 @@ TEST(Graphormer, MaskedPairsAreThoseWithABiasOfMinusInfinity) {
   EXPECT_GT(largest(predict(masked, assorted()) - predict(plain, assorted())), 1e-6);
   {
     torch::NoGradGuard no_grad;
-    plain.encoder->shared.tables.spatial.slice(0, 3, TopologyClasses{4}.unreachable() + 1).fill_(-1e9);
+    plain["encoder.spatial"].slice(0, 3, TopologyClasses{4}.unreachable() + 1).fill_(-1e9);
   }
   EXPECT_LT(largest(predict(masked, assorted()) - predict(plain, assorted())), kExact);
 }
@@ -154,7 +154,7 @@ TEST(Graphormer, PairsOfTokenZeroShareOneBias) {
   copy_parameters(untied, tied);
   const TopologyClasses classes{4};
   torch::NoGradGuard no_grad;
-  const torch::Tensor own = tied.encoder->shared.tables.spatial, all = untied.encoder->shared.tables.spatial;
+  const torch::Tensor own = tied["encoder.spatial"], all = untied["encoder.spatial"];
   ASSERT_EQ(own.size(0), classes.count() - 2);
   ASSERT_EQ(all.size(0), classes.count());
   all.slice(0, 0, own.size(0)).copy_(own);
@@ -171,7 +171,7 @@ TEST(Graphormer, FarPairsKeepTheirPathTerm) {
   GraphModel model(options);
   randomise(model);
   model.run(batch_for(model, {chain_of(4)}), {}).values.sum().backward();
-  EXPECT_GT(largest(model.path->hop_weight.grad()[2]), 1e-8);
+  EXPECT_GT(largest(model["path.hop_weight"].grad()[2]), 1e-8);
 }
 
 TEST(Graphormer, WithoutPathBias) {
@@ -211,7 +211,7 @@ TEST(Graphormer, DecaysMatricesOnly) {
   const GraphModel model(gated());
   std::vector<std::string> decayed;
   for (const auto& item : model.named_parameters())
-    if (!model.is_decay_exempt(item.key())) decayed.push_back(item.key());
+    if (model.specs().at(item.key()).decays()) decayed.push_back(item.key());
   for (const std::string& name : decayed) {
     EXPECT_TRUE(name.ends_with(".weight") && name.find("norm") == std::string::npos) << name;
   }

@@ -45,7 +45,7 @@ inline void randomise(GraphModel& model, double scale = 0.3) {
   torch::NoGradGuard no_grad;
   for (auto& item : model.named_parameters()) {
     item->normal_(0.0, scale);
-    if (item.key().ends_with("_norm.weight") || model.is_gate(item.key())) item->add_(1.0);
+    if (item.key().ends_with("_norm.weight") || model.specs().at(item.key()).is_gate()) item->add_(1.0);
   }
 }
 

@@ -40,18 +40,28 @@ torch::Tensor of_atoms(const torch::Tensor& bias, const GraphBatch& batch, std::
   return bias.slice(0, batch.pair_offset[b], batch.pair_offset[b + 1]).view({n, n, -1}).slice(0, 1).slice(1, 1);
 }
 
+/// The parameters of a path term.
+struct Path {
+  /// Random numbers.
+  Path(Features features, int heads, int max_hops)
+      : bond(torch::randn({features == Features::zinc ? 4 : 13, heads}, torch::kFloat64).requires_grad_()),
+        hop_weight(torch::randn({max_hops, heads, heads}, torch::kFloat64).requires_grad_()) {}
+  torch::Tensor operator()(const GraphBatch& batch) const { return path_values(bond, hop_weight, batch); }
+
+  torch::Tensor bond, hop_weight;
+};
+
 /// One head, bond types worth 1, 10 and 100, hops weighing 1, 2 and 4: every path has a sum of its own.
-PathBias one_head(int max_hops) {
-  PathBias path(Features::zinc, 1, max_hops);
-  path->to(torch::kFloat64);
+Path one_head(int max_hops) {
+  Path path(Features::zinc, 1, max_hops);
   torch::NoGradGuard no_grad;
-  path->bond.copy_(torch::tensor({0.0, 1.0, 10.0, 100.0}).view({4, 1}));
-  path->hop_weight.copy_(torch::tensor({1.0, 2.0, 4.0}).slice(0, 0, max_hops).view({max_hops, 1, 1}));
+  path.bond.copy_(torch::tensor({0.0, 1.0, 10.0, 100.0}).view({4, 1}));
+  path.hop_weight.copy_(torch::tensor({1.0, 2.0, 4.0}).slice(0, 0, max_hops).view({max_hops, 1, 1}));
   return path;
 }
 
-double between(const GraphBatch& batch, PathBias& path, int i, int j) {
-  return of_atoms(path->forward(batch), batch, 0)[i][j][0].item<double>();
+double between(const GraphBatch& batch, const Path& path, int i, int j) {
+  return of_atoms(path(batch), batch, 0)[i][j][0].item<double>();
 }
 
 const std::vector<Bond> kChain{{0, 1, 1}, {1, 2, 2}, {2, 3, 3}};
@@ -59,7 +69,7 @@ const std::vector<Bond> kRing{{0, 1, 1}, {1, 2, 2}, {2, 3, 3}, {3, 0, 1}};
 
 TEST(PathBias, ChainByHand) {
   const GraphBatch batch = batch_of({zinc_graph(4, kChain)}, PathRule::mean);
-  PathBias path = one_head(3);
+  Path path = one_head(3);
   EXPECT_DOUBLE_EQ(between(batch, path, 0, 1), 1.0);
   EXPECT_DOUBLE_EQ(between(batch, path, 0, 2), (1.0 + 2 * 10) / 2);
   EXPECT_DOUBLE_EQ(between(batch, path, 0, 3), (1.0 + 2 * 10 + 4 * 100) / 3);
@@ -68,7 +78,7 @@ TEST(PathBias, ChainByHand) {
 
 TEST(PathBias, HopsAboveTheCapWeighNothing) {
   const GraphBatch batch = batch_of({zinc_graph(4, kChain)}, PathRule::mean);
-  PathBias path = one_head(2);
+  Path path = one_head(2);
   EXPECT_DOUBLE_EQ(between(batch, path, 0, 3), (1.0 + 2 * 10) / 2);
   EXPECT_DOUBLE_EQ(between(batch, path, 3, 0), (100.0 + 2 * 10) / 2);
   path = one_head(1);
@@ -77,7 +87,7 @@ TEST(PathBias, HopsAboveTheCapWeighNothing) {
 
 TEST(PathBias, TiesInARing) {
   const MolecularGraph ring = zinc_graph(4, kRing);
-  PathBias path = one_head(3);
+  Path path = one_head(3);
   const double over_1 = (1.0 + 2 * 10) / 2, over_3 = (1.0 + 2 * 100) / 2;        // 0 -> 2
   const double back_over_1 = (10.0 + 2 * 1) / 2, back_over_3 = (100.0 + 2 * 1) / 2;
   const GraphBatch mean = batch_of({ring}, PathRule::mean);
@@ -94,30 +104,29 @@ TEST(PathBias, OgbBondIsTheMeanOfItsColumnsAndTheInputHeadComesFirst) {
   graph.bond_atoms = {0, 1};
   graph.bonds = {3, 2, 1};   // rows 3, 5 + 2 and 11 + 1
   const GraphBatch batch = batch_of({graph}, PathRule::mean);
-  PathBias path(Features::ogb, 2, 1);
-  path->to(torch::kFloat64);
+  Path path(Features::ogb, 2, 1);
   {
     torch::NoGradGuard no_grad;
-    path->bond.zero_();
-    path->bond[3] = torch::tensor({3.0, 0.0});
-    path->bond[7] = torch::tensor({30.0, 6.0});
-    path->bond[12] = torch::tensor({300.0, 0.0});
-    path->hop_weight.copy_(torch::tensor({1.0, 5.0, 7.0, 1000.0}).view({1, 2, 2}));
+    path.bond.zero_();
+    path.bond[3] = torch::tensor({3.0, 0.0});
+    path.bond[7] = torch::tensor({30.0, 6.0});
+    path.bond[12] = torch::tensor({300.0, 0.0});
+    path.hop_weight.copy_(torch::tensor({1.0, 5.0, 7.0, 1000.0}).view({1, 2, 2}));
   }
-  const torch::Tensor bias = of_atoms(path->forward(batch), batch, 0)[0][1];   // mean (111, 2)
+  const torch::Tensor bias = of_atoms(path(batch), batch, 0)[0][1];   // mean (111, 2)
   EXPECT_DOUBLE_EQ(bias[0].item<double>(), 111 * 1 + 2 * 7);
   EXPECT_DOUBLE_EQ(bias[1].item<double>(), 111 * 5 + 2 * 1000);
 }
 
 TEST(PathBias, NothingForTokenZeroSelfAndOtherFragments) {
   const GraphBatch batch = batch_of({zinc_graph(1, {}), zinc_graph(3, {{0, 1, 1}})}, PathRule::mean);
-  PathBias path = one_head(3);
-  const torch::Tensor bias = path->forward(batch);
+  Path path = one_head(3);
+  const torch::Tensor bias = path(batch);
   ASSERT_EQ(bias.size(0), 4 + 16);
   EXPECT_EQ(bias.count_nonzero().item<std::int64_t>(), 2);   // 0-1 and 1-0
   EXPECT_DOUBLE_EQ(of_atoms(bias, batch, 1)[1][0].item<double>(), 1.0);
   const GraphBatch atom = batch_of({zinc_graph(1, {})}, PathRule::mean);
-  EXPECT_EQ(path->forward(atom).count_nonzero().item<std::int64_t>(), 0);
+  EXPECT_EQ(path(atom).count_nonzero().item<std::int64_t>(), 0);
 }
 
 /// A random graph of up to three pieces with many ties.
@@ -151,11 +160,11 @@ std::vector<std::vector<int>> shortest_paths(const std::vector<std::vector<int>>
 }
 
 /// (1/m') sum over hops of Ebar W, for one path.
-torch::Tensor sum_along(const std::vector<int>& path, const std::vector<std::vector<int>>& type, const PathBias& bias,
+torch::Tensor sum_along(const std::vector<int>& path, const std::vector<std::vector<int>>& type, const Path& bias,
                         int max_hops) {
   const int hops = std::min(static_cast<int>(path.size()) - 1, max_hops);
-  torch::Tensor sum = torch::zeros({bias->bond.size(1)}, torch::kFloat64);
-  for (int p = 0; p < hops; ++p) sum = sum + torch::matmul(bias->bond[type[path[p]][path[p + 1]]], bias->hop_weight[p]);
+  torch::Tensor sum = torch::zeros({bias.bond.size(1)}, torch::kFloat64);
+  for (int p = 0; p < hops; ++p) sum = sum + torch::matmul(bias.bond[type[path[p]][path[p + 1]]], bias.hop_weight[p]);
   return sum / std::max(hops, 1);
 }
 
@@ -175,12 +184,11 @@ TEST(PathBias, EnumeratedPathsOfRandomGraphs) {
     const std::vector<Bond> bonds = random_bonds(kAtoms, random);
     std::vector<std::vector<int>> type(kAtoms, std::vector<int>(kAtoms, -1));
     for (const Bond& bond : bonds) type[bond.from][bond.to] = type[bond.to][bond.from] = bond.type;
-    PathBias path(Features::zinc, 2, kHops);
-    path->to(torch::kFloat64);
-    const MolecularGraph chain = zinc_graph(4, kChain);   // its paths must not mix with those of the second molecule
+    Path path(Features::zinc, 2, kHops);
+      const MolecularGraph chain = zinc_graph(4, kChain);   // its paths must not mix with those of the second molecule
     for (const PathRule rule : {PathRule::mean, PathRule::single}) {
       const GraphBatch batch = batch_of({chain, zinc_graph(kAtoms, bonds)}, rule);
-      const torch::Tensor got = of_atoms(path->forward(batch), batch, 1);
+      const torch::Tensor got = of_atoms(path(batch), batch, 1);
       for (int i = 0; i < kAtoms; ++i)
         for (int j = 0; j < kAtoms; ++j) {
           const auto paths = shortest_paths(type, i, j);
@@ -205,12 +213,11 @@ TEST(PathBias, GradientAgainstFiniteDifferences) {
   std::vector<Bond> ring_and_tail = kRing;
   ring_and_tail.push_back({3, 4, 2});
   const GraphBatch batch = batch_of({zinc_graph(4, kChain), zinc_graph(5, ring_and_tail)}, PathRule::mean);
-  PathBias path(Features::zinc, 2, 2);
-  path->to(torch::kFloat64);
+  Path path(Features::zinc, 2, 2);
   const torch::Tensor pull = torch::randn({batch.num_pairs(), 2}, torch::kFloat64);
-  const auto loss = [&] { return (path->forward(batch).sin() * pull).sum(); };
+  const auto loss = [&] { return (path(batch).sin() * pull).sum(); };
   loss().backward();
-  for (const torch::Tensor& parameter : path->parameters()) {
+  for (const torch::Tensor& parameter : {path.bond, path.hop_weight}) {
     const torch::Tensor gradient = parameter.grad().clone();
     torch::NoGradGuard no_grad;
     double* value = parameter.data_ptr<double>();

@@ -1,6 +1,7 @@
 // GRPE as a whole: what it may not depend on, the noise, and the rows its published code ties (docs/formula.md section 6).
 #include "grpe/architecture.hpp"
 
+#include "attention/reference/node_input.hpp"
 #include "tests/graphormer/model_checks.hpp"
 
 namespace molgraph::test {
@@ -97,9 +98,9 @@ TEST(Grpe, NodeInputByHand) {
   torch::Tensor columns = torch::zeros({12}, torch::kFloat64);   // graph_of: all columns but the first are 0
   int row = 0;
   const FeatureShape& shape = feature_shape(Features::ogb);
-  for (int c = 0; c + 1 < shape.atom_columns; ++c) columns = columns + model.node->atom[row += shape.atom_dims[c]];
-  EXPECT_LT(largest(input[0] - model.node->virtual_node), kExact);
-  for (int a = 0; a < 3; ++a) EXPECT_LT(largest(input[1 + a] - model.node->atom[a] - columns), kExact) << a;
+  for (int c = 0; c + 1 < shape.atom_columns; ++c) columns = columns + model["node.atom"][row += shape.atom_dims[c]];
+  EXPECT_LT(largest(input[0] - model["node.virtual_node"]), kExact);
+  for (int a = 0; a < 3; ++a) EXPECT_LT(largest(input[1 + a] - model["node.atom"][a] - columns), kExact) << a;
 }
 
 TEST(Grpe, PublishedClassesByHand) {
@@ -141,10 +142,10 @@ TEST(Grpe, PublishedClassesAreUsed) {
   const EdgeClasses edge{60};
   torch::NoGradGuard no_grad;
   for (const int row : {topology.far(), topology.virtual_to_atom(), topology.virtual_self()})
-    model.encoder->shared.tables.topology_query[row] += 5.0;
-  for (const int row : {edge.self(), edge.virtual_self(), 59}) model.encoder->shared.tables.edge_value[row] += 5.0;
+    model["encoder.topology_query"][row] += 5.0;
+  for (const int row : {edge.self(), edge.virtual_self(), 59}) model["encoder.edge_value"][row] += 5.0;
   EXPECT_EQ(largest(predict(model, assorted()) - value), 0.0);
-  model.encoder->shared.tables.topology_query[topology.atom_to_virtual()] += 5.0;
+  model["encoder.topology_query"][topology.atom_to_virtual()] += 5.0;
   EXPECT_GT(largest(predict(model, assorted()) - value), 1e-6);
 }
 
@@ -170,7 +171,7 @@ TEST(Grpe, DecaysMatricesOnly) {
   const GraphModel model(gated());
   std::size_t decayed = 0;
   for (const auto& item : model.named_parameters()) {
-    if (model.is_decay_exempt(item.key())) continue;
+    if (!model.specs().at(item.key()).decays()) continue;
     ++decayed;
     EXPECT_TRUE(item.key().ends_with(".weight") && item.key().find("norm") == std::string::npos) << item.key();
   }

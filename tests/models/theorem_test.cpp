@@ -2,6 +2,7 @@
 // softmax gives identical outputs at every position, layer by layer; the gate breaks it.
 #include <gtest/gtest.h>
 
+#include "attention/reference/encoder.hpp"
 #include "attention/reference/relation_classes.hpp"
 #include "tests/graphormer/model_checks.hpp"
 #include "tests/models/every_model.hpp"
@@ -21,17 +22,18 @@ double spread_of(const Encoding& encoding, const GateOptions& gate, bool share) 
   e.gate = gate;
   e.share_encodings = share;
   torch::manual_seed(8);
-  Encoder encoder(e, TopologyClasses{3}.count(), EdgeClasses{60}.count());
-  encoder->to(torch::kFloat64);
+  ParameterTree parameters(encoder_parameters(e, TopologyClasses{3}.count(), EdgeClasses{60}.count(), Features::ogb));
+  parameters.to(torch::kFloat64);
   const torch::NoGradGuard no_grad;
-  for (auto& item : encoder->named_parameters()) item.value().add_(torch::randn_like(item.value()), 0.5);
+  for (auto& item : parameters.named_parameters()) item.value().add_(torch::randn_like(item.value()), 0.5);
   const std::vector<MolecularGraph> graphs{random_graph(15, 6), cubane(), salt()};
   std::vector<GraphView> views;
   for (const auto& graph : graphs) views.push_back(graph.view());
   const GraphBatch batch = pack(views, std::vector<std::int64_t>{0, 1, 2}, {.paths = true});
   const torch::Tensor path = encoding.path_bias ? torch::randn({batch.num_pairs(), 3}, torch::kFloat64) : torch::Tensor();
   const torch::Tensor x = torch::randn({1, 12}, torch::kFloat64).expand({batch.num_tokens(), -1}).contiguous();
-  const torch::Tensor out = encoder->forward(x, batch, relation_classes(batch, class_rule(batch.features, 3)), path, {}, nullptr);
+  const RelationClasses classes = relation_classes(batch, class_rule(batch.features, 3));
+  const torch::Tensor out = Encoder(e, parameters).forward(x, batch, classes, {}, nullptr, {.dense = path});
   return largest(out - out.narrow(0, 0, 1));
 }
 

@@ -46,16 +46,17 @@ void set_encoding(TaskOptions& options, const std::string& name) {
 
 SequenceModelImpl::SequenceModelImpl(const TaskOptions& o) {
   embedding = register_module("embedding", torch::nn::Embedding(o.vocabulary, o.width));
-  EncoderOptions e{.layers = o.layers, .width = o.width, .ffn = o.width, .heads = o.heads};
+  EncoderOptions& e = options_;
+  e = {.layers = o.layers, .width = o.width, .ffn = o.width, .heads = o.heads};
   e.terms.bias = o.bias;
   e.gate.enabled = o.gate;
   e.dropout = e.attention_dropout = 0.0;
-  encoder = register_module("encoder", Encoder(e, offset_classes(o.length), 1));
+  encoder = register_module("encoder", std::make_shared<ParameterTree>(encoder_parameters(e, offset_classes(o.length), 1, Features::ogb)));
   output = register_module("output", torch::nn::Linear(o.width, answer_classes(o.task, o.length, o.vocabulary)));
 }
 
 Tensor SequenceModelImpl::states(const Tensor& tokens, const SequenceBatch& batch) {
-  return encoder->forward(embedding->forward(tokens), batch.graph, batch.classes, {}, {}, nullptr);
+  return Encoder(options_, *encoder).forward(embedding->forward(tokens), batch.graph, batch.classes);
 }
 
 Tensor SequenceModelImpl::forward(const Tensor& tokens, const SequenceBatch& batch) {

@@ -42,8 +42,11 @@ class SequenceModelImpl : public torch::nn::Module {
   torch::Tensor forward(const torch::Tensor& tokens, const SequenceBatch& batch);
 
   torch::nn::Embedding embedding{nullptr};
-  Encoder encoder{nullptr};
+  std::shared_ptr<ParameterTree> encoder;
   torch::nn::Linear output{nullptr};
+
+ private:
+  EncoderOptions options_;
 };
 TORCH_MODULE(SequenceModel);
 

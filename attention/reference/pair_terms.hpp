@@ -1,0 +1,34 @@
+// Every pair term of spec/terms.hpp: which file computes its values.
+#pragma once
+
+#include <torch/torch.h>
+
+#include "attention/reference/attention.hpp"
+#include "attention/reference/forward_mode.hpp"
+#include "attention/reference/parameter_tree.hpp"
+#include "attention/spec/terms.hpp"
+#include "featurize/graph/graph_batch.hpp"
+
+namespace molgraph {
+
+/// A batch as pair terms see it: what several of them read is made once.
+class TermInput {
+ public:
+  /// Keeps references; `like` gives dtype.
+  TermInput(const GraphBatch& batch, const ForwardMode& mode, const torch::TensorOptions& like)
+      : batch(batch), mode_(mode), like_(like) {}
+  /// [tokens, steps] random-walk positions.
+  const torch::Tensor& walks(int steps);
+
+  const GraphBatch& batch;
+
+ private:
+  const ForwardMode& mode_;
+  torch::TensorOptions like_;
+  torch::Tensor walks_;
+};
+
+/// What the term adds to every pair.
+PairValues pair_values(const PairTerm& term, const ParameterTree& parameters, TermInput& input);
+
+}  // namespace molgraph
