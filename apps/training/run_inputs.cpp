@@ -18,7 +18,7 @@ LoadedData load(const TrainRun& run, const TrainOptions& options, const std::opt
   LoadOptions load = to_load_options(options, run.threads);
   load.table.hooks = run.control.reading;
   load.download = run.control.download;
-  if (start && !start->config.missing().empty()) {
+  if (start && !start->config.model.missing.empty()) {
     load.unsupported = [&config = start->config](const GraphView& graph) {
       return missing_rows_reason(graph, config.model.max_distance, config.model.missing);
     };
