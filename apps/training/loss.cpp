@@ -8,30 +8,6 @@
 #include "featurize/graph/error.hpp"
 
 namespace molgraph {
-namespace {
-
-/// Softmax minus the one that is wanted.
-void cross_entropy_slope(const float* scaled, std::int64_t classes, double target, float factor, float* slope) {
-  const float largest = *std::max_element(scaled, scaled + classes);
-  float total = 0;
-  for (std::int64_t c = 0; c < classes; ++c) total += std::exp(scaled[c] - largest);
-  for (std::int64_t c = 0; c < classes; ++c)
-    slope[c] = factor * (std::exp(scaled[c] - largest) / total - (c == static_cast<std::int64_t>(target) ? 1.0f : 0.0f));
-}
-
-float slope_of(Loss loss, float scaled, float wanted) {
-  const float difference = scaled - wanted;
-  switch (loss) {
-    case Loss::l1: return static_cast<float>((difference > 0) - (difference < 0));
-    case Loss::mse: return 2 * difference;
-    case Loss::huber: return std::clamp(difference, -1.0f, 1.0f);
-    case Loss::bce: return 1 / (1 + std::exp(-scaled)) - wanted;
-    case Loss::ce: break;
-  }
-  return 0;
-}
-
-}  // namespace
 
 std::vector<double> values_of(const torch::Tensor& tensor) {
   const torch::Tensor values = tensor.to(torch::kFloat64).contiguous();
@@ -109,9 +85,9 @@ double loss_of_predictions(Loss loss, const Task& task, const std::vector<double
     const double* predicted = predictions.data() + i * width;
     const double difference = (*predicted - targets[i]) / scale[i % num_targets * width];
     switch (loss) {
-      case Loss::l1: sum += std::abs(difference); break;
-      case Loss::mse: sum += difference * difference; break;
-      case Loss::huber: sum += std::abs(difference) < 1 ? difference * difference / 2 : std::abs(difference) - 0.5; break;
+      case Loss::l1:
+      case Loss::mse:
+      case Loss::huber: sum += target_loss(loss, difference, 0.0); break;
       case Loss::bce: sum -= log_of(targets[i] > 0.5 ? *predicted : 1.0 - *predicted); break;
       case Loss::ce: sum -= log_of(predicted[static_cast<std::size_t>(targets[i])]); break;
     }
@@ -128,13 +104,13 @@ LossSlope loss_slope(Loss loss, const torch::Tensor& targets, const torch::Tenso
     for (std::int64_t t = 0; t < count; ++t) {
       if (loss == Loss::ce) {
         if (std::isnan(target[t])) std::fill_n(slope + t * classes, classes, 0.0f);
-        else cross_entropy_slope(scaled + t * classes, classes, target[t], factor, slope + t * classes);
+        else (void)cross_entropy(scaled + t * classes, static_cast<int>(classes), static_cast<int>(target[t]), factor, slope + t * classes);
       } else if (std::isnan(target[t])) {
         slope[t] = 0;
       } else {
         const auto k = static_cast<std::size_t>(t);
         const auto wanted = static_cast<float>(loss == Loss::bce ? target[t] : (target[t] - shift[k]) / scale[k]);
-        slope[t] = factor * slope_of(loss, scaled[t], wanted);
+        slope[t] = factor * target_slope(loss, scaled[t], wanted);
       }
     }
   };

@@ -9,10 +9,10 @@
 
 #include "datasets/tables/task.hpp"
 #include "attention/engine.hpp"
+#include "attention/spec/scalar.hpp"
 
 namespace molgraph {
 
-enum class Loss : std::uint8_t { l1, mse, huber, bce, ce };
 Loss loss_from_string(const std::string& text);  ///< throws UsageError
 /// "l1", "bce", "ce".
 std::string default_loss(TaskKind kind);

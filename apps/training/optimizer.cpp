@@ -4,28 +4,15 @@
 
 #include <cmath>
 
+#include "attention/spec/scalar.hpp"
+
 namespace molgraph {
 namespace {
 
-constexpr double kBeta1 = 0.9, kBeta2 = 0.999, kEpsilon = 1e-8;
 constexpr std::int64_t kPiece = 1 << 16;   // of a tensor, for one thread
 
-/// The factors of one update of one parameter.
-struct Update {
-  float keep;          ///< 1 - lr * decay
-  float step;          ///< lr / (1 - beta1^t)
-  float root;          ///< 1 / sqrt(1 - beta2^t)
-  float clip;          ///< of the gradient
-};
-
-void update_piece(const Update& u, const float* gradient, float* mean, float* square, float* weight, std::int64_t count) {
-  constexpr auto kMean = static_cast<float>(kBeta1), kSquare = static_cast<float>(kBeta2);
-  for (std::int64_t i = 0; i < count; ++i) {
-    const float g = gradient[i] * u.clip;
-    mean[i] = kMean * mean[i] + (1 - kMean) * g;
-    square[i] = kSquare * square[i] + (1 - kSquare) * g * g;
-    weight[i] = u.keep * weight[i] - u.step * mean[i] / (std::sqrt(square[i]) * u.root + static_cast<float>(kEpsilon));
-  }
+void update_piece(AdamStep u, float keep, float clip, const float* gradient, float* mean, float* square, float* weight, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i) adam_update(u, keep, clip, gradient[i], mean[i], square[i], weight[i]);
 }
 
 /// The norm of all gradients together, summed in a fixed order.
@@ -93,17 +80,15 @@ void Optimizer::step(double learning_rate, double clip) {
   for (torch::Tensor& parameter : parameters_)
     if (parameter.grad().defined() && !parameter.grad().is_contiguous()) parameter.mutable_grad() = parameter.grad().contiguous();
   ++updates_;
-  Update u;
-  u.step = static_cast<float>(learning_rate / (1 - std::pow(kBeta1, static_cast<double>(updates_))));
-  u.root = static_cast<float>(1 / std::sqrt(1 - std::pow(kBeta2, static_cast<double>(updates_))));
-  u.clip = clip > 0 ? static_cast<float>(std::min(1.0, clip / (gradient_norm(parameters_) + 1e-6))) : 1.0f;
+  const AdamStep u = adam_step(learning_rate, updates_);
+  const float factor = clip > 0 ? static_cast<float>(clip_factor(clip, gradient_norm(parameters_))) : 1.0f;
   for (std::size_t k = 0; k < parameters_.size(); ++k) {
     if (!parameters_[k].grad().defined()) continue;
-    u.keep = static_cast<float>(1 - learning_rate * decay_[k]);
+    const float keep = adam_keep(learning_rate, decay_[k]);
     const float* gradient = parameters_[k].grad().const_data_ptr<float>();
     float *mean = means_[k].data_ptr<float>(), *square = squares_[k].data_ptr<float>(), *weight = parameters_[k].data_ptr<float>();
     at::parallel_for(0, parameters_[k].numel(), kPiece, [&](std::int64_t begin, std::int64_t end) {
-      update_piece(u, gradient + begin, mean + begin, square + begin, weight + begin, end - begin);
+      update_piece(u, keep, factor, gradient + begin, mean + begin, square + begin, weight + begin, end - begin);
     });
   }
 }

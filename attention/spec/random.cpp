@@ -1,7 +1,5 @@
 #include "attention/spec/random.hpp"
 
-#include <cassert>
-#include <cmath>
 #include <cstring>
 
 // One source for every processor (Highway); all arithmetic is on integers, so all versions give the same numbers.
@@ -100,27 +98,17 @@ auto best_draw_chunk() {
 
 void random_draws(const RandomStream& stream, std::int64_t count, std::uint16_t* out) {
   static const auto draw = best_draw_chunk();
-  const std::uint32_t key[2] = {static_cast<std::uint32_t>(stream.seed), static_cast<std::uint32_t>(stream.seed >> 32)};
-  const std::uint32_t counter[3] = {stream.step, stream.row,
-                                    16 * stream.layer + static_cast<std::uint32_t>(stream.site) + (stream.ascent << 20)};
+  const DrawKey key = draw_key(stream.seed, stream.step, stream.ascent);
+  std::uint32_t counter[4];
+  draw_counter(key, stream.row, draw_place(stream.layer, stream.site), 0, counter);
   std::uint32_t block = 0;
   std::int64_t done = 0;
-  for (; done + kDrawChunk <= count; done += kDrawChunk, block += kDrawLanes) draw(key, counter, block, out + done);
+  for (; done + kDrawChunk <= count; done += kDrawChunk, block += kDrawLanes) draw(key.seed, counter, block, out + done);
   if (done < count) {
     std::uint16_t rest[kDrawChunk];
-    draw(key, counter, block, rest);
+    draw(key.seed, counter, block, rest);
     std::memcpy(out + done, rest, static_cast<std::size_t>(count - done) * sizeof(std::uint16_t));
   }
-}
-
-std::uint32_t dropout_threshold(double p) {
-  assert(p >= 0 && p < 1);
-  return static_cast<std::uint32_t>(std::lround(65536.0 * p));
-}
-
-double dropout_scale(std::uint32_t threshold) {
-  assert(threshold < 65536);
-  return 1.0 / (1.0 - threshold / 65536.0);
 }
 
 }  // namespace molgraph
