@@ -81,4 +81,10 @@ std::unique_ptr<Engine> make_engine(const ModelPlan& plan, const Device& device 
 /// Why the device cannot be used with this precision, "" if it can.
 std::string why_unusable(const Device& device, Precision precision = Precision::fp32);
 
+/// Makes a GPU the calling thread's own, for other libraries that work on it; of the CPU nothing.
+void use_device(const Device& device);
+
+/// Whom engines tell what no result shows, such as that a slower way is taken, each text once; empty = a line on stderr.
+void tell_notes(std::function<void(const std::string&)> to);
+
 }  // namespace molgraph

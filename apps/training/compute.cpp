@@ -34,8 +34,8 @@ void check_compute(const TrainRun& run) {
 Compute make_compute(const TrainRun& run, GraphModel& model) {
   if (run.options.backend == "reference") return {};
   const Precision precision = precision_from_string(run.options.precision);
-  cuda::tell_notes(run.control.warn);
-  if (run.gpu) return {nullptr, std::make_shared<cuda::Backend>(model, static_cast<cuda::Math>(precision), *run.gpu)};
+  tell_notes(run.control.warn);
+  if (run.gpu) return {nullptr, std::make_shared<cuda::Backend>(model, precision, *run.gpu)};
   return {std::make_shared<CpuBackend>(model, thread_count(run.threads), precision), nullptr};
 }
 

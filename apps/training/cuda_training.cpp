@@ -8,21 +8,10 @@
 #include "apps/training/model_factory.hpp"
 #include "apps/training/trainer.hpp"
 
-namespace molgraph::MOLGRAPH_CUDA {
+namespace molgraph::cuda {
 namespace {
 
 constexpr std::size_t kLoadedAtOnce = 4096, kPredictedAtOnce = 2048;
-
-LossKind kind_of(Loss loss) {
-  switch (loss) {
-    case Loss::l1: return LossKind::l1;
-    case Loss::mse: return LossKind::mse;
-    case Loss::huber: return LossKind::huber;
-    case Loss::bce: return LossKind::bce;
-    case Loss::ce: break;
-  }
-  return LossKind::ce;
-}
 
 class Training : public DeviceTraining {
  public:
@@ -45,7 +34,7 @@ class Training : public DeviceTraining {
     backend_->weights_changed();
     // Scaled here, in double: beside a large mean a float32 would hold no more of them.
     const auto outputs = static_cast<std::size_t>(set_.task.num_outputs());
-    TrainingOptions of{.loss = kind_of(options.loss), .targets = static_cast<int>(set_.task.num_targets()), .target = scaled_targets(),
+    UpdateOptions of{.loss = options.loss, .targets = static_cast<int>(set_.task.num_targets()), .target = scaled_targets(),
                        .shift = std::vector<float>(outputs, 0.0f), .scale = std::vector<float>(outputs, 1.0f), .weight_decay = options.weight_decay, .clip = options.grad_clip,
                        .average = options.ema, .decay_exempt = decay_exempt_, .seed = options.seed, .sum_over_processes = sum_};
     const auto parameters = model_.named_parameters();
@@ -112,7 +101,7 @@ class Training : public DeviceTraining {
     }
     return scaled;
   }
-  Model& engine() { return backend_->engine(); }
+  ResidentTraining& engine() { return backend_->resident(); }
   static std::unordered_map<std::string, torch::Tensor> by_name(const NamedTensors& state) {
     std::unordered_map<std::string, torch::Tensor> tensors;
     for (const auto& [name, tensor] : state) tensors.emplace(name, tensor);
@@ -134,4 +123,4 @@ std::unique_ptr<DeviceTraining> train_on_device(const std::shared_ptr<Backend>& 
   return std::make_unique<Training>(backend, model, set, decay_exempt, std::move(sum), std::move(control));
 }
 
-}  // namespace molgraph::MOLGRAPH_CUDA
+}  // namespace molgraph::cuda

@@ -19,17 +19,17 @@ constexpr int kSuccess = 0, kFloat32 = 7, kSum = 0;
 struct Nccl::State {
   int (*get_unique_id)(UniqueId*) = nullptr;
   int (*init_rank)(Communicator*, int count, UniqueId, int rank) = nullptr;
-  int (*all_reduce)(const void* from, void* to, std::size_t count, int type, int operation, Communicator, cuda::Stream) = nullptr;
+  int (*all_reduce)(const void* from, void* to, std::size_t count, int type, int operation, Communicator, DeviceStream) = nullptr;
   int (*destroy)(Communicator) = nullptr;
   const char* (*error_text)(int) = nullptr;
   Communicator communicator = nullptr;
 
   State() {
     void* library = ::dlopen("libnccl.so.2", RTLD_NOW | RTLD_LOCAL);   // stays: its threads outlive a communicator
-    if (library == nullptr) throw cuda::DeviceError("training on several GPUs needs NCCL: " + std::string(::dlerror()));
+    if (library == nullptr) throw DeviceError("training on several GPUs needs NCCL: " + std::string(::dlerror()));
     const auto find = [library](const char* name, auto& function) {
       function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(::dlsym(library, name));
-      if (function == nullptr) throw cuda::DeviceError("libnccl.so.2 has no " + std::string(name));
+      if (function == nullptr) throw DeviceError("libnccl.so.2 has no " + std::string(name));
     };
     find("ncclGetUniqueId", get_unique_id);
     find("ncclCommInitRank", init_rank);
@@ -41,7 +41,7 @@ struct Nccl::State {
     if (communicator != nullptr) destroy(communicator);
   }
   void check(int code) const {
-    if (code != kSuccess) throw cuda::DeviceError("NCCL: " + std::string(error_text(code)) + " (NCCL_DEBUG=WARN says more)");
+    if (code != kSuccess) throw DeviceError("NCCL: " + std::string(error_text(code)) + " (NCCL_DEBUG=WARN says more)");
   }
 };
 
@@ -49,12 +49,12 @@ Nccl::Nccl(Processes& processes, int gpu) : state_(new State) {
   UniqueId id{};
   if (processes.first()) state_->check(state_->get_unique_id(&id));
   processes.share(&id, sizeof id);
-  cuda::use_device(gpu);
+  use_device({.kind = Device::Kind::cuda, .number = gpu});
   state_->check(state_->init_rank(&state_->communicator, processes.count(), id, processes.rank()));
 }
 Nccl::~Nccl() = default;
 
-void Nccl::sum(float* values, std::size_t size, cuda::Stream stream) {
+void Nccl::sum(float* values, std::size_t size, DeviceStream stream) {
   state_->check(state_->all_reduce(values, values, size, kFloat32, kSum, state_->communicator, stream));
 }
 

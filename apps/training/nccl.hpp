@@ -1,25 +1,27 @@
-// Sums over the GPUs of several processes: NVIDIA's NCCL, loaded when it is needed, so that nothing depends on it else.
+// Adds numbers up over the GPUs of several processes with NVIDIA's NCCL. The library is loaded when the first object is made: building
+// and starting the programs does not need it.
 #pragma once
 
 #include <cstddef>
 #include <memory>
 
 #include "apps/training/processes.hpp"
-#include "attention/cuda/memory.hpp"
+#include "attention/resident_training.hpp"
 
 namespace molgraph {
 
-/// One GPU per process.
+/// The connection between the processes that train one model, of which each has one GPU.
 class Nccl {
  public:
-  /// All processes call it. Throws DeviceError when there is no libnccl.so.2, or NCCL's own words.
+  /// All processes call it, each with its own GPU. Throws DeviceError if libnccl.so.2 cannot be loaded or fails.
   Nccl(Processes& processes, int gpu);
   ~Nccl();
   Nccl(const Nccl&) = delete;
   Nccl& operator=(const Nccl&) = delete;
 
-  /// Replaces `size` floats on the device by their sums over all processes; returns before it is done. Equal bits everywhere.
-  void sum(float* values, std::size_t size, cuda::Stream stream);
+  /// Replaces `size` floats on the GPU by their sums over all processes, the same bits in all of them. Returns before it is done: what is
+  /// put on the stream afterwards waits for it.
+  void sum(float* values, std::size_t size, DeviceStream stream);
 
  private:
   struct State;

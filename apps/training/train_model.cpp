@@ -70,7 +70,7 @@ std::string description(const ModelConfig& config, const GraphModel& model, std:
 /// How gradients on GPUs are added up; empty for one process.
 cuda::DeviceSum device_sum(const TrainRun& run) {
   if (run.processes->alone()) return {};
-  return [nccl = std::make_shared<Nccl>(*run.processes, *run.gpu)](float* values, std::size_t size, cuda::Stream stream) {
+  return [nccl = std::make_shared<Nccl>(*run.processes, *run.gpu)](float* values, std::size_t size, DeviceStream stream) {
     nccl->sum(values, size, stream);
   };
 }

@@ -1,11 +1,15 @@
 // The CUDA engine of a build without nvcc: there is none, and it says so.
-#include "attention/cuda/model.hpp"
+#include "attention/cuda/cuda_engine.hpp"
 
-namespace molgraph::cuda {
+namespace molgraph {
+namespace cuda {
 
 std::string why_unusable(int) { return "this molgraph was built without CUDA (no nvcc was found, or MOLGRAPH_CUDA is OFF)"; }
-void tell_notes(std::function<void(const std::string&)>) {}
 void use_device(int number) { throw DeviceError(why_unusable(number)); }
-std::unique_ptr<Model> make_model(const ModelPlan&, Math, int number) { throw DeviceError(why_unusable(number)); }
+void tell_notes(std::function<void(const std::string&)>) {}
 
-}  // namespace molgraph::cuda
+}  // namespace cuda
+
+std::unique_ptr<Engine> make_cuda_engine(const ModelPlan&, int number, Precision) { throw DeviceError(cuda::why_unusable(number)); }
+
+}  // namespace molgraph

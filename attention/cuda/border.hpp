@@ -6,14 +6,14 @@
 #include <stdexcept>
 #include <string>
 
-#include "attention/cuda/model.hpp"
 #include "attention/cuda/parameters.hpp"
+#include "attention/resident_training.hpp"
 
-namespace molgraph::MOLGRAPH_CUDA {
+namespace molgraph::cuda {
 
 inline void check_tensors(const Parameters& parameters, const TensorLookup& tensors) {
-  for (const Parameters::Tensor& t : parameters.tensors())
-    if (tensors(t.name) == nullptr) throw std::invalid_argument("the engine was given no tensor " + t.name);
+  for (const Parameters::Placed& t : parameters)
+    if (tensors(t.spec->name) == nullptr) throw std::invalid_argument("the engine was given no tensor " + t.spec->name);
 }
 
 inline void check_numbers(std::span<const std::int64_t> numbers, std::int64_t molecules) {
@@ -23,18 +23,18 @@ inline void check_numbers(std::span<const std::int64_t> numbers, std::int64_t mo
 }
 
 /// `outputs` of the model, `molecules` on the device.
-inline void check_training(const TrainingOptions& o, std::size_t outputs, std::int64_t molecules) {
+inline void check_training(const UpdateOptions& o, std::size_t outputs, std::int64_t molecules) {
   const auto fail = [](const std::string& what) { throw std::invalid_argument("the engine was given " + what); };
   const std::size_t targets = static_cast<std::size_t>(std::max(o.targets, 0)), classes = targets > 0 ? outputs / targets : 0;
-  if (targets == 0 || outputs % targets != 0 || (o.loss != LossKind::ce && classes != 1))
+  if (targets == 0 || outputs % targets != 0 || (o.loss != Loss::ce && classes != 1))
     fail(std::to_string(o.targets) + " targets for " + std::to_string(outputs) + " outputs");
   if (o.target.size() != static_cast<std::size_t>(molecules) * targets)
     fail(std::to_string(o.target.size()) + " target values for " + std::to_string(molecules) + " molecules");
-  const bool labels = o.loss == LossKind::ce;
+  const bool labels = o.loss == Loss::ce;
   if (labels && std::any_of(o.target.begin(), o.target.end(), [&](float of) { return of < 0 || of >= static_cast<float>(classes); }))
     fail("a label that is no class");
-  const bool scaled = !labels && o.loss != LossKind::bce;
+  const bool scaled = !labels && o.loss != Loss::bce;
   if (scaled && (o.shift.size() != outputs || o.scale.size() != outputs)) fail("a scaling of other targets");
 }
 
-}  // namespace molgraph::MOLGRAPH_CUDA
+}  // namespace molgraph::cuda

@@ -2,66 +2,36 @@
 // half-layers, and stage s stands before half-layer s: `sum` is the residual stream, `normed` its LayerNorm.
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 #include <vector>
 
 #include "attention/cuda/kernels/attention_gradient.cuh"
-#include "attention/cuda/molecules.hpp"
-#include "attention/cuda/parameters.hpp"
-#include "attention/cuda/kernels/product.cuh"
-#include "attention/cuda/kernels/rows.cuh"
-#include "attention/cuda/kernels/tables.cuh"
+#include "attention/cuda/norm_sums.cuh"
+#include "attention/cuda/pair_terms.cuh"
+#include "attention/cuda/products.cuh"
+#include "attention/cuda/table_gradients.cuh"
 #include "attention/spec/random.hpp"
 
-namespace molgraph::MOLGRAPH_CUDA {
-
-/// The parameters as a pass reads them, and where it leaves their gradients: `slices` partial sums that are added at the end.
-template <class E>
-struct WeightView {
-  const float* weights = nullptr;     ///< [P]
-  const E* rounded = nullptr;         ///< [P] the same for the products
-  float* partial = nullptr;           ///< [slices, P]
-  int slices = 1;
-  std::int64_t size = 0;              ///< P
-  const float* at(std::int64_t offset) const { return offset == kNone ? nullptr : weights + offset; }
-  float* gradient(std::int64_t offset) const { return partial + offset; }
-};
-
-/// What goes through the stack beside the node input, and the gradients of it.
-struct PairTerms {
-  std::vector<const float*> bias, gate;         ///< one for all layers or one per layer; empty = none
-  std::vector<float*> dbias, dgate;
-  std::vector<const float*> spatial;            ///< b[t] of the shared tables or of each layer; null = none
-  static float* of_layer(const std::vector<float*>& all, std::size_t k) { return all.empty() ? nullptr : all[all.size() == 1 ? 0 : k]; }
-  static const float* of_layer(const std::vector<const float*>& all, std::size_t k) {
-    return all.empty() ? nullptr : all[all.size() == 1 ? 0 : k];
-  }
-};
-
-/// A pass over one batch.
-struct PassInput {
-  const ResidentMolecules* set = nullptr;
-  const BatchPlaces* batch = nullptr;
-  const std::uint32_t* classes = nullptr;       ///< [relations of the batch]
-  const DrawKey* draws = nullptr;               ///< null: no random numbers
-  bool keep = false;                            ///< for backward()
-  PairTerms terms;
-};
+namespace molgraph::cuda {
 
 template <class E>
 class Encoder {
  public:
-  Encoder(const ModelPlan& plan, const Parameters& parameters, Math math, Stream stream)
-      : plan_(plan), o_(plan.encoder), places_(parameters, plan.encoder), stream_(stream), multiply_(stream, math),
+  Encoder(const ModelPlan& plan, const Parameters& parameters, Precision precision, Stream stream)
+      : plan_(plan), o_(plan.encoder), places_(parameters, plan.encoder), stream_(stream), multiply_(stream, precision),
         layers_(static_cast<std::size_t>(o_.layers)), grouped_(o_.width < Products<E>::kWide),
         fused_(Products<E>::has_whole_rows(o_.width)), states_(layers_), stages_(2 * layers_ + 1),
         flows_(grouped_ ? 2 * layers_ : 1), norm_sums_(stream) {}
 
-  /// b[t] of layer k's tables, or of those of all: [T, H].
-  void make_spatial(const WeightView<E>& w, std::size_t k, float* out) const {
-    const SpatialTable table = spatial_table(w, k);
-    launch(stream_, spatial_kernel, blocks_for(table.classes * table.heads, kTableThreads), kTableThreads, 0, table, out);
+  /// Makes what is derived from the weights alone: the bias by topology class.
+  void derive(const Weights& w) {
+    if (!o_.terms.bias && !o_.terms.global_bias) return;
+    class_bias_.resize(places_.relations.size());
+    for (std::size_t k = 0; k < class_bias_.size(); ++k) {
+      const ClassBias task = class_bias(w, k);
+      const int size = task.classes * task.heads;
+      launch(stream_, class_bias_kernel, blocks_for(size, kTableThreads), kTableThreads, 0, task, class_bias_[k].sized(static_cast<std::size_t>(size)));
+    }
   }
   /// `input` [rows, C] is kept by reference until the next forward().
   void forward(const WeightView<E>& weights, const PassInput& pass, const float* input);
@@ -84,7 +54,7 @@ class Encoder {
     Array<E> dy, dhidden;
   };
 
-  float scale() const { return 1.0f / std::sqrt(static_cast<float>(o_.width / o_.heads) * static_cast<float>(o_.score_terms)); }
+  float scale() const { return score_scale<float>(o_.width / o_.heads, o_.score_terms); }
   int rows() const { return pass_.batch->rows; }
   std::size_t floats(int width) const { return static_cast<std::size_t>(rows()) * static_cast<std::size_t>(width); }
   E* z(std::size_t k) { return z_.data() + (pass_.keep ? k : 0) * floats(o_.width); }
@@ -128,11 +98,22 @@ class Encoder {
   Dropout residual_dropout(std::size_t s) const {
     return dropout(s / 2, s % 2 == 0 ? RandomSite::attention_residual : RandomSite::ffn_residual, o_.dropout);
   }
+  /// Out of what all layers share, or each has.
+  template <class T>
+  static const T& of_layer(const std::vector<T>& all, std::size_t k) {
+    return all[all.size() == 1 ? 0 : k];
+  }
   TermTables term_tables(const WeightView<E>& w, std::size_t k) const;
-  SpatialTable spatial_table(const WeightView<E>& w, std::size_t k) const;
+  ClassBias class_bias(const Weights& w, std::size_t k) const;
   Attention<E> attention_of(const WeightView<E>& w, std::size_t k, const BatchPlaces::Class& some);
   /// Returns the product that is the input's gradient.
   Product<E> attend_back(const WeightView<E>& w, std::size_t k, const E* dy);
+  /// Numbers per relation of what a table fills, and where the attention's way back leaves their gradients, [relations of the batch, numbers].
+  int table_width(TermFills fills) const { return fills == TermFills::bias || fills == TermFills::gate ? o_.heads : o_.width; }
+  float* table_slope(bool wanted, TermFills fills) {
+    const auto floats = static_cast<std::size_t>(pass_.batch->relations) * static_cast<std::size_t>(table_width(fills));
+    return wanted ? drows_[static_cast<std::size_t>(fills)].sized(floats) : nullptr;
+  }
   void finish_tables(const WeightView<E>& w, std::size_t k);
 
   const ModelPlan& plan_;
@@ -150,7 +131,9 @@ class Encoder {
   std::vector<Flow> flows_;
   std::vector<typename WeightGradients<E>::One> waiting_;
   NormSums norm_sums_;
-  Array<float> branch_, dbranch_, scratch_, drow_query_, drow_key_, drow_value_, drow_bias_, drow_gate_, dspatial_;
+  std::vector<Array<float>> class_bias_;        ///< b[t] [T, H]: one for all layers, or one per layer; empty = none
+  Array<float> branch_, dbranch_, scratch_, dclass_bias_;
+  Array<float> drows_[5];                       ///< by TermFills
   Array<E> z_, dz_, dqkv_;   ///< z and dqkv: [layers, ...]
 };
 
@@ -167,10 +150,7 @@ NormPlace Encoder<E>::norm_place(std::size_t s) const {
 
 template <class E>
 Dropout Encoder<E>::dropout(std::size_t layer, RandomSite site, double p) const {
-  if (pass_.draws == nullptr) return {};
-  const std::uint32_t threshold = dropout_threshold(p);
-  return {threshold, static_cast<std::uint32_t>(16 * layer) + static_cast<std::uint32_t>(site),
-          static_cast<float>(dropout_scale(threshold)), pass_.draws};
+  return dropout_at(pass_.draws, static_cast<std::uint32_t>(layer), site, p);
 }
 
 template <class E>
@@ -198,19 +178,38 @@ void Encoder<E>::end_half_layer(const WeightView<E>& w, std::size_t s, Product<E
 
 template <class E>
 TermTables Encoder<E>::term_tables(const WeightView<E>& w, std::size_t k) const {
-  const TablePlaces& t = o_.share_encodings ? places_.shared : places_.layers[k].own;
-  const TablePlaces& gate = o_.gate.per_layer ? places_.layers[k].own : places_.shared;
-  return {w.at(t.topology_query), w.at(t.topology_key), w.at(t.topology_value), w.at(t.edge_query), w.at(t.edge_key), w.at(t.edge_value),
-          w.at(t.content_bias), PairTerms::of_layer(pass_.terms.spatial, k), w.at(gate.gate)};
+  TermTables tables;
+  const auto rows_of = [&](TermFills fills) -> TableRows* {
+    switch (fills) {
+      case TermFills::query_rows: return &tables.query;
+      case TermFills::key_rows: return &tables.key;
+      case TermFills::value_rows: return &tables.value;
+      default: return nullptr;
+    }
+  };
+  for (const TablePlaces::One& one : of_layer(places_.relations, k).tables) {
+    TableRows* rows = rows_of(one.table.fills);
+    if (rows == nullptr) continue;   // the bias is derived: class_bias_
+    switch (one.table.row) {
+      case RelationTable::Row::topology: rows->topology = w.at(one.offset); break;
+      case RelationTable::Row::edge: rows->edge = w.at(one.offset); break;
+      case RelationTable::Row::all: rows->all = w.at(one.offset); break;
+    }
+  }
+  if (!class_bias_.empty()) tables.bias = of_layer(class_bias_, k).data();
+  for (const TablePlaces::One& one : of_layer(places_.gates, k).tables) tables.gate = w.at(one.offset);
+  return tables;
 }
 
 template <class E>
-SpatialTable Encoder<E>::spatial_table(const WeightView<E>& w, std::size_t k) const {
-  const TablePlaces& t = o_.share_encodings ? places_.shared : places_.layers[k].own;
+ClassBias Encoder<E>::class_bias(const Weights& w, std::size_t k) const {
+  const TablePlaces& places = of_layer(places_.relations, k);
   const int topology = plan_.classes.topology.count();
-  return {.spatial = o_.terms.bias ? w.at(t.spatial) : nullptr, .position_bias = w.at(t.position_bias), .query = w.at(t.topology_query),
-          .classes = topology, .last_row = o_.untie_virtual ? topology - 1 : topology - 3, .heads = o_.heads,
-          .width = o_.width / o_.heads, .scale = scale()};
+  ClassBias task{.position_bias = w.at(places.position_bias), .classes = topology, .last_row = topology - 1, .heads = o_.heads,
+                 .width = o_.width / o_.heads, .scale = scale()};
+  if (const auto* own = places.find(TermFills::bias, RelationTable::Row::topology)) task.table = w.at(own->offset), task.last_row = own->rows - 1;
+  if (const auto* query = places.find(TermFills::query_rows, RelationTable::Row::topology)) task.query = w.at(query->offset);
+  return task;
 }
 
 template <class E>
@@ -222,8 +221,8 @@ Attention<E> Encoder<E>::attention_of(const WeightView<E>& w, std::size_t k, con
           .scale = scale(),
           .key_by_row = o_.key_term == KeyTerm::row, .reversed = o_.key_term == KeyTerm::reverse, .gate_relu = o_.gate.relu,
           .qkv = state(k).qkv.data(), .relation = pass_.set->relation(), .classes = pass_.set->classes(),
-          .forbidden = pass_.set->forbidden(), .tables = term_tables(w, k), .pair_bias = PairTerms::of_layer(pass_.terms.bias, k),
-          .pair_gate = PairTerms::of_layer(pass_.terms.gate, k),
+          .forbidden = pass_.set->forbidden(), .tables = term_tables(w, k), .pair_bias = pass_.bias->values(k),
+          .pair_gate = pass_.gate->values(k),
           .dropout = dropout(k, RandomSite::attention_weights, o_.attention_dropout), .z = z(k)};
 }
 
@@ -299,21 +298,17 @@ Product<E> Encoder<E>::attend_back(const WeightView<E>& w, std::size_t k, const 
   multiply_(down);
   const bool first_of_all = k + 1 == layers_;
   const TermTables tables = term_tables(w, k);
-  const auto relations = static_cast<std::size_t>(pass_.batch->relations);
-  const auto rows_of = [&](bool wanted, Array<float>& array, int width) {
-    return wanted ? array.sized(relations * static_cast<std::size_t>(width)) : nullptr;
-  };
   AttentionGradient<E> g{.dz = down.y, .dqkv = dqkv(k),
-                         .dquery_rows = rows_of(tables.query(), drow_query_, o_.width),
-                         .dkey_rows = rows_of(tables.key(), drow_key_, o_.width),
-                         .dvalue_rows = rows_of(tables.value(), drow_value_, o_.width),
-                         .dbias_rows = rows_of(tables.spatial != nullptr, drow_bias_, o_.heads),
-                         .dgate_rows = rows_of(tables.gate != nullptr, drow_gate_, o_.heads),
-                         .dpair_bias = PairTerms::of_layer(pass_.terms.dbias, k),
-                         .dpair_gate = PairTerms::of_layer(pass_.terms.dgate, k),
+                         .dquery_rows = table_slope(tables.query.any(), TermFills::query_rows),
+                         .dkey_rows = table_slope(tables.key.any(), TermFills::key_rows),
+                         .dvalue_rows = table_slope(tables.value.any(), TermFills::value_rows),
+                         .dbias_rows = table_slope(tables.bias != nullptr, TermFills::bias),
+                         .dgate_rows = table_slope(tables.gate != nullptr, TermFills::gate),
+                         .dpair_bias = pass_.bias->gradient(k),
+                         .dpair_gate = pass_.gate->gradient(k),
                          .first = first_of_all || !o_.share_encodings,
                          .first_gate = first_of_all || o_.gate.per_layer,
-                         .first_pair = first_of_all || pass_.terms.dbias.size() > 1};
+                         .first_pair = first_of_all || pass_.bias->per_layer()};
   for (const BatchPlaces::Class& some : pass_.batch->classes) attention_gradient(stream_, attention_of(w, k, some), g, scratch_);
   weight_gradient(w, layer.output, z(k), dy);
   weight_gradient(w, layer.qkv, stage(2 * k).normed.data(), dqkv(k));
@@ -324,36 +319,29 @@ Product<E> Encoder<E>::attend_back(const WeightView<E>& w, std::size_t k, const 
 // Takes the sums by relation to the tables: after every layer if the layers have their own, else after the first layer.
 template <class E>
 void Encoder<E>::finish_tables(const WeightView<E>& w, std::size_t k) {
-  const int topology = plan_.classes.topology.count(), edge = plan_.classes.edge.count();
-  using By = TableGradient::By;
   TableGradients tables(stream_);
-  const auto sum = [&](const Array<float>& from, int width, std::int64_t to, int rows, By by) {
-    if (to == kNone) return;
-    tables.add({.from = from.data(), .entries = pass_.batch->relations, .width = width, .rows = rows, .slices = w.slices,
-                .slice_stride = w.size, .out = w.gradient(to), .classes = pass_.classes, .by = by, .last_row = rows - 1});
+  const auto add_up = [&](const TablePlaces& places) {
+    for (const TablePlaces::One& one : places.tables)
+      tables.add({.from = drows_[static_cast<std::size_t>(one.table.fills)].data(), .entries = pass_.batch->relations,
+                  .width = table_width(one.table.fills), .rows = one.rows, .slices = w.slices, .slice_stride = w.size,
+                  .out = w.gradient(one.offset), .classes = pass_.classes, .by = one.table.row, .last_row = one.rows - 1});
   };
   if (!o_.share_encodings || k == 0) {
-    const TablePlaces& t = o_.share_encodings ? places_.shared : places_.layers[k].own;
-    sum(drow_query_, o_.width, t.topology_query, topology, By::topology);
-    sum(drow_query_, o_.width, t.edge_query, edge, By::edge);
-    sum(drow_key_, o_.width, t.topology_key, topology, By::topology);
-    sum(drow_key_, o_.width, t.edge_key, edge, By::edge);
-    sum(drow_key_, o_.width, t.content_bias, 1, By::none);
-    sum(drow_value_, o_.width, t.topology_value, topology, By::topology);
-    sum(drow_value_, o_.width, t.edge_value, edge, By::edge);
-    if (o_.terms.bias) sum(drow_bias_, o_.heads, t.spatial, o_.untie_virtual ? topology : topology - 2, By::topology);
-    if (t.position_bias != kNone) {
-      const auto size = static_cast<std::size_t>(w.slices) * static_cast<std::size_t>(topology * o_.heads);
-      clear(dspatial_.sized(size), size * sizeof(float), stream_);
-      tables.add({.from = drow_bias_.data(), .entries = pass_.batch->relations, .width = o_.heads, .rows = topology,
-                  .slices = w.slices, .slice_stride = topology * o_.heads, .out = dspatial_.data(), .classes = pass_.classes});
+    const TablePlaces& places = of_layer(places_.relations, k);
+    add_up(places);
+    if (places.position_bias != kNone) {
+      const ClassBias task = class_bias(w, k);
+      const int size = task.classes * task.heads;
+      const auto floats = static_cast<std::size_t>(w.slices) * static_cast<std::size_t>(size);
+      clear(dclass_bias_.sized(floats), floats * sizeof(float), stream_);
+      tables.add({.from = drows_[static_cast<std::size_t>(TermFills::bias)].data(), .entries = pass_.batch->relations, .width = task.heads,
+                  .rows = task.classes, .slices = w.slices, .slice_stride = size, .out = dclass_bias_.data(), .classes = pass_.classes});
       tables.run();
-      launch(stream_, position_bias_gradient_kernel, blocks_for(o_.width, kTableThreads), kTableThreads, 0,
-             spatial_table(w, k), dspatial_.data(), w.slices, w.gradient(t.position_bias), w.gradient(t.topology_query));
+      launch(stream_, position_bias_gradient_kernel, blocks_for(o_.width, kTableThreads), kTableThreads, 0, task, dclass_bias_.data(),
+             w.slices, w.gradient(places.position_bias), w.gradient(places.find(TermFills::query_rows, RelationTable::Row::topology)->offset));
     }
   }
-  if (o_.gate.enabled && (o_.gate.per_layer || k == 0))
-    sum(drow_gate_, o_.heads, (o_.gate.per_layer ? places_.layers[k].own : places_.shared).gate, topology, By::topology);
+  if (o_.gate.per_layer || k == 0) add_up(of_layer(places_.gates, k));
   tables.run();
 }
 
@@ -392,4 +380,4 @@ void Encoder<E>::backward(const WeightView<E>& w, float* flow_in) {
   norm_sums_.run();
 }
 
-}  // namespace molgraph::MOLGRAPH_CUDA
+}  // namespace molgraph::cuda

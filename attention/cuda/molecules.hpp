@@ -6,10 +6,11 @@
 #include <span>
 #include <vector>
 
-#include "attention/cuda/kernels/device.cuh"
+#include "attention/cuda/memory.hpp"
+#include "attention/cuda/places.hpp"
 #include "attention/spec/model_plan.hpp"
 
-namespace molgraph::MOLGRAPH_CUDA {
+namespace molgraph::cuda {
 
 /// Resident: distances [key, query] per molecule, and the bonds of every atom by increasing partner.
 struct BondGraph {
@@ -32,7 +33,7 @@ struct MoleculeArrays {
   std::vector<std::uint8_t> atoms;
   std::vector<std::int32_t> degree;
   std::vector<std::uint16_t> relation;      ///< per molecule [key, query]: number of the pair's relation
-  std::vector<std::uint32_t> classes;       ///< of each relation: topology class + 65536 * edge class
+  std::vector<std::uint32_t> classes;       ///< of each relation: relation_word()
   std::vector<std::uint8_t> forbidden;      ///< as `relation`; empty: none is
   std::vector<std::uint16_t> distance;      ///< as `relation`; empty unless the model has a path term, as the bonds
   std::vector<std::int32_t> first_bond{0};
@@ -97,17 +98,6 @@ class ResidentMolecules {
   bool has_forbidden_ = false;
 };
 
-/// What changes from update to update; in device memory, so that a recorded step can be run again.
-struct StepNumbers {
-  DrawKey draws{};
-  float step = 0;        ///< lr / (1 - beta1^t)
-  float root = 1;        ///< 1 / sqrt(1 - beta2^t)
-  float decay = 0;       ///< lr * weight decay
-  float clip = 0;        ///< bound of the gradient's norm; 0 = none
-  float average = 0;     ///< decay of the moving average; 0 = none
-  double targets = 0;    ///< present in the whole batch; 0 = all its molecules are here
-};
-
 /// How a batch is filled up, so that batches of similar size look alike and one recording serves them.
 struct FillUp {
   int rows = 1, relations = 1, pairs = 1, molecules = 1;   ///< to multiples of these
@@ -140,4 +130,4 @@ struct BatchPlaces {
   Array<char> memory_;
 };
 
-}  // namespace molgraph::MOLGRAPH_CUDA
+}  // namespace molgraph::cuda

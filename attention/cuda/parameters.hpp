@@ -1,37 +1,40 @@
-// Where a model's parameters stand in one flat float32 array on the device: in the modules' own layout, one tensor after the
-// other, so that reading, writing, gradients, moments and averages are plain copies.
+// Where a model's parameters stand in one flat float32 array on the device: each in its own row-major layout, one after the other, so
+// that reading, writing, gradients, moments and averages are plain copies.
 #pragma once
 
 #include <cstdint>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
-#include "attention/cuda/namespace.hpp"
-#include "attention/spec/model_plan.hpp"
+#include "attention/spec/parameters.hpp"
+#include "attention/spec/terms.hpp"
 
-namespace molgraph::MOLGRAPH_CUDA {
+namespace molgraph::cuda {
 
 inline constexpr std::int64_t kNone = -1;
 
 class Parameters {
  public:
-  struct Tensor {
-    std::string name;
-    std::vector<std::int64_t> shape;
+  struct Placed {
+    const ParameterSpec* spec = nullptr;
     std::int64_t offset = 0, size = 0;
   };
   explicit Parameters(const ModelPlan& plan);
+  Parameters(const Parameters&) = delete;
+  Parameters& operator=(const Parameters&) = delete;
 
-  const std::vector<Tensor>& tensors() const { return tensors_; }
+  auto begin() const { return placed_.begin(); }
+  auto end() const { return placed_.end(); }
+  /// Floats in the array: the parameters, and what aligns them.
   std::int64_t size() const { return size_; }
-  /// kNone: the model has no such tensor.
+  /// Null: the model has no such parameter.
+  const Placed* find(const std::string& name) const;
+  /// kNone instead.
   std::int64_t offset(const std::string& name) const;
 
  private:
-  void place(Tensor tensor);
-  std::vector<Tensor> tensors_;
-  std::unordered_map<std::string, std::int64_t> offsets_;
+  ParameterList list_;
+  std::vector<Placed> placed_;   ///< as list_
   std::int64_t size_ = 0;
 };
 
@@ -43,21 +46,31 @@ struct LinearPlace {
 struct NormPlace {
   std::int64_t weight = kNone, bias = kNone;
 };
-/// Relation tables of a layer, or of all.
+LinearPlace linear_place(const Parameters& parameters, const std::string& name, int in, int out);
+NormPlace norm_place(const Parameters& parameters, const std::string& name);
+
+/// Relation tables of a layer, or of all (spec/terms.hpp).
 struct TablePlaces {
-  std::int64_t spatial = kNone, gate = kNone, topology_query = kNone, topology_key = kNone, topology_value = kNone,
-               edge_query = kNone, edge_key = kNone, edge_value = kNone, content_bias = kNone, position_bias = kNone;
+  struct One {
+    RelationTable table;
+    std::int64_t offset = kNone;
+    int rows = 0;
+  };
+  std::vector<One> tables;
+  std::int64_t position_bias = kNone;   ///< v of the shared query, which becomes a bias by class
+  /// Null: there is no such table.
+  const One* find(TermFills fills, RelationTable::Row row) const;
 };
+
 struct LayerPlaces {
   NormPlace attention_norm, ffn_norm;
   LinearPlace qkv, output, linear1, linear2;
-  TablePlaces own;
 };
 struct EncoderPlaces {
   EncoderPlaces(const Parameters& parameters, const EncoderOptions& options);
   std::vector<LayerPlaces> layers;
-  TablePlaces shared;
   NormPlace final_norm;
+  std::vector<TablePlaces> relations, gates;   ///< one for all layers, or one per layer
 };
 
-}  // namespace molgraph::MOLGRAPH_CUDA
+}  // namespace molgraph::cuda

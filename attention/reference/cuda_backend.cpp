@@ -1,8 +1,9 @@
 #include "attention/reference/cuda_backend.hpp"
 
-namespace molgraph::MOLGRAPH_CUDA {
+namespace molgraph::cuda {
 
-Backend::Backend(GraphModel& model, Math math, int device) : model_(model), engine_(make_model(model.plan(), math, device)) {
+Backend::Backend(GraphModel& model, Precision precision, int device)
+    : model_(model), engine_(make_cuda_engine(model.plan(), device, precision)) {
   for (const auto& item : model.named_parameters()) parameters_.emplace(item.key(), item.value());
 }
 
@@ -14,15 +15,15 @@ TensorLookup Backend::lookup() const {
   };
 }
 
-Model& Backend::engine() {
-  if (!fresh_) engine_->assign(lookup());
+Engine& Backend::engine() {
+  if (!fresh_) engine_->assign(lookup(), true);
   fresh_ = true;
   return *engine_;
 }
 
 void Backend::fetch_weights() {
   torch::NoGradGuard no_grad;
-  engine_->read([this](const std::string& name) { return parameters_.at(name).data_ptr<float>(); });
+  engine_->resident()->read([this](const std::string& name) { return parameters_.at(name).data_ptr<float>(); });
 }
 
 ModelOutput Backend::predict(const GraphBatch& batch, const std::vector<int>& keep_layers) {
@@ -57,4 +58,4 @@ torch::Tensor Backend::train(const GraphBatch& batch, const ForwardMode& mode, c
   return scaled;
 }
 
-}  // namespace molgraph::MOLGRAPH_CUDA
+}  // namespace molgraph::cuda

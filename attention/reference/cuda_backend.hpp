@@ -8,15 +8,15 @@
 #include <unordered_map>
 #include <vector>
 
-#include "attention/cuda/model.hpp"
+#include "attention/cuda/cuda_engine.hpp"
 #include "attention/reference/graph_model.hpp"
 
-namespace molgraph::MOLGRAPH_CUDA {
+namespace molgraph::cuda {
 
 class Backend {
  public:
   /// Keeps a reference; the module must outlive the object, lie on the CPU and be float32. Throws DeviceError.
-  explicit Backend(GraphModel& model, Math math = Math::fp32, int device = 0);
+  explicit Backend(GraphModel& model, Precision precision = Precision::fp32, int device = 0);
 
   /// To be called after the parameters changed: the next pass reads them again.
   void weights_changed() { fresh_ = false; }
@@ -26,7 +26,8 @@ class Backend {
   torch::Tensor train(const GraphBatch& batch, const ForwardMode& mode, const LossSlope& slope, torch::Tensor* dinput = nullptr);
 
   /// For training on the device itself; the module's weights are there.
-  Model& engine();
+  Engine& engine();
+  ResidentTraining& resident() { return *engine().resident(); }
   /// Writes the device's weights into the module.
   void fetch_weights();
 
@@ -35,8 +36,8 @@ class Backend {
 
   GraphModel& model_;
   bool fresh_ = false;
-  std::unique_ptr<Model> engine_;
+  std::unique_ptr<Engine> engine_;
   std::unordered_map<std::string, torch::Tensor> parameters_;
 };
 
-}  // namespace molgraph::MOLGRAPH_CUDA
+}  // namespace molgraph::cuda

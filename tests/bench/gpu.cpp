@@ -7,7 +7,7 @@
 #include <random>
 #include <span>
 
-#include "attention/cuda/library_product.hpp"
+#include "attention/cuda/gpu/library_product.hpp"
 #include "attention/reference/cuda_backend.hpp"
 
 namespace molgraph::bench {
@@ -46,10 +46,10 @@ double copy_gbps() {
 }
 
 /// Of a large product by cublasLt; 0 where that cannot be loaded.
-double peak_tflops(cuda::Math math) {
+double peak_tflops(Precision precision) {
   constexpr int kSize = 8192, kProducts = 10;
   constexpr auto kFactors = static_cast<std::size_t>(kSize) * kSize;
-  cuda::ProductLibrary library(math);
+  cuda::ProductLibrary library(precision);
   cuda::Array<float> a, b, y;   // bf16 uses half of it
   const cuda::Stream stream = cuda::make_stream();
   // Numbers from 1 to 2, whether read as float or as bfloat16: with zeros a card draws less power and is faster.
@@ -70,15 +70,12 @@ double peak_tflops(cuda::Math math) {
   return done ? 2e-12 * kSize * static_cast<double>(kFactors) / seconds : 0.0;
 }
 
-constexpr const char* kNames[] = {"fp32", "tf32", "bf16"};
-const char* name_of(cuda::Math math) { return kNames[static_cast<int>(math)]; }
-
-nlohmann::json measure_case(const Case& c, cuda::Math math, const GpuOptions& o, const MoleculeSet& set, const std::vector<std::int64_t>& molecules,
+nlohmann::json measure_case(const Case& c, Precision precision, const GpuOptions& o, const MoleculeSet& set, const std::vector<std::int64_t>& molecules,
                             double peak) {
   const auto size = std::min(static_cast<std::size_t>(c.width > 128 ? 4 * o.batch_size : o.batch_size), molecules.size());
   const std::unique_ptr<GraphModel> model = make_model(c, set.featurizer.features, o.dropout);
-  cuda::Backend backend(*model, math, o.number);
-  cuda::Model& engine = backend.engine();
+  cuda::Backend backend(*model, precision, o.number);
+  ResidentTraining& engine = backend.resident();
   PackOptions pack = model->pack_options();
   pack.paths = false;
   const TrainBatch all = make_batch(set, molecules, pack);
@@ -91,7 +88,7 @@ nlohmann::json measure_case(const Case& c, cuda::Math math, const GpuOptions& o,
   }
   const double* targets = all.targets.const_data_ptr<double>();
   const std::int64_t columns = all.targets.size(1);
-  cuda::TrainingOptions options{.targets = 1, .shift = {0}, .scale = {1}, .clip = 5};
+  UpdateOptions options{.targets = 1, .shift = {0}, .scale = {1}, .clip = 5};
   for (std::int64_t k = 0; k < all.targets.size(0); ++k) options.target.push_back(static_cast<float>(targets[k * columns]));
   engine.start_training(options, 0);
   std::uint32_t update = 0;
@@ -112,14 +109,14 @@ nlohmann::json measure_case(const Case& c, cuda::Math math, const GpuOptions& o,
   nlohmann::json kernels = nlohmann::json::array();
   std::int64_t launches = 0;
   double busy = 0;
-  for (const cuda::KernelTime& k : engine.profile_step(batches[0])) {
+  for (const KernelTime& k : engine.profile_step(batches[0])) {
     kernels.push_back({{"name", k.name}, {"launches", k.launches}, {"milliseconds", k.milliseconds}});
     launches += k.launches;
     busy += k.milliseconds;
   }
   const double flops = forward_flops(c, all.graph), train_tflops = 3 * flops * count / train_ms / 1e9;
   std::printf("%-18s %5s batch %4zu  step %7.3f ms  infer %7.3f ms  train %8.0f/s  infer %8.0f/s  %6.1f TFLOP/s (%.1f %% of the peak)  %4lld launches, %.3f ms one by one\n",
-              c.name.c_str(), name_of(math), size, train_ms, infer_ms,
+              c.name.c_str(), to_string(precision), size, train_ms, infer_ms,
               1e3 * count / train_ms, 1e3 * count / infer_ms, train_tflops, peak > 0 ? 100 * train_tflops / peak : 0.0, static_cast<long long>(launches), busy);
   for (std::size_t k = 0; k < std::min<std::size_t>(kernels.size(), 8); ++k)
     std::printf("    %-60s %4lld launches %8.3f ms\n", kernels[k]["name"].get<std::string>().c_str(), kernels[k]["launches"].get<long long>(),
@@ -134,22 +131,22 @@ nlohmann::json measure_case(const Case& c, cuda::Math math, const GpuOptions& o,
 
 void measure_gpu(const GpuOptions& o, const std::vector<Case>& cases, const MoleculeSet& set, const std::vector<std::int64_t>& molecules,
                  const std::function<void(const nlohmann::json&)>& report) {
-  if (const std::string reason = cuda::why_unusable(o.number); !reason.empty()) throw cuda::DeviceError(reason);
+  if (const std::string reason = cuda::why_unusable(o.number); !reason.empty()) throw DeviceError(reason);
   cuda::use_device(o.number);
   nlohmann::json all{{"gpu", cuda::device_name(o.number)}, {"copy_gbps", copy_gbps()}, {"dropout", o.dropout}};
   std::printf("%s, copy %.0f GB/s\n", all["gpu"].get<std::string>().c_str(), all["copy_gbps"].get<double>());
-  std::vector<cuda::Math> chosen;
-  for (const cuda::Math math : {cuda::Math::bf16, cuda::Math::tf32, cuda::Math::fp32})   // what matters most comes first
-    if (o.precision.empty() || o.precision == name_of(math)) chosen.push_back(math);
-  std::map<cuda::Math, double> peaks;
-  for (const cuda::Math math : chosen) {
-    all["peak_tflops"][name_of(math)] = peaks[math] = peak_tflops(math);
-    std::printf("  product of 8192, %s: %.0f TFLOP/s\n", name_of(math), peaks[math]);
+  std::vector<Precision> chosen;
+  for (const Precision precision : {Precision::bf16, Precision::tf32, Precision::fp32})   // what matters most comes first
+    if (o.precision.empty() || o.precision == to_string(precision)) chosen.push_back(precision);
+  std::map<Precision, double> peaks;
+  for (const Precision precision : chosen) {
+    all["peak_tflops"][to_string(precision)] = peaks[precision] = peak_tflops(precision);
+    std::printf("  product of 8192, %s: %.0f TFLOP/s\n", to_string(precision), peaks[precision]);
   }
   report(all);
   for (const Case& c : cases)
-    for (const cuda::Math math : chosen) {
-      all["cases"][c.name][name_of(math)] = measure_case(c, math, o, set, molecules, peaks[math]);
+    for (const Precision precision : chosen) {
+      all["cases"][c.name][to_string(precision)] = measure_case(c, precision, o, set, molecules, peaks[precision]);
       report(all);
     }
 }

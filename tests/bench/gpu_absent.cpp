@@ -1,12 +1,12 @@
 // Instead of gpu.cpp in a build without nvcc.
-#include "attention/cuda/model.hpp"
+#include "attention/cuda/cuda_engine.hpp"
 #include "tests/bench/gpu.hpp"
 
 namespace molgraph::bench {
 
 void measure_gpu(const GpuOptions& options, const std::vector<Case>&, const MoleculeSet&, const std::vector<std::int64_t>&,
                  const std::function<void(const nlohmann::json&)>&) {
-  throw cuda::DeviceError(cuda::why_unusable(options.number));
+  throw DeviceError(cuda::why_unusable(options.number));
 }
 
 }  // namespace molgraph::bench

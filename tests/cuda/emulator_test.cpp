@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "attention/cuda/kernels/device.cuh"
-#include "attention/cuda/library_product.hpp"
+#include "attention/cuda/gpu/library_product.hpp"
 #include "attention/spec/random.hpp"
 
-namespace molgraph::cuda_emulated {
+namespace molgraph::cuda {
 namespace {
 
 constexpr unsigned kThreads = 64;
@@ -77,7 +77,7 @@ TEST(Emulator, RecordingsKeepTheirArguments) {
 TEST(Emulator, ProfilesCountKernelsAndNameLibraryCalls) {
   Array<float> a, b, y;
   for (Array<float>* array : {&a, &b, &y}) clear(array->sized(4), 4 * sizeof(float), nullptr);
-  ProductLibrary library(Math::fp32);
+  ProductLibrary library(Precision::fp32);
   const auto times = profile(nullptr, [&] {
     for (int k = 0; k < 2; ++k)
       library.multiply(nullptr, {.a = a.data(), .b = b.data(), .a_row = 2, .b_column = 2, .rows = 2, .columns = 2, .depth = 2, .y = y.data()});
@@ -111,4 +111,4 @@ TEST(Emulator, DrawsAreTheHosts) {
 }
 
 }  // namespace
-}  // namespace molgraph::cuda_emulated
+}  // namespace molgraph::cuda

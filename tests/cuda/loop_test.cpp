@@ -1,5 +1,5 @@
 // The whole training loop with its updates on the device: the same course as on the CPU, checkpoints, going on with the same bits.
-// Compiled twice, as parity_test.cpp.
+// Linked twice, as parity_test.cpp.
 #include <gtest/gtest.h>
 
 #include <unistd.h>
@@ -12,17 +12,14 @@
 #include "apps/training/model_factory.hpp"
 #include "apps/training/optimizer.hpp"
 #include "apps/training/trainer.hpp"
+#include "attention/cuda/gpu/runtime.hpp"
 #include "attention/reference/cpu_backend.hpp"
 #include "tests/apps/meeting.hpp"
 #include "tests/models/engine_checks.hpp"
-#ifndef MOLGRAPH_CUDA_EMULATED
-#include "apps/training/nccl.hpp"
-#endif
 
 namespace molgraph::test {
 namespace {
 
-using namespace molgraph::MOLGRAPH_CUDA;
 namespace fs = std::filesystem;
 
 MoleculeSet molecule_set() {
@@ -38,7 +35,7 @@ MoleculeSet molecule_set() {
 class CudaLoop : public testing::Test {
  protected:
   void SetUp() override {
-    if (const std::string reason = why_unusable(0); !reason.empty()) GTEST_SKIP() << reason;
+    if (const std::string reason = cuda::why_unusable(0); !reason.empty()) GTEST_SKIP() << reason;
     folder_ = fs::path(testing::TempDir()) / ("molgraph_cuda_loop_" + std::to_string(::getpid()));
     fs::remove_all(folder_);
   }
@@ -66,17 +63,17 @@ class CudaLoop : public testing::Test {
     trainable.decay_exempt = [of](const std::string& parameter) { return !of->specs().at(parameter).decays(); };
     trainable.save = [of](const std::string& path) { torch::save(of->parameters(), path); };
     if (on_device) {
-      DeviceSum sum;   // as NCCL's, by way of the host
+      cuda::DeviceSum sum;   // as NCCL's, by way of the host
       if (!processes->alone()) {
-        sum = [processes](float* values, std::size_t size, Stream stream) {
+        sum = [processes](float* values, std::size_t size, DeviceStream stream) {
           std::vector<float> host(size);
-          copy_to_host(host.data(), values, size * sizeof(float), stream);
+          cuda::copy_to_host(host.data(), values, size * sizeof(float), stream);
           processes->sum(std::span(host));
-          copy_to_device(values, host.data(), size * sizeof(float), stream);
-          synchronize(stream);
+          cuda::copy_to_device(values, host.data(), size * sizeof(float), stream);
+          cuda::synchronize(stream);
         };
       }
-      trainable.device = train_on_device(std::make_shared<Backend>(*of), *of, set, trainable.decay_exempt, sum);
+      trainable.device = cuda::train_on_device(std::make_shared<cuda::Backend>(*of), *of, set, trainable.decay_exempt, sum);
     } else {
       const auto engine = std::make_shared<CpuBackend>(*of, 1);
       trainable.run = [engine](const GraphBatch& batch, const ForwardMode&) { return engine->predict(batch); };
@@ -154,28 +151,6 @@ TEST_F(CudaLoop, TwoProcessesTakeTheCourseOfOne) {
   const auto first = models[0]->parameters(), second = models[1]->parameters();
   for (std::size_t k = 0; k < first.size(); ++k) EXPECT_TRUE(torch::equal(first[k], second[k])) << k;
 }
-
-#ifndef MOLGRAPH_CUDA_EMULATED
-TEST_F(CudaLoop, NcclOfOneProcess) {
-  Processes alone;
-  std::unique_ptr<Nccl> nccl;
-  try {
-    nccl = std::make_unique<Nccl>(alone, 0);
-  } catch (const DeviceError& error) {
-    if (std::string(error.what()).find("needs NCCL") != std::string::npos) GTEST_SKIP() << error.what();
-    throw;
-  }
-  const Stream stream = make_stream();
-  Array<float> values;
-  const std::vector<float> wanted{1, 2, 3};
-  values.upload(wanted, stream);
-  nccl->sum(values.data(), wanted.size(), stream);
-  std::vector<float> got(wanted.size());
-  copy_to_host(got.data(), values.data(), got.size() * sizeof(float), stream);
-  EXPECT_EQ(got, wanted);
-  destroy_stream(stream);
-}
-#endif
 
 }  // namespace
 }  // namespace molgraph::test

@@ -1,5 +1,5 @@
-// The CUDA engine against the reference in float64: every model, values and gradients, dropout on. Compiled twice: for a GPU, and
-// for the emulated one (molgraph::cuda_emulated), whose tests run everywhere.
+// The CUDA engine against the reference in float64: every model, values and gradients, dropout on. Linked twice: with the engine for a
+// GPU, and with the emulated one, whose tests run everywhere.
 #include <gtest/gtest.h>
 
 #include "attention/reference/cuda_backend.hpp"
@@ -9,7 +9,7 @@
 namespace molgraph::test {
 namespace {
 
-using namespace molgraph::MOLGRAPH_CUDA;   // the same names in both builds
+using cuda::Backend, cuda::why_unusable;
 using torch::Tensor;
 
 // Of the whole vector of gradients, and of values (issue's bounds for the norm).
@@ -41,12 +41,12 @@ INSTANTIATE_TEST_SUITE_P(Cuda, CudaModels, testing::ValuesIn(every_model()), [](
 class CudaSizes : public OnDevice, public testing::WithParamInterface<SizeCase> {
  protected:
   /// Relative errors of predictions and of all gradients.
-  static std::pair<double, double> errors(bool grpe, Math math) {
+  static std::pair<double, double> errors(bool grpe, Precision precision) {
     Pair pair = make_pair([&] { return make_sized(GetParam(), grpe); });
     const GraphBatch batch = batch_for(*pair.reference, assorted());
     ForwardMode mode{.training = true, .seed = 3, .step = 5};
     mode.perturbation = torch::zeros({batch.num_tokens(), GetParam().width});
-    const auto make = [&](GraphModel& model) { return Backend(model, math); };
+    const auto make = [&](GraphModel& model) { return Backend(model, precision); };
     const Gradients wanted = reference_gradients(*pair.reference, batch, mode);
     const Gradients got = engine_gradients(*pair.engine, batch, mode, make);
     return {relative(got.scaled, wanted.scaled), gradient_error(got, wanted)};
@@ -63,8 +63,8 @@ TEST_P(CudaSizes, ComputeWhatTheReferenceDoes) {
 
 TEST_P(CudaSizes, InTf32AndBf16) {
   for (const bool grpe : {false, true})
-    for (const auto& [math, bound] : {std::pair{Math::tf32, kTf32}, std::pair{Math::bf16, kBf16}}) {
-      const auto [values, gradients] = errors(grpe, math);
+    for (const auto& [precision, bound] : {std::pair{Precision::tf32, kTf32}, std::pair{Precision::bf16, kBf16}}) {
+      const auto [values, gradients] = errors(grpe, precision);
       EXPECT_LT(values, bound);
       EXPECT_LT(gradients, bound);
       EXPECT_TRUE(GetParam().width == 2 || gradients > kFloat32);   // in use; a LayerNorm of two numbers leaves their order
@@ -76,15 +76,15 @@ INSTANTIATE_TEST_SUITE_P(Cuda, CudaSizes, testing::ValuesIn(sizes()), [](const a
 TEST_F(OnDevice, WideProductsOfTheLibrary) {   // more than 256 tokens, 256 wide
   std::vector<MolecularGraph> graphs;
   for (unsigned k = 0; k < 20; ++k) graphs.push_back(random_graph(14, k));
-  for (const Math math : {Math::fp32, Math::bf16}) {
+  for (const Precision precision : {Precision::fp32, Precision::bf16}) {
     Pair pair = make_pair([] { return make_sized({"wide", 1, 256, 320, 8}, false); });
     const GraphBatch batch = batch_for(*pair.reference, graphs);
     ForwardMode mode{.training = true, .seed = 3, .step = 5};
     mode.perturbation = torch::zeros({batch.num_tokens(), 256});
     const Gradients wanted = reference_gradients(*pair.reference, batch, mode);
-    const Gradients got = engine_gradients(*pair.engine, batch, mode, [&](GraphModel& model) { return Backend(model, math); });
-    EXPECT_LT(relative(got.scaled, wanted.scaled), math == Math::fp32 ? kFloat32 : kBf16);
-    EXPECT_LT(gradient_error(got, wanted), math == Math::fp32 ? kFloat32 : kBf16);
+    const Gradients got = engine_gradients(*pair.engine, batch, mode, [&](GraphModel& model) { return Backend(model, precision); });
+    EXPECT_LT(relative(got.scaled, wanted.scaled), precision == Precision::fp32 ? kFloat32 : kBf16);
+    EXPECT_LT(gradient_error(got, wanted), precision == Precision::fp32 ? kFloat32 : kBf16);
   }
 }
 
@@ -114,14 +114,14 @@ TEST_F(OnDevice, WhatDoesNotFitIsRefused) {
     Backend backend(*model);
     expect_refusals(*model, false, [&](const GraphBatch& batch) { backend.predict(batch); });
     expect_refusals(*model, false, [&](const GraphBatch& batch) { backend.train(batch, {.training = true}, slope); });
-    expect_refusals(*model, false, [&](const GraphBatch& batch) { backend.engine().add_molecules(batch); });
+    expect_refusals(*model, false, [&](const GraphBatch& batch) { backend.resident().add_molecules(batch); });
   }
 }
 
 TEST_F(OnDevice, NumbersAndTargetsAreThoseOfTheMolecules) {
   const auto model = make_model({"grpe", &encoding_from_string("grpe")});
   Backend backend(*model);
-  Model& engine = backend.engine();
+  ResidentTraining& engine = backend.resident();
   const GraphBatch batch = batch_for(*model, assorted());
   const std::size_t count = assorted().size();
   const std::vector<std::int64_t> some{0, 1}, beyond{static_cast<std::int64_t>(count)}, below{-1};
@@ -133,19 +133,19 @@ TEST_F(OnDevice, NumbersAndTargetsAreThoseOfTheMolecules) {
   EXPECT_THROW(engine.predict_resident(beyond, scaled.data()), std::invalid_argument);
   EXPECT_THROW(engine.predict_resident(below, scaled.data()), std::invalid_argument);
   EXPECT_THROW(engine.step(some, 0, 0.1), std::logic_error) << "start_training() comes first";
-  const TrainingOptions good{.targets = 1, .target = std::vector<float>(count), .shift = {0}, .scale = {1}};
+  const UpdateOptions good{.targets = 1, .target = std::vector<float>(count), .shift = {0}, .scale = {1}};
   for (int k = 0; k < 4; ++k) {
-    TrainingOptions bad = good;
+    UpdateOptions bad = good;
     if (k == 0) bad.target.pop_back();
     if (k == 1) bad.targets = 2;
     if (k == 2) bad.scale.clear();
-    if (k == 3) bad.loss = LossKind::ce, bad.target[2] = 1;   // one class, number 0
+    if (k == 3) bad.loss = Loss::ce, bad.target[2] = 1;   // one class, number 0
     EXPECT_THROW(engine.start_training(bad, 0), std::invalid_argument) << k;
   }
   engine.start_training(good, 0);
   engine.step(some, 0, 0.1);
   EXPECT_THROW(engine.step(beyond, 1, 0.1), std::invalid_argument);
-  EXPECT_THROW(engine.assign([](const std::string&) -> const float* { return nullptr; }), std::invalid_argument);
+  EXPECT_THROW(backend.engine().assign([](const std::string&) -> const float* { return nullptr; }, true), std::invalid_argument);
 }
 
 }  // namespace

@@ -11,13 +11,12 @@ namespace molgraph {
 namespace {
 
 /// The engine's draws of the stream, one thread per block of eight.
-__global__ void draws_kernel(RandomStream stream, std::uint32_t blocks, std::uint16_t* out) {
+__global__ void draws_kernel(RandomStream stream, DrawKey key, std::uint32_t blocks, std::uint16_t* out) {
   const std::uint32_t block = blockIdx.x * blockDim.x + threadIdx.x;
   if (block >= blocks) return;
-  const cuda::DrawKey key{{static_cast<std::uint32_t>(stream.seed), static_cast<std::uint32_t>(stream.seed >> 32)}, stream.step, stream.ascent};
   std::uint32_t words[4];
-  cuda::draw_block(key, stream.row, 16 * stream.layer + static_cast<std::uint32_t>(stream.site), block, words);
-  for (std::uint32_t e = 8 * block; e < 8 * block + 8; ++e) out[e] = static_cast<std::uint16_t>(cuda::pick_draw(words, e));
+  cuda::draw_block(key, stream.row, draw_place(stream.layer, stream.site), block, words);
+  for (std::uint32_t e = 8 * block; e < 8 * block + 8; ++e) out[e] = static_cast<std::uint16_t>(pick_draw(words, e));
 }
 
 TEST(CudaRandom, DeviceDrawsAreTheHosts) {
@@ -32,7 +31,7 @@ TEST(CudaRandom, DeviceDrawsAreTheHosts) {
   random_draws(stream, 8 * kBlocks, host.data());
   std::uint16_t* memory = nullptr;
   ASSERT_EQ(cudaMalloc(&memory, device.size() * sizeof(std::uint16_t)), cudaSuccess);
-  draws_kernel<<<(kBlocks + 127) / 128, 128>>>(stream, kBlocks, memory);
+  draws_kernel<<<(kBlocks + 127) / 128, 128>>>(stream, draw_key(stream.seed, stream.step, stream.ascent), kBlocks, memory);
   ASSERT_EQ(cudaMemcpy(device.data(), memory, device.size() * sizeof(std::uint16_t), cudaMemcpyDeviceToHost), cudaSuccess);
   cudaFree(memory);
   EXPECT_EQ(device, host);

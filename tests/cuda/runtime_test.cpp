@@ -6,8 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "attention/cuda/library_product.hpp"
+#include "attention/cuda/gpu/library_product.hpp"
 #include "attention/cuda/memory.hpp"
+#include "attention/cuda/profile.hpp"
 #include "tests/cuda/stand_in.hpp"
 
 namespace molgraph::test {
@@ -19,9 +20,9 @@ class CudaRuntime : public testing::Test {
  protected:
   void SetUp() override {
     stand_in() = {};
-    tell_notes([this](const std::string& text) { told.push_back(text); });
+    cuda::tell_notes([this](const std::string& text) { told.push_back(text); });
   }
-  void TearDown() override { tell_notes({}); }
+  void TearDown() override { cuda::tell_notes({}); }
 
   /// [256, 256] x [256, 256]; `offset` bytes from where an array begins.
   static LibraryProduct product(char* memory, std::ptrdiff_t a_offset) {
@@ -52,7 +53,7 @@ TEST_F(CudaRuntime, NothingIsReleasedThatNeverWas) {
 }
 
 TEST_F(CudaRuntime, AProfileNamesTheLibrarysCall) {
-  ProductLibrary library(Math::bf16);
+  ProductLibrary library(Precision::bf16);
   const std::vector<KernelTime> times = profile(nullptr, [&] {
     EXPECT_TRUE(library.multiply(nullptr, product(memory, 0)));
     const LaunchClock clock(nullptr, static_cast<const void*>(memory));   // a kernel that the runtime does not know
@@ -66,7 +67,7 @@ TEST_F(CudaRuntime, AProfileNamesTheLibrarysCall) {
 }
 
 TEST_F(CudaRuntime, TheLibraryIsToldWhatAddressesAreMultiplesOf) {
-  ProductLibrary library(Math::bf16);
+  ProductLibrary library(Precision::bf16);
   EXPECT_TRUE(library.multiply(nullptr, product(memory, 128)));
   EXPECT_EQ(stand_in().alignments, (std::vector<unsigned>{256, 128, 256, 256}));   // its a is our b
   EXPECT_TRUE(library.multiply(nullptr, product(memory, 256)));
@@ -81,12 +82,12 @@ TEST_F(CudaRuntime, TheLibraryIsToldWhatAddressesAreMultiplesOf) {
 
 TEST_F(CudaRuntime, SaysWhenTheLibraryDoesNotServe) {
   {
-    ProductLibrary library(Math::fp32);
+    ProductLibrary library(Precision::fp32);
     stand_in().knows_no_way = true;
     EXPECT_FALSE(library.multiply(nullptr, product(memory, 0)));
     EXPECT_FALSE(library.multiply(nullptr, product(memory, 0)));
   }
-  ProductLibrary library(Math::fp32);
+  ProductLibrary library(Precision::fp32);
   stand_in().knows_no_way = false, stand_in().matmul_status = 13;
   EXPECT_FALSE(library.multiply(nullptr, product(memory, 0)));
   ASSERT_EQ(told.size(), 2u);   // each once

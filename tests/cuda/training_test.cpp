@@ -1,5 +1,5 @@
 // Training that stays on the device, against the same updates by the reference and AdamW in float64: losses, clipping, decay, moving
-// average; and that a run that goes on from its state ends with the same bits. Compiled twice, as parity_test.cpp.
+// average; and that a run that goes on from its state ends with the same bits. Linked twice, as parity_test.cpp.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -14,7 +14,7 @@
 namespace molgraph::test {
 namespace {
 
-using namespace molgraph::MOLGRAPH_CUDA;
+using cuda::Backend, cuda::why_unusable;
 using torch::Tensor;
 
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
@@ -48,22 +48,22 @@ bool exempt(const std::string& name) { return name.ends_with("bias"); }
 bool frozen(const std::string& name) { return name == "head.linear.bias"; }
 
 struct Case {
-  LossKind loss;
+  Loss loss;
   int targets;
   double clip, average;
   std::vector<float> target;   ///< [molecules, targets]
 };
 
-std::vector<float> targets_of(LossKind loss) {
-  if (loss == LossKind::ce) return {0, 2, 1, kNaN, 2, 0};
+std::vector<float> targets_of(Loss loss) {
+  if (loss == Loss::ce) return {0, 2, 1, kNaN, 2, 0};
   std::vector<float> all;
-  for (int k = 0; k < 18; ++k) all.push_back(k % 7 == 3 ? kNaN : loss == LossKind::bce ? static_cast<float>(k % 2) : 0.7f * static_cast<float>(k % 5) - 1);
+  for (int k = 0; k < 18; ++k) all.push_back(k % 7 == 3 ? kNaN : loss == Loss::bce ? static_cast<float>(k % 2) : 0.7f * static_cast<float>(k % 5) - 1);
   return all;
 }
 std::vector<Case> cases() {
   std::vector<Case> all;
-  for (const LossKind loss : {LossKind::mse, LossKind::huber, LossKind::bce, LossKind::ce})
-    all.push_back({loss, loss == LossKind::ce ? 1 : 3, loss == LossKind::mse ? 0.5 : 0.0, loss == LossKind::huber ? 0.8 : 0.0, targets_of(loss)});
+  for (const Loss loss : {Loss::mse, Loss::huber, Loss::bce, Loss::ce})
+    all.push_back({loss, loss == Loss::ce ? 1 : 3, loss == Loss::mse ? 0.5 : 0.0, loss == Loss::huber ? 0.8 : 0.0, targets_of(loss)});
   all[0].target.assign(18, 0.5f);
   for (std::size_t k = 9; k < 12; ++k) all[0].target[k] = kNaN;   // molecule 3 has none
   return all;
@@ -74,12 +74,12 @@ Tensor loss_of(const Case& c, const Tensor& scaled, const Tensor& target, std::i
   namespace F = torch::nn::functional;
   const Tensor present = target.isnan().logical_not(), filled = target.nan_to_num(0);
   *count = present.sum().item<std::int64_t>();
-  if (c.loss == LossKind::ce)
+  if (c.loss == Loss::ce)
     return (F::cross_entropy(scaled, filled.select(1, 0).to(torch::kInt64), F::CrossEntropyFuncOptions().reduction(torch::kNone)) * present.select(1, 0)).sum();
   const Tensor wanted = (filled - torch::tensor(kShift)) / torch::tensor(kScale);
-  if (c.loss == LossKind::bce)
+  if (c.loss == Loss::bce)
     return (F::binary_cross_entropy_with_logits(scaled, filled.to(scaled.scalar_type()), F::BinaryCrossEntropyWithLogitsFuncOptions().reduction(torch::kNone)) * present).sum();
-  if (c.loss == LossKind::mse) return ((scaled - wanted).square() * present).sum();
+  if (c.loss == Loss::mse) return ((scaled - wanted).square() * present).sum();
   return (F::huber_loss(scaled, wanted.to(scaled.scalar_type()), F::HuberLossFuncOptions().reduction(torch::kNone)) * present).sum();
 }
 
@@ -128,8 +128,8 @@ Trained by_reference(GraphModel& model, const Case& c) {
   return result;
 }
 
-TrainingOptions options_of(const Case& c) {
-  TrainingOptions o{.loss = c.loss, .targets = c.targets, .target = c.target, .shift = kShift, .scale = kScale, .weight_decay = 0.05};
+UpdateOptions options_of(const Case& c) {
+  UpdateOptions o{.loss = c.loss, .targets = c.targets, .target = c.target, .shift = kShift, .scale = kScale, .weight_decay = 0.05};
   o.clip = c.clip, o.average = c.average, o.frozen = frozen, o.decay_exempt = exempt, o.seed = kSeed;
   return o;
 }
@@ -154,7 +154,7 @@ class CudaTraining : public testing::Test {
   void SetUp() override {
     if (const std::string reason = why_unusable(0); !reason.empty()) GTEST_SKIP() << reason;
   }
-  static void load(Model& engine, const GraphModel& model, std::size_t most_bytes = 0) {
+  static void load(ResidentTraining& engine, const GraphModel& model, std::size_t most_bytes = 0) {
     const std::vector<MolecularGraph> graphs = molecules();   // in two parts, as a data set is read
     engine.add_molecules(batch_for(model, {graphs.begin(), graphs.begin() + 2}, {0, 1}));
     engine.add_molecules(batch_for(model, {graphs.begin() + 2, graphs.end()}, {2, 3, 4, 5}));
@@ -168,7 +168,7 @@ TEST_F(CudaTraining, UpdatesAreAdamWs) {
       Pair pair = make_pair([&] { return grpe ? make_grpe() : make_graphormer(); });
       const Trained wanted = by_reference(*pair.reference, c);
       Backend backend(*pair.engine);
-      Model& engine = backend.engine();
+      ResidentTraining& engine = backend.resident();
       load(engine, *pair.engine);
       engine.start_training(options_of(c), 0);
       for (std::size_t u = 0; u < kBatches.size(); ++u) engine.step(kBatches[u], static_cast<std::uint32_t>(u), rate(u));
@@ -200,19 +200,19 @@ TEST_F(CudaTraining, GoesOnWithTheSameBits) {
     Pair pair = make_pair([] { return make_graphormer(); });
     Named mean(*pair.engine), square(*pair.engine), average(*pair.engine);
     auto backend = std::make_unique<Backend>(*pair.engine);
-    load(backend->engine(), *pair.engine);
-    backend->engine().start_training(options_of(c), 0);
+    load(backend->resident(), *pair.engine);
+    backend->resident().start_training(options_of(c), 0);
     for (std::size_t u = 0; u < kBatches.size(); ++u) {
       if (u == stop) {
-        backend->engine().read_state({mean.out(), square.out(), average.out()});
+        backend->resident().read_state({mean.out(), square.out(), average.out()});
         backend->fetch_weights();
         backend = std::make_unique<Backend>(*pair.engine);
-        load(backend->engine(), *pair.engine);
-        backend->engine().start_training(options_of(c), static_cast<std::int64_t>(u), {mean.in(), square.in(), average.in()});
+        load(backend->resident(), *pair.engine);
+        backend->resident().start_training(options_of(c), static_cast<std::int64_t>(u), {mean.in(), square.in(), average.in()});
       }
-      backend->engine().step(kBatches[u], static_cast<std::uint32_t>(u), rate(u));
+      backend->resident().step(kBatches[u], static_cast<std::uint32_t>(u), rate(u));
     }
-    backend->engine().swap_average();
+    backend->resident().swap_average();
     backend->fetch_weights();
     return torch::cat([&] {
       std::vector<Tensor> all;
@@ -230,14 +230,14 @@ TEST_F(CudaTraining, StartsAnewWithOtherOptions) {
   const auto train = [&](const std::vector<std::size_t>& chosen) {
     Pair pair = make_pair([] { return make_graphormer(); });
     Backend backend(*pair.engine);
-    load(backend.engine(), *pair.engine);
+    load(backend.resident(), *pair.engine);
     for (const std::size_t k : chosen) {
       backend.weights_changed();   // they begin as the module's are
-      backend.engine().start_training(options_of(all[k]), 0);
-      for (std::uint32_t u = 0; u < 4; ++u) backend.engine().step(kBatches[0], u, rate(u));
+      backend.resident().start_training(options_of(all[k]), 0);
+      for (std::uint32_t u = 0; u < 4; ++u) backend.resident().step(kBatches[0], u, rate(u));
     }
     Named averages(*pair.engine);
-    if (all[chosen.back()].average > 0) backend.engine().read_state({.average = averages.out()});
+    if (all[chosen.back()].average > 0) backend.resident().read_state({.average = averages.out()});
     backend.fetch_weights();
     std::vector<Tensor> values;
     for (auto& item : pair.engine->named_parameters()) {
@@ -264,11 +264,12 @@ TEST_F(CudaTraining, MoleculesThatStayOnTheHostGiveTheSameBits) {
       torch::manual_seed(3);
       const std::unique_ptr<GraphModel> model = create();
       Backend backend(*model);
-      Model& engine = backend.engine();
+      ResidentTraining& engine = backend.resident();
       load(engine, *model, most_bytes);
-      const auto outputs = static_cast<int>(engine.outputs());
-      const std::vector<float> zeros(engine.outputs(), 0.0f), ones(engine.outputs(), 1.0f);
-      TrainingOptions options{.targets = outputs, .target = std::vector<float>(6 * engine.outputs(), 0.5f), .shift = zeros, .scale = ones};
+      const std::size_t count = backend.engine().outputs();
+      const auto outputs = static_cast<int>(count);
+      const std::vector<float> zeros(count, 0.0f), ones(count, 1.0f);
+      UpdateOptions options{.targets = outputs, .target = std::vector<float>(6 * count, 0.5f), .shift = zeros, .scale = ones};
       engine.start_training(options, 0);
       for (const std::size_t u : {0u, 1u, 3u}) engine.step(kBatches[u], static_cast<std::uint32_t>(u), rate(u));
       Tensor last = torch::empty({2, outputs});
@@ -284,28 +285,28 @@ TEST_F(CudaTraining, MoleculesThatStayOnTheHostGiveTheSameBits) {
 
 TEST_F(CudaTraining, PredictionsFollowTheUpdates) {   // whatever is derived from the weights, too
   const Case c = cases()[0];
-  for (const Math math : {Math::fp32, Math::bf16}) {
+  for (const Precision precision : {Precision::fp32, Precision::bf16}) {
     Pair pair = make_pair([] { return make_graphormer(); });
-    Backend backend(*pair.engine, math);
-    load(backend.engine(), *pair.engine);
-    backend.engine().start_training(options_of(c), 0);
-    for (std::size_t u = 0; u < 3; ++u) backend.engine().step(kBatches[u], static_cast<std::uint32_t>(u), rate(u));
+    Backend backend(*pair.engine, precision);
+    load(backend.resident(), *pair.engine);
+    backend.resident().start_training(options_of(c), 0);
+    for (std::size_t u = 0; u < 3; ++u) backend.resident().step(kBatches[u], static_cast<std::uint32_t>(u), rate(u));
     const std::vector<std::int64_t> all{0, 1, 2, 3, 4, 5};
     Tensor resident = torch::empty({6, 3});
-    backend.engine().predict_resident(all, resident.data_ptr<float>());
+    backend.resident().predict_resident(all, resident.data_ptr<float>());
     backend.fetch_weights();
-    EXPECT_TRUE(torch::equal(resident, Backend(*pair.engine, math).predict(batch_for(*pair.engine, molecules())).scaled));
+    EXPECT_TRUE(torch::equal(resident, Backend(*pair.engine, precision).predict(batch_for(*pair.engine, molecules())).scaled));
   }
 }
 
 TEST_F(CudaTraining, PredictionsDependOnTheMoleculeAlone) {
   Pair pair = make_pair([] { return make_graphormer(); });
   Backend backend(*pair.engine);
-  load(backend.engine(), *pair.engine);
+  load(backend.resident(), *pair.engine);
   const Tensor together = backend.predict(batch_for(*pair.engine, molecules())).scaled;
   const std::vector<std::int64_t> numbers{5, 2, 3};
   Tensor resident = torch::empty({3, 3});
-  backend.engine().predict_resident(numbers, resident.data_ptr<float>());
+  backend.resident().predict_resident(numbers, resident.data_ptr<float>());
   for (std::size_t k = 0; k < numbers.size(); ++k)
     EXPECT_TRUE(torch::equal(resident[static_cast<std::int64_t>(k)], together[numbers[k]])) << numbers[k];
 }
@@ -314,7 +315,7 @@ TEST_F(CudaTraining, PredictsForSeveralThreadsAtOnce) {
   Pair pair = make_pair([] { return make_grpe(); });
   Backend backend(*pair.engine);
   const Tensor wanted = backend.predict(batch_for(*pair.engine, molecules())).scaled;
-  Model& engine = backend.engine();
+  Engine& engine = backend.engine();
   std::vector<Tensor> got(3);
   {
     std::vector<std::jthread> threads;

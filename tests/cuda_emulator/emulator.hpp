@@ -6,26 +6,13 @@
 // A block whose threads wait at different barriers is a deadlock and throws std::logic_error.
 #pragma once
 
-#include <cmath>
 #include <cstddef>
-#include <cstdint>
-#include <cstring>
 #include <functional>
 #include <vector>
-
-using std::isnan;
-using std::signbit;
 
 struct dim3 {
   unsigned x = 1, y = 1, z = 1;
   constexpr dim3(unsigned a = 1, unsigned b = 1, unsigned c = 1) : x(a), y(b), z(c) {}
-};
-
-struct float2 {
-  float x, y;
-};
-struct alignas(16) float4 {
-  float x, y, z, w;
 };
 
 namespace molgraph::emulator {
@@ -41,7 +28,6 @@ void enqueue(std::function<void()> work);
 std::vector<std::function<void()>> record(const std::function<void()>& launches);
 bool recording();
 
-
 unsigned char* shared_memory();
 void block_barrier();
 /// Of `width` neighbouring lanes: 32, or the 16 of half a warp.
@@ -56,33 +42,3 @@ void release(void* memory);
 void check_guards();
 
 }  // namespace molgraph::emulator
-
-#define __global__ inline
-#define __device__
-#define __host__
-#define __forceinline__ inline
-#define __launch_bounds__(...)
-#define threadIdx molgraph::emulator::thread_index
-#define blockIdx molgraph::emulator::block_index
-#define blockDim molgraph::emulator::block_size
-#define gridDim molgraph::emulator::grid_size
-
-inline void __syncthreads() { molgraph::emulator::block_barrier(); }
-inline void __syncwarp(unsigned lanes = 0xFFFFFFFFu) { molgraph::emulator::warp_barrier(lanes == 0xFFFFFFFFu ? 32 : 16); }
-template <class T>
-T __shfl_xor_sync(unsigned, T value, int mask) {
-  const unsigned char* all = molgraph::emulator::gather(&value, sizeof value);
-  T other;
-  std::memcpy(&other, all + 64 * ((threadIdx.x % 32) ^ static_cast<unsigned>(mask)), sizeof other);
-  molgraph::emulator::warp_barrier();
-  return other;
-}
-inline unsigned __ballot_sync(unsigned, bool mine) {
-  const unsigned char* all = molgraph::emulator::gather(&mine, sizeof mine);
-  unsigned lanes = 0;
-  for (unsigned lane = 0; lane < 32; ++lane) lanes |= static_cast<unsigned>(all[64 * lane] != 0) << lane;
-  molgraph::emulator::warp_barrier();
-  return lanes;
-}
-inline int __ffs(unsigned bits) { return __builtin_ffs(static_cast<int>(bits)); }
-inline float rsqrtf(float x) { return 1.0f / std::sqrt(x); }

@@ -168,7 +168,7 @@ inline void expect_golden(GraphModel& model, const std::vector<PublishedLink>& l
     return errors;
   };
   const EngineErrors engine = expect_near(engine_errors(CpuBackend(model, 2), model, links, batch, c));
-  expect_near(engine_errors(MOLGRAPH_CUDA::Backend(model), model, links, batch, c));   // on the emulated GPU
+  expect_near(engine_errors(cuda::Backend(model), model, links, batch, c));   // on the emulated GPU
   std::printf("| %s | %.1e | %.1e | %.1e | %.1e | %.1e | %.1e | %.1e | %.1e |\n",
               c.folder.substr(c.folder.rfind('/') + 1).c_str(), exact.prediction, exact.embedding, gradient,
               single.prediction, single.embedding, engine.forward.prediction, engine.forward.embedding, engine.gradient);

@@ -13,7 +13,7 @@
 #include "datasets/system/files.hpp"
 #include "datasets/system/readable.hpp"
 #include "featurize/graph/error.hpp"
-#include "attention/cuda/memory.hpp"
+#include "attention/engine.hpp"
 
 namespace molgraph {
 namespace {
@@ -83,7 +83,7 @@ std::map<std::string, std::string> with_inputs(std::map<std::string, std::string
 }  // namespace
 
 PredictorOptions BatchOptions::predictor() const {
-  cuda::tell_notes(log_warning);
+  tell_notes(log_warning);
   // The windows are shared out among the threads, so each of them is computed by one.
   return {1, {.max_atoms = common.max_atoms}, precision_from_string(precision), gpu_of_device(common.device)};
 }

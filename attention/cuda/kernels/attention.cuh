@@ -8,25 +8,23 @@
 // "by relation": the molecule's distinct (topology class, edge class) pairs, numbered from 0 (molecules.hpp).
 #pragma once
 
-#include "attention/cpu/kernels/kernels.hpp"
-#include "attention/cuda/molecules.hpp"
+#include "attention/cuda/kernels/device.cuh"
 
-namespace molgraph::MOLGRAPH_CUDA {
+namespace molgraph::cuda {
 
-using cpu::kForbidden;
 /// Of a score tile [keys, lanes]: read along both ways without bank conflicts.
 __host__ __device__ constexpr int score_line(int lanes) { return lanes + 1; }
 inline constexpr int kAttentionThreads = 256;   ///< of a block, at most
 
-/// Tables of a layer (or of all), [classes, C] or [classes, H]; null = term off.
+/// Tables [classes, C] whose rows are added up: by topology class, by edge class, one row for every pair; null = none.
+struct TableRows {
+  const float *topology = nullptr, *edge = nullptr, *all = nullptr;
+  __host__ __device__ bool any() const { return topology != nullptr || edge != nullptr || all != nullptr; }
+};
+/// Tables of a layer (or of all).
 struct TermTables {
-  const float *topology_query = nullptr, *topology_key = nullptr, *topology_value = nullptr;
-  const float *edge_query = nullptr, *edge_key = nullptr, *edge_value = nullptr;
-  const float* content_bias = nullptr;                     ///< [C] added to every key row
-  const float *spatial = nullptr, *gate = nullptr;
-  __host__ __device__ bool query() const { return topology_query != nullptr || edge_query != nullptr; }
-  __host__ __device__ bool key() const { return topology_key != nullptr || edge_key != nullptr || content_bias != nullptr; }
-  __host__ __device__ bool value() const { return topology_value != nullptr || edge_value != nullptr; }
+  TableRows query, key, value;
+  const float *bias = nullptr, *gate = nullptr;   ///< [T, H]; null = none
 };
 
 /// What forward and backward read alike.
@@ -41,7 +39,7 @@ struct Attention {
   bool gate_relu = false;
   const E* qkv = nullptr;                   ///< [tokens, 3C]
   const std::uint16_t* relation = nullptr;  ///< resident; per molecule [key, query]
-  const std::uint32_t* classes = nullptr;   ///< resident; topology class + 65536 * edge class
+  const std::uint32_t* classes = nullptr;   ///< resident; relation_word() of each
   const std::uint8_t* forbidden = nullptr;  ///< resident, as `relation`; null = none
   TermTables tables;
   const float *pair_bias = nullptr, *pair_gate = nullptr;   ///< per molecule [head, key, query]; null = none
@@ -74,15 +72,15 @@ __host__ __device__ inline GroupArrays group_arrays(int lanes, int tokens, int r
   at.dz = place(gradient, rows);
   at.dk = place(gradient, rows);
   at.dv = place(gradient, rows);
-  at.query_rows = place(tables.query(), of_relations);
-  at.key_rows = place(tables.key(), of_relations);
-  at.value_rows = place(tables.value(), of_relations);
-  at.bias = place(tables.spatial != nullptr, relations);
+  at.query_rows = place(tables.query.any(), of_relations);
+  at.key_rows = place(tables.key.any(), of_relations);
+  at.value_rows = place(tables.value.any(), of_relations);
+  at.bias = place(tables.bias != nullptr, relations);
   at.gate = place(tables.gate != nullptr, relations);
-  at.by_query = place(gradient || tables.query() || (tables.key() && key_by_row), per_lane);
-  at.by_value = place(tables.value() || (gradient && tables.key() && !key_by_row), per_lane);
+  at.by_query = place(gradient || tables.query.any() || (tables.key.any() && key_by_row), per_lane);
+  at.by_value = place(tables.value.any() || (gradient && tables.key.any() && !key_by_row), per_lane);
   at.by_gate = place(gradient && tables.gate != nullptr, per_lane);
-  at.by_key = place(tables.key() && !key_by_row, std::int64_t{relations} * at.key_line);
+  at.by_key = place(tables.key.any() && !key_by_row, std::int64_t{relations} * at.key_line);
   at.scores = place(true, std::int64_t{tokens} * score_line(lanes));
   at.weights = place(gradient, std::int64_t{tokens} * score_line(lanes));
   return at;
@@ -122,15 +120,15 @@ struct GroupTask {
       to[e] = c < d ? to_float(from[(m.token + i) * stride + head * d + c]) : 0.0f;
     }
   }
-  __device__ __forceinline__ void load_relation_rows(const float* topology, const float* edge, const float* everywhere, float* to) const {
+  __device__ __forceinline__ void load_relation_rows(const TableRows& tables, float* to) const {
     for (int e = lane; e < m.relations * line; e += kLanes) {
       const int c = e % line, channel = head * d + c;
       const std::uint32_t classes = p.classes[m.relation_at + e / line];
       float value = 0;
       if (c < d) {
-        if (topology != nullptr) value += topology[static_cast<std::int64_t>(classes & 0xFFFF) * inner() + channel];
-        if (edge != nullptr) value += edge[static_cast<std::int64_t>(classes >> 16) * inner() + channel];
-        if (everywhere != nullptr) value += everywhere[channel];
+        if (tables.topology != nullptr) value += tables.topology[static_cast<std::int64_t>(topology_of(classes)) * inner() + channel];
+        if (tables.edge != nullptr) value += tables.edge[static_cast<std::int64_t>(edge_of(classes)) * inner() + channel];
+        if (tables.all != nullptr) value += tables.all[channel];
       }
       to[e] = value;
     }
@@ -140,16 +138,16 @@ struct GroupTask {
     const TermTables& t = p.tables;
     load_rows(p.qkv + inner(), 3 * inner(), base + at.k);
     load_rows(p.qkv + 2 * inner(), 3 * inner(), base + at.v);
-    if (t.query()) load_relation_rows(t.topology_query, t.edge_query, nullptr, base + at.query_rows);
-    if (t.key()) load_relation_rows(t.topology_key, t.edge_key, t.content_bias, base + at.key_rows);
-    if (t.value()) load_relation_rows(t.topology_value, t.edge_value, nullptr, base + at.value_rows);
+    if (t.query.any()) load_relation_rows(t.query, base + at.query_rows);
+    if (t.key.any()) load_relation_rows(t.key, base + at.key_rows);
+    if (t.value.any()) load_relation_rows(t.value, base + at.value_rows);
     for (int r = lane; r < m.relations; r += kLanes) {
-      const std::uint32_t topology = p.classes[m.relation_at + r] & 0xFFFF;
-      if (t.spatial != nullptr) base[at.bias + r] = t.spatial[topology * p.heads + head];
+      const std::uint32_t topology = topology_of(p.classes[m.relation_at + r]);
+      if (t.bias != nullptr) base[at.bias + r] = t.bias[topology * p.heads + head];
       if (t.gate != nullptr) base[at.gate + r] = t.gate[topology * p.heads + head];
     }
     sync();
-    if (!t.key() || p.key_by_row) return;
+    if (!t.key.any() || p.key_by_row) return;
     for (int e = lane; e < m.relations * n; e += kLanes) {   // by_key[r, j] = alpha k_j . key row r
       const int r = e / n, j = e % n;
       float sum = 0;
@@ -210,7 +208,7 @@ struct GroupTask {
   __device__ __forceinline__ void softmax_row(int i) const {
     float *scores = base + at.scores + lane, *by_query = base + at.by_query;
     const TermTables& t = p.tables;
-    const bool by_row = t.query() || (t.key() && p.key_by_row), by_column = t.key() && !p.key_by_row;
+    const bool by_row = t.query.any() || (t.key.any() && p.key_by_row), by_column = t.key.any() && !p.key_by_row;
     in_parts([&]<int U>(int c) {
       float q[U];
       load_global(p.qkv, 3 * inner(), i, c, p.scale, q);
@@ -218,17 +216,17 @@ struct GroupTask {
         const float product = dot(q, base + at.k + j * line + c);
         scores[j * kScoreLine] = c == 0 ? product : scores[j * kScoreLine] + product;
       }
-      if (t.query()) add_products(q, base + at.query_rows, c, c == 0, by_query);
-      if (!t.key() || !p.key_by_row) return;
+      if (t.query.any()) add_products(q, base + at.query_rows, c, c == 0, by_query);
+      if (!t.key.any() || !p.key_by_row) return;
       float k[U];
       load_global(p.qkv + inner(), 3 * inner(), i, c, p.scale, k);
-      add_products(k, base + at.key_rows, c, c == 0 && !t.query(), by_query);
+      add_products(k, base + at.key_rows, c, c == 0 && !t.query.any(), by_query);
     });
     float largest = 2 * kForbidden;
     for (int j = 0; j < n; ++j) {
       const int r = relation_of(i, j);
       float score = scores[j * kScoreLine];
-      if (t.spatial != nullptr) score += base[at.bias + r];
+      if (t.bias != nullptr) score += base[at.bias + r];
       if (by_row) score += by_query[r * kLanes + lane];
       if (by_column) score += base[at.by_key + key_relation_of(i, j) * key_line + j];
       if (p.pair_bias != nullptr) score += p.pair_bias[pair_at(i, j)];
@@ -278,7 +276,7 @@ __device__ __forceinline__ void attend(const GroupTask<E, Lanes>& w) {
   w.load();
   w.sync();
   float *scores = w.base + w.at.scores + w.lane, *by_value = w.base + w.at.by_value + w.lane;
-  const bool values = w.p.tables.value();
+  const bool values = w.p.tables.value.any();
   for (int i = w.lane; i < w.n; i += Lanes) {
     w.softmax_row(i);
     for (int r = 0; values && r < w.m.relations; ++r) by_value[r * Lanes] = 0;
@@ -304,11 +302,10 @@ __device__ __forceinline__ void attend(const GroupTask<E, Lanes>& w) {
 /// (`OnChip`) or in p.scratch: known when compiling, so that the compiler knows which kind of load it needs.
 template <bool OnChip, int Lanes, class E, class Work>
 __device__ __forceinline__ void for_each_task(const Attention<E>& p, bool gradient, const Work& work) {
-  MOLGRAPH_SHARED_MEMORY(memory);
   const GroupArrays at = group_arrays(Lanes, p.max_tokens, p.max_relations, p.width, p.tables, p.key_by_row, gradient);
   const int groups = static_cast<int>(blockDim.x / Lanes), group = static_cast<int>(threadIdx.x / Lanes);
   const int slot = static_cast<int>(blockIdx.x) * groups + group;
-  float* base = OnChip ? reinterpret_cast<float*>(memory) + group * at.size : p.scratch + slot * at.size;
+  float* base = OnChip ? reinterpret_cast<float*>(shared_memory()) + group * at.size : p.scratch + slot * at.size;
   for (int task = slot; task < p.count * p.heads; task += static_cast<int>(gridDim.x) * groups) {
     if (p.chosen[task / p.heads] < 0) continue;   // it only fills the batch up
     work(GroupTask<E, Lanes>(p, task, at, base));
@@ -350,4 +347,4 @@ void attention(Stream stream, const Attention<E>& p, Array<float>& scratch) {
   launch_attention(stream, attention_kernel<E, true, kHalfWarp>, attention_kernel<E, true, 32>, attention_kernel<E, false, 32>, p, scratch, false);
 }
 
-}  // namespace molgraph::MOLGRAPH_CUDA
+}  // namespace molgraph::cuda

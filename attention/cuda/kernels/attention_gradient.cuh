@@ -4,7 +4,7 @@
 
 #include "attention/cuda/kernels/attention.cuh"
 
-namespace molgraph::MOLGRAPH_CUDA {
+namespace molgraph::cuda {
 
 /// dqkv is overwritten; what else is not null is added to (`first`: overwritten).
 template <class E>
@@ -28,13 +28,13 @@ struct GroupGradient : GroupTask<E, Lanes> {
 
   __device__ __forceinline__ static void add(float* to, float value, bool overwrite) { *to = overwrite ? value : *to + value; }
   __device__ __forceinline__ float* by_key_gradient() const { return base + at.by_value; }   // free again by then
-  __device__ __forceinline__ bool key_by_column() const { return p.tables.key() && !p.key_by_row; }
+  __device__ __forceinline__ bool key_by_column() const { return p.tables.key.any() && !p.key_by_row; }
 
   /// The lane's query i: scores become ds_ij, weights w_ij; sums by relation into by_query (ds), by_value (w), by_gate.
   __device__ __forceinline__ void row(int i) const {
     float *scores = base + at.scores + lane, *weights = base + at.weights + lane;
     float *by_query = base + at.by_query + lane, *by_value = base + at.by_value + lane, *by_gate = base + at.by_gate + lane;
-    const bool values = p.tables.value(), gates = p.tables.gate != nullptr;
+    const bool values = p.tables.value.any(), gates = p.tables.gate != nullptr;
     this->softmax_row(i);
     this->in_parts([&]<int U>(int c) {
       float dz[U];
@@ -79,12 +79,12 @@ struct GroupGradient : GroupTask<E, Lanes> {
     this->in_parts([&]<int U>(int c) {
       float dq[U] = {}, dk[U] = {};
       for (int j = 0; j < n; ++j) Base::add_scaled(dq, scores[j * kScoreLine], base + at.k + j * line + c);
-      if (p.tables.query())
+      if (p.tables.query.any())
         for (int r = 0; r < m.relations; ++r) Base::add_scaled(dq, by_query[r * Lanes], base + at.query_rows + r * line + c);
       E* to = g.dqkv + (m.token + i) * 3 * this->inner() + head * d + c;
       for (int u = 0; u < U; ++u)
         if (c + u < d) to[u] = from_float<E>(p.scale * dq[u]);
-      if (!p.tables.key() || !p.key_by_row) return;
+      if (!p.tables.key.any() || !p.key_by_row) return;
       for (int r = 0; r < m.relations; ++r) Base::add_scaled(dk, by_query[r * Lanes], base + at.key_rows + r * line + c);
       for (int u = 0; u < U; ++u) base[at.dk + i * line + c + u] += p.scale * dk[u];
     });
@@ -181,4 +181,4 @@ void attention_gradient(Stream stream, const Attention<E>& p, const AttentionGra
                    attention_gradient_kernel<E, false, 32>, p, scratch, true, g);
 }
 
-}  // namespace molgraph::MOLGRAPH_CUDA
+}  // namespace molgraph::cuda

@@ -2,14 +2,12 @@
 #pragma once
 
 #include "attention/cuda/kernels/device.cuh"
-#include "attention/cuda/model.hpp"
-#include "attention/cuda/molecules.hpp"
 
-namespace molgraph::MOLGRAPH_CUDA {
+namespace molgraph::cuda {
 
 /// [B, T] targets (NaN = missing), scaled by shift and scale [outputs] where the loss is one of regression.
 struct LossTask {
-  LossKind kind = LossKind::l1;
+  Loss loss = Loss::l1;
   int molecules = 0, targets = 0, outputs = 0;   ///< outputs = targets * classes of a multiclass target
   const float *scaled = nullptr, *target = nullptr, *shift = nullptr, *scale = nullptr;
   const std::int32_t* chosen = nullptr;          ///< [B] row of `target`
@@ -19,24 +17,11 @@ struct LossTask {
   const StepNumbers* numbers = nullptr;
 };
 
-__device__ __forceinline__ float target_loss(LossKind kind, float scaled, float wanted, float* slope) {
-  const float off = scaled - wanted;
-  switch (kind) {
-    case LossKind::l1: *slope = static_cast<float>((off > 0) - (off < 0)); return fabsf(off);
-    case LossKind::mse: *slope = 2 * off; return off * off;
-    case LossKind::huber: *slope = fminf(fmaxf(off, -1.0f), 1.0f); return fabsf(off) < 1 ? 0.5f * off * off : fabsf(off) - 0.5f;
-    default:   // bce: log(1 + exp(x)) - x y
-      *slope = 1.0f / (1.0f + expf(-scaled)) - wanted;
-      return fmaxf(scaled, 0.0f) - scaled * wanted + log1pf(expf(-fabsf(scaled)));
-  }
-}
-
 inline constexpr int kLossThreads = 256;
 
 /// One block: a thread takes every 256th target.
 __global__ void __launch_bounds__(kLossThreads) loss_kernel(LossTask p) {
-  MOLGRAPH_SHARED_MEMORY(memory);
-  auto* sums = reinterpret_cast<double*>(memory);
+  auto* sums = reinterpret_cast<double*>(shared_memory());
   const int thread = static_cast<int>(threadIdx.x), count = p.molecules * p.targets, classes = p.outputs / p.targets;
   const auto target_of = [&](int e) { return p.target[static_cast<std::int64_t>(p.chosen[e / p.targets]) * p.targets + e % p.targets]; };
   double loss = 0, present = 0;
@@ -49,19 +34,13 @@ __global__ void __launch_bounds__(kLossThreads) loss_kernel(LossTask p) {
     float* slope = p.slope + e * classes;
     if (isnan(target)) {
       for (int c = 0; c < classes; ++c) slope[c] = 0;
-    } else if (p.kind == LossKind::ce) {
-      float largest = scaled[0], total = 0;
-      for (int c = 1; c < classes; ++c) largest = fmaxf(largest, scaled[c]);
-      for (int c = 0; c < classes; ++c) total += expf(scaled[c] - largest);
-      const int label = static_cast<int>(target);
-      for (int c = 0; c < classes; ++c) slope[c] = share * (expf(scaled[c] - largest) / total - (c == label ? 1.0f : 0.0f));
-      loss += logf(total) + largest - scaled[label];
+    } else if (p.loss == Loss::ce) {
+      loss += cross_entropy(scaled, classes, static_cast<int>(target), share, slope);
     } else {
       const int t = e % p.targets;
-      const float wanted = p.kind == LossKind::bce ? target : (target - p.shift[t]) / p.scale[t];
-      float derivative;
-      loss += target_loss(p.kind, scaled[0], wanted, &derivative);
-      slope[0] = share * derivative;
+      const float wanted = p.loss == Loss::bce ? target : (target - p.shift[t]) / p.scale[t];
+      loss += target_loss(p.loss, scaled[0], wanted);
+      slope[0] = share * target_slope(p.loss, scaled[0], wanted);
     }
   }
   const double sum = block_sum<kLossThreads>(sums, loss);
@@ -71,4 +50,4 @@ __global__ void __launch_bounds__(kLossThreads) loss_kernel(LossTask p) {
   *p.present = whole;
 }
 
-}  // namespace molgraph::MOLGRAPH_CUDA
+}  // namespace molgraph::cuda

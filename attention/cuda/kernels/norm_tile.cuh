@@ -6,7 +6,7 @@
 
 #include "attention/cuda/kernels/rows.cuh"
 
-namespace molgraph::MOLGRAPH_CUDA {
+namespace molgraph::cuda {
 
 /// Sum over the four lanes of a quad, the same bits in all of them.
 __device__ __forceinline__ float quad_sum(float x) {
@@ -157,4 +157,4 @@ __device__ __forceinline__ void norm_gradient_tile(const NormGradient<E>& p, int
   }
 }
 
-}  // namespace molgraph::MOLGRAPH_CUDA
+}  // namespace molgraph::cuda

@@ -1,11 +1,10 @@
 // AdamW over all parameters at once (Loshchilov & Hutter 2019, algorithm 2), clipping, and the moving average of the weights.
 #pragma once
 
-#include "attention/cuda/molecules.hpp"
+#include "attention/cuda/kernels/device.cuh"
 
-namespace molgraph::MOLGRAPH_CUDA {
+namespace molgraph::cuda {
 
-inline constexpr double kBeta1 = 0.9, kBeta2 = 0.999, kEpsilon = 1e-8;   // as apps/training/optimizer.cpp
 inline constexpr int kUpdateThreads = 256, kUpdateEach = 4;
 inline constexpr int kUpdateBlock = kUpdateThreads * kUpdateEach;
 
@@ -22,8 +21,7 @@ struct Update {
 
 /// gradient = sum of the slices, in order; with `squares` also each block's sum of squares.
 __global__ void __launch_bounds__(kUpdateThreads) sum_slices_kernel(Update p) {
-  MOLGRAPH_SHARED_MEMORY(memory);
-  auto* sums = reinterpret_cast<double*>(memory);
+  auto* sums = reinterpret_cast<double*>(shared_memory());
   double square = 0;
   for (int k = 0; k < kUpdateEach; ++k) {
     const std::int64_t at = static_cast<std::int64_t>(blockIdx.x) * kUpdateBlock + k * kUpdateThreads + threadIdx.x;
@@ -39,34 +37,28 @@ __global__ void __launch_bounds__(kUpdateThreads) sum_slices_kernel(Update p) {
 }
 
 __global__ void __launch_bounds__(kUpdateThreads) clip_kernel(Update p, int blocks) {
-  MOLGRAPH_SHARED_MEMORY(memory);
-  auto* sums = reinterpret_cast<double*>(memory);
+  auto* sums = reinterpret_cast<double*>(shared_memory());
   double square = 0;
   for (int b = static_cast<int>(threadIdx.x); b < blocks; b += kUpdateThreads) square += p.squares[b];
   const double total = block_sum<kUpdateThreads>(sums, square);
   if (threadIdx.x > 0) return;
-  const double bound = p.numbers->clip, factor = bound / (sqrt(total) + 1e-6);
-  p.squares[blocks] = bound > 0 && factor < 1 ? factor : 1.0;
+  p.squares[blocks] = clip_factor(p.numbers->clip, sqrt(total));
 }
 
 __global__ void __launch_bounds__(kUpdateThreads) adamw_kernel(Update p, int blocks) {
   if (p.targets[0] == 0) return;
   const StepNumbers u = *p.numbers;
-  constexpr auto kMean = static_cast<float>(kBeta1), kSquare = static_cast<float>(kBeta2);
   const auto clip = static_cast<float>(p.squares[blocks]);
   for (int k = 0; k < kUpdateEach; ++k) {
     const std::int64_t at = static_cast<std::int64_t>(blockIdx.x) * kUpdateBlock + k * kUpdateThreads + threadIdx.x;
     if (at >= p.size || p.kind[at] == 0) continue;
-    const float g = p.gradient[at] * clip;
-    const float mean = kMean * p.mean[at] + (1 - kMean) * g;
-    const float square = kSquare * p.square[at] + (1 - kSquare) * g * g;
-    const float keep = 1 - (p.kind[at] == 2 ? u.decay : 0.0f);
-    const float weight = keep * p.weight[at] - u.step * mean / (sqrtf(square) * u.root + static_cast<float>(kEpsilon));
+    float mean = p.mean[at], square = p.square[at], weight = p.weight[at];
+    adam_update(u.adam, p.kind[at] == 2 ? u.keep : 1.0f, clip, p.gradient[at], mean, square, weight);
     p.mean[at] = mean;
     p.square[at] = square;
     p.weight[at] = weight;
-    if (p.average != nullptr) p.average[at] += (1 - u.average) * (weight - p.average[at]);
+    if (p.average != nullptr) p.average[at] += u.average * (weight - p.average[at]);
   }
 }
 
-}  // namespace molgraph::MOLGRAPH_CUDA
+}  // namespace molgraph::cuda

@@ -3,13 +3,13 @@
 // distance by distance.
 #pragma once
 
-#include "attention/cuda/molecules.hpp"
+#include "attention/cuda/kernels/device.cuh"
 
-namespace molgraph::MOLGRAPH_CUDA {
+namespace molgraph::cuda {
 
 inline constexpr int kPathThreads = 256;
 
-struct PathTerm {
+struct PathTask {
   const Molecule* molecules = nullptr;
   int count = 0, heads = 0, hops = 0, bond_ids = 0;
   bool single = false;                        ///< one shortest path, through the smallest predecessor, instead of their mean
@@ -21,11 +21,11 @@ struct PathTerm {
 
 /// A pair (i, j) of atoms, tokens of molecule `m`, and the bonds that end its shortest paths.
 struct PathPair {
-  const PathTerm& p;
+  const PathTask& p;
   const Molecule& m;
   int i, j, level;
 
-  __device__ __forceinline__ PathPair(const PathTerm& term, const Molecule& molecule, int pair)
+  __device__ __forceinline__ PathPair(const PathTask& term, const Molecule& molecule, int pair)
       : p(term), m(molecule), i(pair % molecule.tokens), j(pair / molecule.tokens),
         level(i == 0 || j == 0 ? -1 : p.graph.distance[molecule.pair_at + pair]) {}
 
@@ -73,7 +73,7 @@ __global__ void __launch_bounds__(kPathThreads) path_table_kernel(const float* b
   table[at] = sum;
 }
 
-__global__ void __launch_bounds__(kPathThreads) path_values_kernel(PathTerm p) {
+__global__ void __launch_bounds__(kPathThreads) path_values_kernel(PathTask p) {
   const Molecule& m = p.molecules[blockIdx.x];
   const int pairs = m.tokens * m.tokens;
   for (int k = static_cast<int>(threadIdx.x); k < pairs; k += kPathThreads) {
@@ -108,7 +108,7 @@ __global__ void __launch_bounds__(kPathThreads) path_values_kernel(PathTerm p) {
 }
 
 /// `slope` [as values] is used up. Block s adds its molecules s, s + gridDim.x, ... up in part s of [gridDim.x, hops, bond ids, H].
-__global__ void __launch_bounds__(kPathThreads) path_gradient_kernel(PathTerm p, float* slope, float* parts) {
+__global__ void __launch_bounds__(kPathThreads) path_gradient_kernel(PathTask p, float* slope, float* parts) {
   const int levels = p.hops;
   float* part = parts + static_cast<std::int64_t>(blockIdx.x) * p.hops * p.bond_ids * p.heads;
   for (int e = static_cast<int>(threadIdx.x); e < levels * p.heads; e += kPathThreads)   // a thread owns a level and a head
@@ -189,4 +189,4 @@ __global__ void __launch_bounds__(kPathThreads) path_factors_kernel(PathFactors 
   }
 }
 
-}  // namespace molgraph::MOLGRAPH_CUDA
+}  // namespace molgraph::cuda

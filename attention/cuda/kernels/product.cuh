@@ -5,15 +5,10 @@
 // accumulators stand as mma.sync's do: lane 4*g + t has rows g and g + 8, columns 2t and 2t + 1 of every eight.
 #pragma once
 
-#include <algorithm>
-#include <vector>
-
-#include "attention/cuda/kernels/device.cuh"
-#include "attention/cuda/library_product.hpp"
 #include "attention/cuda/kernels/norm_tile.cuh"
-#include "attention/cuda/precision.hpp"
+#include "attention/spec/precision.hpp"
 
-namespace molgraph::MOLGRAPH_CUDA {
+namespace molgraph::cuda {
 
 inline constexpr int kProductRows = 64, kProductDepth = 16, kProductThreads = 128, kProductsPerLaunch = 2;
 
@@ -65,92 +60,16 @@ struct WeightGradients {
   }
 };
 
-/// GELU(x) = x Phi(x), exact; and its derivative.
-__device__ __forceinline__ float gelu(float x, float* slope) {
-  const float phi = 0.5f * (1.0f + erff(x * 0.70710678f));
-  *slope = phi + x * 0.39894228f * expf(-0.5f * x * x);
-  return x * phi;
-}
-
-#ifdef MOLGRAPH_CUDA_EMULATED
-/// To tf32: to the nearest, ties away from zero.
-inline float to_tf32(float x) {
-  std::uint32_t bits;
-  memcpy(&bits, &x, sizeof bits);
-  bits = (bits + 0x1000) & ~0x1FFFu;
-  memcpy(&x, &bits, sizeof x);
-  return x;
-}
-/// c += a b for the 16 x 8 tile of a warp; every lane's part is `A` and `B` words, and element(words, k) picks.
-template <class Fragment, class Element>
-void emulate_mma(float* c, const Fragment& mine, int depth, Element element) {
-  const unsigned char* all = emulator::gather(&mine, sizeof mine);
-  const auto of = [&](int lane) {
-    Fragment fragment;
-    std::memcpy(&fragment, all + 64 * lane, sizeof fragment);
-    return fragment;
-  };
-  const int lane = static_cast<int>(threadIdx.x % 32), g = lane / 4, t = lane % 4;
-  for (int r = 0; r < 2; ++r)
-    for (int x = 0; x < 2; ++x)
-      for (int k = 0; k < depth; ++k) c[2 * r + x] += element(of, true, g + 8 * r, k) * element(of, false, 2 * t + x, k);
-  emulator::warp_barrier();
-}
-struct FloatFragment {
-  float a[4], b[2];
-};
-inline void mma(float* c, const float* a, const float* b) {
-  FloatFragment mine;
-  std::memcpy(mine.a, a, sizeof mine.a);
-  std::memcpy(mine.b, b, sizeof mine.b);
-  emulate_mma(c, mine, 8, [](const auto& of, bool left, int line, int k) {
-    const FloatFragment f = of(4 * (line % 8) + k % 4);
-    return left ? f.a[2 * (k / 4) + line / 8] : f.b[k / 4];
-  });
-}
-struct Bf16Fragment {
-  Bf16 a[4][2], b[2][2];
-};
-inline void mma(float* c, const std::uint32_t* a, const std::uint32_t* b) {
-  Bf16Fragment mine;
-  std::memcpy(mine.a, a, sizeof mine.a);
-  std::memcpy(mine.b, b, sizeof mine.b);
-  emulate_mma(c, mine, 16, [](const auto& of, bool left, int line, int k) {
-    const Bf16Fragment f = of(4 * (line % 8) + k % 8 / 2);
-    return to_float(left ? f.a[2 * (k / 8) + line / 8][k % 2] : f.b[k / 8][k % 2]);
-  });
-}
-#else
-__device__ __forceinline__ float to_tf32(float x) {
-  std::uint32_t bits;
-  asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(x));
-  return __uint_as_float(bits);
-}
-__device__ __forceinline__ void mma(float* c, const float* a, const float* b) {   // factors in tf32
-  asm volatile(
-      "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
-      : "r"(__float_as_uint(a[0])), "r"(__float_as_uint(a[1])), "r"(__float_as_uint(a[2])), "r"(__float_as_uint(a[3])),
-        "r"(__float_as_uint(b[0])), "r"(__float_as_uint(b[1])));
-}
-__device__ __forceinline__ void mma(float* c, const std::uint32_t* a, const std::uint32_t* b) {
-  asm volatile(
-      "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
-}
-#endif
-
 /// Distance of two lines in shared memory: the fragments' loads then touch all banks once.
 template <class E>
 inline constexpr int kLine = std::is_same_v<E, float> ? 20 : 24;
 
 /// c (+)= the 16 deep product of this warp's 16 lines of a with all 8*NT lines of b.
-template <class E, Math M, int NT>
+template <class E, Precision M, int NT>
 __device__ __forceinline__ void multiply_tile(const E* a, const E* b, float (*c)[4]) {
   const int lane = static_cast<int>(threadIdx.x % 32), g = lane / 4, t = lane % 4;
   const E *a0 = a + g * kLine<E>, *a1 = a0 + 8 * kLine<E>;
-  if constexpr (M == Math::bf16) {
+  if constexpr (M == Precision::bf16) {
     const auto pair = [](const E* from) {   // of neighbours, aligned
       std::uint32_t word;
       memcpy(&word, from, sizeof word);
@@ -163,7 +82,7 @@ __device__ __forceinline__ void multiply_tile(const E* a, const E* b, float (*c)
       const std::uint32_t right[2] = {pair(line), pair(line + 8)};
       mma(c[n], left, right);
     }
-  } else if constexpr (M == Math::tf32) {
+  } else if constexpr (M == Precision::tf32) {
     for (int k = t; k < kProductDepth; k += 8) {
       const float left[4] = {a0[k], a1[k], a0[k + 4], a1[k + 4]};
       #pragma unroll
@@ -207,12 +126,12 @@ struct Carried {
       element[e] = line < last_line && k < last_k ? from[line * line_stride + k * depth_stride] : from_float<E>(0.0f);
     }
   }
-  template <Math M>
+  template <Precision M>
   __device__ __forceinline__ void store(E* to, std::int64_t depth_stride, int lines) const {
     for (int e = 0; e < Count; ++e) {
       int line, k;
       place(e, lines, depth_stride == 1, &line, &k);
-      if constexpr (M == Math::tf32) to[line * kLine<E> + k] = to_tf32(element[e]);   // once, here
+      if constexpr (M == Precision::tf32) to[line * kLine<E> + k] = round_to_tf32(element[e]);   // once, here
       else to[line * kLine<E> + k] = element[e];
     }
   }
@@ -235,7 +154,7 @@ __device__ __forceinline__ void finish_element(const Product<E>& p, int m, int n
   if (p.y32 != nullptr) p.y32[slice_offset + at] = value;
 }
 
-template <class E, Math M, int NT, class Group>
+template <class E, Precision M, int NT, class Group>
 __global__ void __launch_bounds__(kProductThreads) product_kernel(Group group, int slices) {
   constexpr int kColumns = 8 * NT;
   const auto& p = group.at(static_cast<int>(blockIdx.z) / slices);
@@ -245,7 +164,7 @@ __global__ void __launch_bounds__(kProductThreads) product_kernel(Group group, i
   const int share = ((p.depth + p.slices - 1) / p.slices + kProductDepth - 1) / kProductDepth * kProductDepth;
   const int first_k = slice * share, last_k = first_k + share < p.depth ? first_k + share : p.depth;
 
-  MOLGRAPH_SHARED_MEMORY(memory);
+  unsigned char* memory = shared_memory();
   E *a = reinterpret_cast<E*>(memory), *b = a + kProductRows * kLine<E>;
   Carried<E, kProductRows * kProductDepth / kProductThreads> next_a;
   Carried<E, kColumns * kProductDepth / kProductThreads> next_b;
@@ -279,7 +198,7 @@ __global__ void __launch_bounds__(kProductThreads) product_kernel(Group group, i
     p.row_sums[slice * p.slice_stride + first_row + threadIdx.x] = row_sum;
 }
 
-template <class E, Math M, int NT, class Group>
+template <class E, Precision M, int NT, class Group>
 void launch_products(Stream stream, const Group& group, int count) {
   dim3 grid(1, 1, 1);
   int slices = 1;
@@ -295,24 +214,24 @@ void launch_products(Stream stream, const Group& group, int count) {
 
 /// `count` independent products, as many as the group holds, in one launch.
 template <class E, class Group>
-void multiply(Stream stream, Math math, const Group& group, int count) {
+void multiply(Stream stream, Precision precision, const Group& group, int count) {
   bool eighty = true;   // columns in tens of eights waste less where the width is 80, 160, 240
   for (int k = 0; k < count; ++k) eighty = eighty && group.at(k).columns % 80 == 0;
-  const auto run = [&]<Math M>() {
+  const auto run = [&]<Precision M>() {
     eighty ? launch_products<E, M, 10>(stream, group, count) : launch_products<E, M, 8>(stream, group, count);
   };
   if constexpr (std::is_same_v<E, float>) {
-    math == Math::fp32 ? run.template operator()<Math::fp32>() : run.template operator()<Math::tf32>();
+    precision == Precision::fp32 ? run.template operator()<Precision::fp32>() : run.template operator()<Precision::tf32>();
   } else {
-    run.template operator()<Math::bf16>();
+    run.template operator()<Precision::bf16>();
   }
 }
 template <class E>
-void multiply(Stream stream, Math math, const Product<E>& product) {
-  multiply<E>(stream, math, ProductGroup<E>{{product}}, 1);
+void multiply(Stream stream, Precision precision, const Product<E>& product) {
+  multiply<E>(stream, precision, ProductGroup<E>{{product}}, 1);
 }
 
-// --- wide products: the library's, and what follows them in a pass of its own ---
+// --- what follows a wide product, which the library computed, in a pass of its own ---
 
 inline constexpr int kFinishThreads = 256;
 
@@ -325,8 +244,7 @@ __global__ void __launch_bounds__(kFinishThreads) finish_kernel(Product<E> p, co
 /// Sums of a over the depth, for 32 of its rows: eight warps take every eighth part of the depth, and are added in order.
 template <class E>
 __global__ void __launch_bounds__(kFinishThreads) row_sums_kernel(Product<E> p) {
-  MOLGRAPH_SHARED_MEMORY(memory);
-  auto* sums = reinterpret_cast<float*>(memory);
+  auto* sums = reinterpret_cast<float*>(shared_memory());
   const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32), m = static_cast<int>(blockIdx.x) * 32 + lane;
   float sum = 0;
   for (int k = warp; m < p.rows && k < p.depth; k += kFinishThreads / 32) sum += to_float(p.a[m * p.a_row + k * p.a_depth]);
@@ -338,48 +256,4 @@ __global__ void __launch_bounds__(kFinishThreads) row_sums_kernel(Product<E> p) 
   p.row_sums[m] = total;
 }
 
-/// Products by the kernels here, or by the library where they are wide.
-template <class E>
-class Products {
- public:
-  Products(Stream stream, Math math) : stream_(stream), math_(math), library_(math) {}
-  void operator()(const Product<E>& product) {
-    if (!by_library(product)) multiply(stream_, math_, product);
-  }
-  /// All together, by the kernels here.
-  void operator()(WeightGradients<E> group, const std::vector<typename WeightGradients<E>::One>& all) const {
-    constexpr std::size_t kEach = WeightGradients<E>::kPerLaunch;
-    for (std::size_t first = 0; first < all.size(); first += kEach) {
-      const std::size_t count = std::min(kEach, all.size() - first);
-      std::copy_n(all.begin() + static_cast<std::ptrdiff_t>(first), count, group.of);
-      multiply<E>(stream_, math_, group, static_cast<int>(count));
-    }
-  }
-
-  /// Below that a product is over before the library's tiles are full.
-  static constexpr int kWide = 256;
-  /// Can LayerNorms of this width be part of a product?
-  static bool has_whole_rows(int width) { return width <= (width % 80 == 0 ? 80 : 64); }
-
- private:
-  bool by_library(const Product<E>& p) {
-    if (p.columns < kWide || p.rows < kWide || p.depth < kWide || p.slices > 1) return false;
-    const bool plain = p.y == nullptr && p.bias == nullptr && !p.gelu && p.slope == nullptr && p.factor == nullptr;
-    float* raw = plain ? p.y32 : raw_.sized(static_cast<std::size_t>(p.rows) * static_cast<std::size_t>(p.columns));
-    const LibraryProduct task{.a = p.a, .b = p.b, .a_row = p.a_row, .a_depth = p.a_depth, .b_column = p.b_column, .b_depth = p.b_depth,
-                              .rows = p.rows, .columns = p.columns, .depth = p.depth, .y = raw};
-    if (!library_.multiply(stream_, task)) return false;
-    if (!plain)
-      launch(stream_, finish_kernel<E>, blocks_for(static_cast<std::int64_t>(p.rows) * p.columns, kFinishThreads), kFinishThreads, 0, p, raw);
-    if (p.row_sums != nullptr)
-      launch(stream_, row_sums_kernel<E>, blocks_for(p.rows, 32), kFinishThreads, kFinishThreads * sizeof(float), p);
-    return true;
-  }
-
-  Stream stream_;
-  Math math_;
-  ProductLibrary library_;
-  Array<float> raw_;
-};
-
-}  // namespace molgraph::MOLGRAPH_CUDA
+}  // namespace molgraph::cuda

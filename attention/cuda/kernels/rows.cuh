@@ -3,12 +3,11 @@
 #pragma once
 
 #include <algorithm>
-#include <vector>
 
 #include "attention/cuda/kernels/device.cuh"
 #include "attention/spec/options.hpp"
 
-namespace molgraph::MOLGRAPH_CUDA {
+namespace molgraph::cuda {
 
 inline constexpr int kRowThreads = 256;
 inline constexpr int kRowsPerBlock = kRowThreads / 32;
@@ -83,8 +82,7 @@ inline int norm_parts(int rows) { return static_cast<int>(std::min(blocks_for(ro
 // A block has consecutive rows, a warp every eighth of them.
 template <class E>
 __global__ void __launch_bounds__(kRowThreads) norm_gradient_kernel(NormGradient<E> p) {
-  MOLGRAPH_SHARED_MEMORY(memory);
-  auto* sums = reinterpret_cast<float*>(memory);   // [warps, 2, width]
+  auto* sums = reinterpret_cast<float*>(shared_memory());   // [warps, 2, width]
   const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);
   const int parts = static_cast<int>(gridDim.x), share = (p.rows + parts - 1) / parts, first = static_cast<int>(blockIdx.x) * share;
   const int last = first + share < p.rows ? first + share : p.rows;
@@ -137,8 +135,7 @@ struct NormColumns {
 };
 // Block (channels, of which gradient, norm): a warp takes every eighth part, then the warps' sums are added in order.
 __global__ void __launch_bounds__(kRowThreads) norm_columns_kernel(NormColumns p) {
-  MOLGRAPH_SHARED_MEMORY(memory);
-  auto* sums = reinterpret_cast<float*>(memory);   // [warps, 32]
+  auto* sums = reinterpret_cast<float*>(shared_memory());   // [warps, 32]
   const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);
   const int c = static_cast<int>(blockIdx.x) * 32 + lane;
   const float* from = p.from + (static_cast<std::int64_t>(blockIdx.z) * p.parts * 2 + blockIdx.y) * p.width;
@@ -151,38 +148,6 @@ __global__ void __launch_bounds__(kRowThreads) norm_columns_kernel(NormColumns p
   for (int w = 0; w < kRowsPerBlock; ++w) total += sums[w * 32 + lane];
   (blockIdx.y == 0 ? p.to[blockIdx.z].dweight : p.to[blockIdx.z].dbias)[c] = total;
 }
-
-/// The gradients of the weights and biases of LayerNorms, which are added up together at the end.
-class NormSums {
- public:
-  explicit NormSums(Stream stream) : stream_(stream) {}
-  void begin(std::size_t norms, int parts, int width) {
-    parts_of_each_ = parts, width_ = width;
-    (void)parts_.sized(norms * size());
-    to_.clear();
-  }
-  /// Where the next norm's parts go.
-  float* next(float* dweight, float* dbias) {
-    to_.push_back({dweight, dbias});
-    return parts_.data() + (to_.size() - 1) * size();
-  }
-  void run() {
-    for (std::size_t first = 0; first < to_.size(); first += NormColumns::kPerLaunch) {
-      const std::size_t count = std::min(to_.size() - first, std::size_t{NormColumns::kPerLaunch});
-      NormColumns p{.width = width_, .parts = parts_of_each_, .from = parts_.data() + first * size()};
-      std::copy_n(to_.begin() + static_cast<std::ptrdiff_t>(first), count, p.to);
-      launch(stream_, norm_columns_kernel, dim3(blocks_for(width_, 32), 2, static_cast<unsigned>(count)), kRowThreads,
-             kRowThreads * sizeof(float), p);
-    }
-  }
-
- private:
-  std::size_t size() const { return 2 * static_cast<std::size_t>(parts_of_each_) * static_cast<std::size_t>(width_); }
-  Stream stream_;
-  int parts_of_each_ = 0, width_ = 0;
-  Array<float> parts_;
-  std::vector<NormColumns::To> to_;
-};
 
 /// out = drop(x), rounded; [rows, width].
 template <class E>
@@ -217,6 +182,11 @@ inline void add(Stream stream, const float* from, float* to, std::int64_t count)
   launch(stream, add_kernel, blocks_for(count, kRowThreads), kRowThreads, 0, from, to, count);
 }
 
+__global__ void __launch_bounds__(kRowThreads) multiply_kernel(const float* factor, float* x, std::int64_t count) {
+  const std::int64_t at = static_cast<std::int64_t>(blockIdx.x) * kRowThreads + threadIdx.x;
+  if (at < count) x[at] *= factor[at];
+}
+
 template <class E>
 __global__ void __launch_bounds__(kRowThreads) round_kernel(const float* from, E* to, std::int64_t count) {
   const std::int64_t at = static_cast<std::int64_t>(blockIdx.x) * kRowThreads + threadIdx.x;
@@ -238,4 +208,4 @@ __global__ void __launch_bounds__(kRowThreads) virtual_rows_kernel(const Molecul
   }
 }
 
-}  // namespace molgraph::MOLGRAPH_CUDA
+}  // namespace molgraph::cuda

@@ -3,8 +3,9 @@
 #include <algorithm>
 
 #include "attention/spec/node_positions.hpp"
+#include "attention/spec/terms.hpp"
 
-namespace molgraph::MOLGRAPH_CUDA {
+namespace molgraph::cuda {
 namespace {
 
 // Molecules up to so many tokens share a launch, which has memory for the largest of them.
@@ -20,8 +21,11 @@ bool paths_of(const MoleculeArrays& molecules) { return !molecules.distance.empt
 void MoleculeArrays::append(const GraphBatch& batch, const ModelPlan& plan) {
   const ClassRule& rule = plan.classes;
   const EncoderOptions& o = plan.encoder;
-  const bool edges = o.terms.edge_query || o.terms.edge_key || o.terms.edge_value;
-  const bool paths = plan.path_hops > 0 || (o.gate.enabled && o.gate.path_hops > 0);
+  const std::vector<RelationTable> tables = relation_tables(o);
+  const bool edges = std::any_of(tables.begin(), tables.end(), [](const RelationTable& t) { return t.row == RelationTable::Row::edge; });
+  const std::vector<PairTerm> terms = pair_terms(plan);
+  const auto has = [&](PairTerm::Kind kind) { return std::any_of(terms.begin(), terms.end(), [&](const PairTerm& t) { return t.kind == kind; }); };
+  const bool paths = has(PairTerm::Kind::path), walks_wanted = has(PairTerm::Kind::absolute);
   const auto columns = static_cast<std::size_t>(feature_shape(batch.features).atom_columns);
   // Numbers of the relations met in the molecule at hand; kNone16 = not met.
   constexpr std::uint16_t kNone16 = 0xFFFF;
@@ -48,7 +52,7 @@ void MoleculeArrays::append(const GraphBatch& batch, const ModelPlan& plan) {
         std::uint16_t& known = number[topology_class * edge_classes + edge_class];
         if (known == kNone16) {
           known = static_cast<std::uint16_t>(entry.relations++);
-          classes.push_back(topology_class + (edge_class << 16));
+          classes.push_back(relation_word(topology_class, edge_class));
         }
         relation.push_back(known);
         if (rule.forbidden_distance > 0) forbidden.push_back(rule.forbidden(qi, kj, raw));
@@ -57,7 +61,7 @@ void MoleculeArrays::append(const GraphBatch& batch, const ModelPlan& plan) {
         if (raw != kUnreachable && raw != kVirtual) entry.longest = std::max<std::int32_t>(entry.longest, raw);
       }
     for (auto of = classes.begin() + entry.relation_at; of != classes.end(); ++of)
-      number[(*of & 0xFFFF) * edge_classes + (*of >> 16)] = kNone16;
+      number[topology_of(*of) * edge_classes + edge_of(*of)] = kNone16;
     for (std::size_t j = 1; paths && j < n; ++j) {
       for (std::size_t u = 1; u < n; ++u) {
         if (edge[u * n + j] >= kNoEdge) continue;
@@ -74,7 +78,7 @@ void MoleculeArrays::append(const GraphBatch& batch, const ModelPlan& plan) {
       to.insert(to.end(), rows.begin(), rows.end());
     };
     if (o.position != NodePosition::none) append_positions(o.position, positions);
-    if (o.terms.absolute_bias) append_positions(NodePosition::random_walk, walks);
+    if (walks_wanted) append_positions(NodePosition::random_walk, walks);
     entries.push_back(entry);
   }
 }
@@ -229,4 +233,4 @@ void BatchPlaces::upload(const ResidentMolecules& set, std::span<const std::int6
   number = static_cast<const std::int32_t*>(at(number_at));
 }
 
-}  // namespace molgraph::MOLGRAPH_CUDA
+}  // namespace molgraph::cuda

@@ -5,13 +5,12 @@
 #include <memory>
 
 #include "attention/cuda/memory.hpp"
-#include "attention/cuda/precision.hpp"
 
-namespace molgraph::MOLGRAPH_CUDA {
+namespace molgraph::cuda {
 
 /// y [rows, columns] = a b, float32, as Product has it: of a's two strides and of b's one is 1.
 struct LibraryProduct {
-  const void *a = nullptr, *b = nullptr;   ///< float, or Bf16 with Math::bf16
+  const void *a = nullptr, *b = nullptr;   ///< float, or Bf16 with Precision::bf16
   std::int64_t a_row = 0, a_depth = 1, b_column = 0, b_depth = 1;
   int rows = 0, columns = 0, depth = 0;
   float* y = nullptr;
@@ -19,7 +18,7 @@ struct LibraryProduct {
 
 class ProductLibrary {
  public:
-  explicit ProductLibrary(Math math);
+  explicit ProductLibrary(Precision precision);
   ~ProductLibrary();
   /// False: the library is not there or does not know the shape, and nothing was done.
   bool multiply(Stream stream, const LibraryProduct& product);
@@ -29,4 +28,4 @@ class ProductLibrary {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace molgraph::MOLGRAPH_CUDA
+}  // namespace molgraph::cuda

@@ -1,53 +1,19 @@
-#include "attention/cuda/library_product.hpp"
+#include "attention/cuda/gpu/library_product.hpp"
 
-#include <string>
-
-#include "attention/cuda/kernels/device.cuh"
-
-#ifndef MOLGRAPH_CUDA_EMULATED
 #include <cublasLt.h>
 #include <dlfcn.h>
 
 #include <algorithm>
 #include <array>
 #include <map>
-#endif
+#include <string>
 
-namespace molgraph::MOLGRAPH_CUDA {
+#include "attention/cuda/profile.hpp"
+
+namespace molgraph::cuda {
 namespace {
 
 constexpr const char* kCall = "cublasLtMatmul";   // its name in a profile
-
-}  // namespace
-
-#ifdef MOLGRAPH_CUDA_EMULATED
-
-struct ProductLibrary::State {
-  bool bf16;
-};
-ProductLibrary::ProductLibrary(Math math) : state_(new State{math == Math::bf16}) {}
-ProductLibrary::~ProductLibrary() = default;
-
-bool ProductLibrary::multiply(Stream stream, const LibraryProduct& product) {
-  const LaunchClock clock(stream, kCall);
-  emulator::enqueue([p = product, bf16 = state_->bf16] {
-    const auto element = [&](const void* x, std::int64_t at) {
-      return bf16 ? to_float(static_cast<const Bf16*>(x)[at]) : static_cast<const float*>(x)[at];
-    };
-    for (int m = 0; m < p.rows; ++m)
-      for (int n = 0; n < p.columns; ++n) {
-        float sum = 0;
-        for (int k = 0; k < p.depth; ++k) sum += element(p.a, m * p.a_row + k * p.a_depth) * element(p.b, n * p.b_column + k * p.b_depth);
-        p.y[static_cast<std::int64_t>(m) * p.columns + n] = sum;
-      }
-  });
-  return true;
-}
-
-#else
-
-namespace {
-
 constexpr std::size_t kWorkspace = std::size_t{32} << 20;
 
 /// The library's functions.
@@ -117,7 +83,7 @@ struct Plan {
 }  // namespace
 
 struct ProductLibrary::State {
-  Math math;
+  Precision precision;
   cublasLtHandle_t handle = nullptr;
   Array<char> workspace;
   /// By rows, columns, depth, the strides, alignments of a, b and y.
@@ -136,8 +102,8 @@ struct ProductLibrary::State {
   // The library counts columns first: there, y^T [columns, rows] = b^T a^T, and the memory stays as it is.
   Plan make_plan(const LibraryProduct& p) {
     const Functions& f = functions();
-    const cudaDataType_t type = math == Math::bf16 ? CUDA_R_16BF : CUDA_R_32F;
-    const cublasComputeType_t compute = math == Math::tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
+    const cudaDataType_t type = precision == Precision::bf16 ? CUDA_R_16BF : CUDA_R_32F;
+    const cublasComputeType_t compute = precision == Precision::tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
     const cublasOperation_t first_op = p.b_depth == 1 ? CUBLAS_OP_T : CUBLAS_OP_N, second_op = p.a_depth == 1 ? CUBLAS_OP_N : CUBLAS_OP_T;
     const auto rows = static_cast<std::uint64_t>(p.rows), columns = static_cast<std::uint64_t>(p.columns), depth = static_cast<std::uint64_t>(p.depth);
     Plan plan;
@@ -181,7 +147,7 @@ bool own_kernels(const std::string& reason) {
 
 }  // namespace
 
-ProductLibrary::ProductLibrary(Math math) : state_(new State{math}) {}
+ProductLibrary::ProductLibrary(Precision precision) : state_(new State{precision}) {}
 ProductLibrary::~ProductLibrary() = default;
 
 bool ProductLibrary::multiply(Stream stream, const LibraryProduct& p) {
@@ -207,6 +173,4 @@ bool ProductLibrary::multiply(Stream stream, const LibraryProduct& p) {
   return status == CUBLAS_STATUS_SUCCESS || own_kernels("cublasLtMatmul of " + shape() + " failed with status " + std::to_string(status));
 }
 
-#endif
-
-}  // namespace molgraph::MOLGRAPH_CUDA
+}  // namespace molgraph::cuda

@@ -11,13 +11,13 @@
 
 #include "attention/cuda/border.hpp"
 #include "attention/cuda/kernels/loss.cuh"
-#include "attention/cuda/model.hpp"
-#include "attention/cuda/molecules.hpp"
 #include "attention/cuda/kernels/optimizer.cuh"
+#include "attention/cuda/molecules.hpp"
 #include "attention/cuda/parameters.hpp"
+#include "attention/cuda/profile.hpp"
 #include "attention/spec/plan_check.hpp"
 
-namespace molgraph::MOLGRAPH_CUDA {
+namespace molgraph::cuda {
 
 // Gradients are summed in so many parts, or fewer where the parameters are many.
 inline constexpr int kSlices = 8;
@@ -25,24 +25,26 @@ inline constexpr std::int64_t kSliceFloats = std::int64_t{1} << 23;
 // Batches of training are filled up to these steps, so that few recordings serve all of them.
 inline constexpr FillUp kTrainingFill{.rows = 128, .relations = 512, .pairs = 8192, .molecules = 32};
 
+inline const ModelPlan& checked(const ModelPlan& plan) {
+  check_plan(plan);
+  return plan;
+}
+
 /// What does not depend on the type of the products' factors.
-class Engine : public Model {
+class DeviceModel : public Engine, public ResidentTraining {
  public:
-  Engine(const ModelPlan& plan, int number) : plan_(plan), parameters_(plan), number_(number) {
+  DeviceModel(const ModelPlan& plan, int number) : plan_(checked(plan)), parameters_(plan), number_(number) {
     if (const std::string reason = why_unusable(number); !reason.empty()) throw DeviceError(reason);
     use_device(number);
     stream_ = make_stream();
     const auto size = static_cast<std::size_t>(parameters_.size());
     clear(weights_.sized(size), size * sizeof(float), stream_);
     slices_ = static_cast<int>(std::clamp<std::int64_t>(kSliceFloats / parameters_.size(), 1, kSlices));
-    std::vector<std::int32_t> bond_rows;
-    for (const auto& rows : rows_of_bond_ids(plan.features)) bond_rows.insert(bond_rows.end(), rows.begin(), rows.end());
-    bond_rows_.upload(bond_rows, stream_);
   }
-  ~Engine() override { destroy_stream(stream_); }
+  ~DeviceModel() override { destroy_stream(stream_); }
 
-  Engine(const Engine&) = delete;
-  Engine& operator=(const Engine&) = delete;
+  DeviceModel(const DeviceModel&) = delete;
+  DeviceModel& operator=(const DeviceModel&) = delete;
 
   /// Makes what is derived from the weights: rounded copies, tables of paths and classes.
   virtual void derive() = 0;
@@ -52,33 +54,45 @@ class Engine : public Model {
   /// From dscaled [B, outputs] to the partial gradients; returns the node input's [rows, C].
   virtual const float* backward(const float* dscaled) = 0;
 
-  void assign(const TensorLookup& tensors) override {
+  std::size_t outputs() const override { return static_cast<std::size_t>(plan_.outputs); }
+  PackOptions pack_options() const override {
+    PackOptions options = plan_.pack;
+    options.paths = false;   // the device finds them itself
+    return options;
+  }
+  std::int64_t pairs_per_call() const override { return std::int64_t{1} << 20; }
+  ResidentTraining* resident() override { return this; }
+
+  /// Prediction and training need the same.
+  void assign(const TensorLookup& tensors, bool) override {
     check_tensors(parameters_, tensors);
     copy_in(tensors, weights_.data());
+    assigned_ = true;
     derived_ = false;
   }
   void read(const GradientLookup& tensors) const override { copy_out(weights_.data(), tensors); }
   /// Tensors by name to or from a flat array.
   void copy_in(const TensorLookup& tensors, float* to) const {
     use_device(number_);
-    for (const Parameters::Tensor& t : parameters_.tensors())
-      if (const float* from = tensors(t.name); from != nullptr)
+    for (const Parameters::Placed& t : parameters_)
+      if (const float* from = tensors(t.spec->name); from != nullptr)
         copy_to_device(to + t.offset, from, static_cast<std::size_t>(t.size) * sizeof(float), stream_);
     synchronize(stream_);
   }
   void copy_out(const float* from, const GradientLookup& tensors) const {
     use_device(number_);
-    for (const Parameters::Tensor& t : parameters_.tensors())
-      if (float* to = tensors(t.name); to != nullptr) copy_to_host(to, from + t.offset, static_cast<std::size_t>(t.size) * sizeof(float), stream_);
+    for (const Parameters::Placed& t : parameters_)
+      if (float* to = tensors(t.spec->name); to != nullptr) copy_to_host(to, from + t.offset, static_cast<std::size_t>(t.size) * sizeof(float), stream_);
   }
 
   void refresh() {
+    if (!assigned_) throw std::invalid_argument("the engine was given no weights");
     use_device(number_);   // which device is meant is a thread's own matter
     if (!derived_) derive();
     derived_ = true;
   }
   MoleculeArrays arrays_of(const GraphBatch& batch) const {
-    check_batch(batch, plan_, false);   // the device finds paths itself
+    check_batch(batch, plan_, false);
     MoleculeArrays arrays;
     arrays.append(batch, plan_);
     return arrays;
@@ -90,9 +104,7 @@ class Engine : public Model {
     std::iota(numbers.begin(), numbers.end(), std::int64_t{0});
     places_.upload(transient_, numbers, {}, {.draws = key_of(random)}, stream_);
   }
-  static DrawKey key_of(const RandomMode& random) {
-    return {{static_cast<std::uint32_t>(random.seed), static_cast<std::uint32_t>(random.seed >> 32)}, random.step, random.ascent};
-  }
+  static DrawKey key_of(const RandomMode& random) { return draw_key(random.seed, random.step, random.ascent); }
   std::size_t tokens() const {
     std::size_t sum = 0;
     for (const MoleculeArrays::Entry& e : transient_.entries()) sum += static_cast<std::size_t>(e.tokens);
@@ -128,8 +140,8 @@ class Engine : public Model {
     sum_slices(nullptr, nullptr);
     std::vector<float> flat(static_cast<std::size_t>(parameters_.size()));
     copy_to_host(flat.data(), gradient_.data(), flat.size() * sizeof(float), stream_);
-    for (const Parameters::Tensor& t : parameters_.tensors())
-      if (float* to = gradients(t.name); to != nullptr)
+    for (const Parameters::Placed& t : parameters_)
+      if (float* to = gradients(t.spec->name); to != nullptr)
         for (std::int64_t i = 0; i < t.size; ++i) to[i] += flat[static_cast<std::size_t>(t.offset + i)];
   }
 
@@ -163,7 +175,7 @@ class Engine : public Model {
     if (streams_) set_.stream_in(waiting_, numbers, stream_);
     places_.upload(set_, numbers, kTrainingFill, of_step, stream_);
   }
-  void start_training(const TrainingOptions& options, std::int64_t updates, const TrainingStateSource& state) override;
+  void start_training(const UpdateOptions& options, std::int64_t updates, const UpdateStateSource& state) override;
   void step(std::span<const std::int64_t> numbers, std::uint32_t update, double learning_rate, std::int64_t targets) override;
   std::vector<KernelTime> profile_step(std::span<const std::int64_t> numbers) override {
     prepare_step(numbers, 0, 0.0, 0);
@@ -171,7 +183,7 @@ class Engine : public Model {
     return profile(stream_, [this] { update_on_device(); });
   }
   LossTotal take_losses() override;
-  void read_state(const TrainingState& to) const override {
+  void read_state(const UpdateState& to) const override {
     if (to.mean) copy_out(mean_.data(), to.mean);
     if (to.square) copy_out(square_.data(), to.square);
     if (to.average && options_.average > 0) copy_out(average_.data(), to.average);
@@ -183,7 +195,6 @@ class Engine : public Model {
     derived_ = false;
   }
 
-  std::size_t outputs() const override { return static_cast<std::size_t>(plan_.outputs); }
   std::int64_t blocks() const { return blocks_for(parameters_.size(), kUpdateBlock); }
   Update update_of(const std::uint8_t* kind, double* squares) {
     const auto size = static_cast<std::size_t>(parameters_.size());
@@ -209,9 +220,9 @@ class Engine : public Model {
   Stream stream_ = nullptr;
   std::mutex turn_;   ///< of a thread in predict()
   int slices_ = 1;
+  bool assigned_ = false;
   bool derived_ = false;   ///< derive() was called since the weights changed
   Array<float> weights_, partial_, gradient_, perturbation_, dscaled_;
-  Array<std::int32_t> bond_rows_;
   ResidentMolecules transient_, set_;
   BatchPlaces places_;
   MoleculeArrays waiting_;   ///< for upload_molecules(), or from batch to batch
@@ -221,7 +232,7 @@ class Engine : public Model {
   // training
   /// Everything that arguments of an update's launches depend on, beside pointers.
   using Likeness = std::tuple<int, int, std::int64_t, std::int64_t, std::vector<BatchPlaces::Class>>;
-  TrainingOptions options_;
+  UpdateOptions options_;
   std::int64_t updates_ = 0;
   Array<float> mean_, square_, average_, target_, shift_, scale_, slope_;
   Array<std::uint8_t> kind_;
@@ -233,7 +244,7 @@ class Engine : public Model {
 
 // --- training on resident molecules ---
 
-inline void Engine::start_training(const TrainingOptions& options, std::int64_t updates, const TrainingStateSource& state) {
+inline void DeviceModel::start_training(const UpdateOptions& options, std::int64_t updates, const UpdateStateSource& state) {
   use_device(number_);
   check_training(options, outputs(), uploaded_);
   recordings_.clear();   // they hold the last training's loss, targets and average
@@ -244,8 +255,8 @@ inline void Engine::start_training(const TrainingOptions& options, std::int64_t 
   updates_ = updates;
   const auto size = static_cast<std::size_t>(parameters_.size());
   std::vector<std::uint8_t> kind(size, 0);
-  for (const Parameters::Tensor& t : parameters_.tensors()) {
-    const bool frozen = options.frozen && options.frozen(t.name), exempt = options.decay_exempt && options.decay_exempt(t.name);
+  for (const Parameters::Placed& t : parameters_) {
+    const bool frozen = options.frozen && options.frozen(t.spec->name), exempt = options.decay_exempt && options.decay_exempt(t.spec->name);
     std::fill_n(kind.begin() + t.offset, t.size, static_cast<std::uint8_t>(frozen ? 0 : exempt ? 1 : 2));
   }
   kind_.upload(kind, stream_);
@@ -266,13 +277,13 @@ inline void Engine::start_training(const TrainingOptions& options, std::int64_t 
   synchronize(stream_);
 }
 
-inline void Engine::gradients_on_device() {
+inline void DeviceModel::gradients_on_device() {
   derive();
   const bool any = places_.molecules > 0;   // a process may have no part of a batch
   const float* scaled = any ? forward(set_, places_, &places_.step->draws, nullptr, true) : nullptr;
   const auto values = static_cast<std::size_t>(places_.molecules) * outputs();
   launch(stream_, loss_kernel, 1u, kLossThreads, kLossThreads * sizeof(double),
-         LossTask{.kind = options_.loss, .molecules = places_.molecules, .targets = options_.targets, .outputs = plan_.outputs, .scaled = scaled,
+         LossTask{.loss = options_.loss, .molecules = places_.molecules, .targets = options_.targets, .outputs = plan_.outputs, .scaled = scaled,
                   .target = target_.data(), .shift = shift_.data(), .scale = scale_.data(), .chosen = places_.number,
                   .slope = slope_.sized(values), .total = total_.data(), .present = present_.data(), .numbers = places_.step});
   if (any) {
@@ -283,35 +294,31 @@ inline void Engine::gradients_on_device() {
   }
 }
 
-inline void Engine::weights_on_device() {
+inline void DeviceModel::weights_on_device() {
   const Update update = update_of(kind_.data(), squares_.data());
   const int count = static_cast<int>(blocks());
   launch(stream_, clip_kernel, 1u, kUpdateThreads, kUpdateThreads * sizeof(double), update, count);
   launch(stream_, adamw_kernel, static_cast<unsigned>(count), kUpdateThreads, 0, update, count);
 }
 
-inline void Engine::prepare_step(std::span<const std::int64_t> numbers, std::uint32_t update, double learning_rate, std::int64_t targets) {
+inline void DeviceModel::prepare_step(std::span<const std::int64_t> numbers, std::uint32_t update, double learning_rate, std::int64_t targets) {
   if (kind_.data() == nullptr) throw std::logic_error("start_training() comes first");
   use_device(number_);
   ++updates_;
-  const StepNumbers of{.draws = key_of({true, options_.seed, update, 0}),
-                       .step = static_cast<float>(learning_rate / (1 - std::pow(kBeta1, static_cast<double>(updates_)))),
-                       .root = static_cast<float>(1 / std::sqrt(1 - std::pow(kBeta2, static_cast<double>(updates_)))),
-                       .decay = static_cast<float>(learning_rate * options_.weight_decay),
-                       .clip = static_cast<float>(options_.clip),
-                       .average = static_cast<float>(options_.average),
-                       .targets = static_cast<double>(targets)};
+  const StepNumbers of{.draws = draw_key(options_.seed, update, 0), .adam = adam_step(learning_rate, updates_),
+                       .keep = adam_keep(learning_rate, options_.weight_decay), .clip = options_.clip,
+                       .average = static_cast<float>(1 - options_.average), .targets = static_cast<double>(targets)};
   place(numbers, of);
 }
 
-inline void Engine::step(std::span<const std::int64_t> numbers, std::uint32_t update, double learning_rate, std::int64_t targets) {
+inline void DeviceModel::step(std::span<const std::int64_t> numbers, std::uint32_t update, double learning_rate, std::int64_t targets) {
   prepare_step(numbers, update, learning_rate, targets);
   // The first batch of a kind runs as it is and takes what memory it needs; the second is recorded.
   const Likeness likeness{places_.molecules, places_.rows, places_.relations, places_.pairs, places_.classes};
-  if (recorded_allocations_ != allocations()) {
+  if (recorded_allocations_ != allocations) {
     recordings_.clear();
     seen_.clear();
-    recorded_allocations_ = allocations();
+    recorded_allocations_ = allocations;
   }
   auto& recording = recordings_[likeness];
   const bool alone = !options_.sum_over_processes;
@@ -329,7 +336,7 @@ inline void Engine::step(std::span<const std::int64_t> numbers, std::uint32_t up
   derived_ = false;
 }
 
-inline LossTotal Engine::take_losses() {
+inline LossTotal DeviceModel::take_losses() {
   use_device(number_);
   double total[2] = {};
   copy_to_host(total, total_.data(), sizeof total, stream_);
@@ -337,4 +344,4 @@ inline LossTotal Engine::take_losses() {
   return {total[0], total[1]};
 }
 
-}  // namespace molgraph::MOLGRAPH_CUDA
+}  // namespace molgraph::cuda

@@ -1,0 +1,56 @@
+// Matrix products: by the kernels here, or by cublasLt where they are wide.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "attention/cuda/gpu/library_product.hpp"
+#include "attention/cuda/kernels/product.cuh"
+
+namespace molgraph::cuda {
+
+/// Products by the kernels here, or by the library where they are wide.
+template <class E>
+class Products {
+ public:
+  Products(Stream stream, Precision precision) : stream_(stream), precision_(precision), library_(precision) {}
+  void operator()(const Product<E>& product) {
+    if (!by_library(product)) multiply(stream_, precision_, product);
+  }
+  /// All together, by the kernels here.
+  void operator()(WeightGradients<E> group, const std::vector<typename WeightGradients<E>::One>& all) const {
+    constexpr std::size_t kEach = WeightGradients<E>::kPerLaunch;
+    for (std::size_t first = 0; first < all.size(); first += kEach) {
+      const std::size_t count = std::min(kEach, all.size() - first);
+      std::copy_n(all.begin() + static_cast<std::ptrdiff_t>(first), count, group.of);
+      multiply<E>(stream_, precision_, group, static_cast<int>(count));
+    }
+  }
+
+  /// Below that a product is over before the library's tiles are full.
+  static constexpr int kWide = 256;
+  /// Can LayerNorms of this width be part of a product?
+  static bool has_whole_rows(int width) { return width <= (width % 80 == 0 ? 80 : 64); }
+
+ private:
+  bool by_library(const Product<E>& p) {
+    if (p.columns < kWide || p.rows < kWide || p.depth < kWide || p.slices > 1) return false;
+    const bool plain = p.y == nullptr && p.bias == nullptr && !p.gelu && p.slope == nullptr && p.factor == nullptr;
+    float* raw = plain ? p.y32 : raw_.sized(static_cast<std::size_t>(p.rows) * static_cast<std::size_t>(p.columns));
+    const LibraryProduct task{.a = p.a, .b = p.b, .a_row = p.a_row, .a_depth = p.a_depth, .b_column = p.b_column, .b_depth = p.b_depth,
+                              .rows = p.rows, .columns = p.columns, .depth = p.depth, .y = raw};
+    if (!library_.multiply(stream_, task)) return false;
+    if (!plain)
+      launch(stream_, finish_kernel<E>, blocks_for(static_cast<std::int64_t>(p.rows) * p.columns, kFinishThreads), kFinishThreads, 0, p, raw);
+    if (p.row_sums != nullptr)
+      launch(stream_, row_sums_kernel<E>, blocks_for(p.rows, 32), kFinishThreads, kFinishThreads * sizeof(float), p);
+    return true;
+  }
+
+  Stream stream_;
+  Precision precision_;
+  ProductLibrary library_;
+  Array<float> raw_;
+};
+
+}  // namespace molgraph::cuda
