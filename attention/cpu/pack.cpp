@@ -8,9 +8,7 @@ void Pack::load(const GraphBatch& batch, std::size_t first_molecule, std::size_t
                 const EncoderShape& shape, const ClassRule& rule) {
   first = first_molecule;
   last = last_molecule;
-  const bool edges = shape.edges;
-  const std::size_t edge_classes = edges ? shape.edge_classes : 1;
-  if (number_.empty()) number_.assign(shape.topology_classes * edge_classes, -1);
+  if (!numbers_) numbers_.emplace(rule, shape.edges);
   tokens = static_cast<std::size_t>(batch.token_offset[last] - batch.token_offset[first]);
   pairs = static_cast<std::size_t>(batch.pair_offset[last] - batch.pair_offset[first]);
   molecules.resize(size());
@@ -19,7 +17,6 @@ void Pack::load(const GraphBatch& batch, std::size_t first_molecule, std::size_t
   const bool reverse = shape.options.key_term == KeyTerm::reverse;
   reversed.resize(reverse ? pairs : 0);
 
-  std::vector<std::size_t> used;
   for (std::size_t b = first; b < last; ++b) {
     MoleculeRelations& molecule = molecules[b - first];
     molecule.first_token = static_cast<std::size_t>(batch.token_offset[b] - batch.token_offset[first]);
@@ -32,23 +29,17 @@ void Pack::load(const GraphBatch& batch, std::size_t first_molecule, std::size_t
     const auto n = static_cast<std::int64_t>(molecule.tokens);
     std::uint16_t* out = relation.data() + molecule.first_pair;
     std::size_t p = 0;
-    used.clear();
     for (std::int64_t i = 0; i < n; ++i) {
       for (std::int64_t j = 0; j < n; ++j, ++p) {
-        const auto topology = static_cast<std::size_t>(rule.topology_class(i, j, raw_topology[p]));
-        const std::size_t edge = edges ? static_cast<std::size_t>(rule.edge_class(i, j, raw_edge[p])) : 0;
-        std::int32_t& number = number_[topology * edge_classes + edge];
-        if (number < 0) {
-          number = static_cast<std::int32_t>(molecule.count());
-          used.push_back(topology * edge_classes + edge);
-          molecule.topology.push_back(static_cast<std::uint16_t>(topology));
-          molecule.edge.push_back(static_cast<std::uint16_t>(edge));
-        }
-        out[p] = static_cast<std::uint16_t>(number);
+        out[p] = numbers_->of(rule, i, j, raw_topology[p], raw_edge[p]);
         if (!forbidden.empty()) forbidden[molecule.first_pair + p] = rule.forbidden(i, j, raw_topology[p]);
       }
     }
-    for (const std::size_t at : used) number_[at] = -1;
+    for (const std::uint32_t word : numbers_->met()) {
+      molecule.topology.push_back(static_cast<std::uint16_t>(topology_of(word)));
+      molecule.edge.push_back(static_cast<std::uint16_t>(edge_of(word)));
+    }
+    numbers_->clear();
     if (!reverse) continue;
     for (std::size_t i = 0; i < molecule.tokens; ++i)
       for (std::size_t j = 0; j < molecule.tokens; ++j)

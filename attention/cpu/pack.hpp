@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "featurize/graph/graph_batch.hpp"
@@ -30,7 +31,7 @@ struct Pack {
   std::size_t size() const { return last - first; }
 
  private:
-  std::vector<std::int32_t> number_;              ///< [T * E] of a class pair in the molecule at hand, -1 = none
+  std::optional<RelationNumbers> numbers_;        ///< of the molecule at hand
 };
 
 /// Molecules of each pack, [packs + 1] offsets: packs of about equally many tokens, `tokens` or fewer (but whole molecules),

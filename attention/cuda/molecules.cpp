@@ -27,10 +27,7 @@ void MoleculeArrays::append(const GraphBatch& batch, const ModelPlan& plan) {
   const auto has = [&](PairTerm::Kind kind) { return std::any_of(terms.begin(), terms.end(), [&](const PairTerm& t) { return t.kind == kind; }); };
   const bool paths = has(PairTerm::Kind::path), walks_wanted = has(PairTerm::Kind::absolute);
   const auto columns = static_cast<std::size_t>(feature_shape(batch.features).atom_columns);
-  // Numbers of the relations met in the molecule at hand; kNone16 = not met.
-  constexpr std::uint16_t kNone16 = 0xFFFF;
-  const std::uint32_t edge_classes = edges ? static_cast<std::uint32_t>(rule.edge.count()) : 1;
-  std::vector<std::uint16_t> number(static_cast<std::size_t>(rule.topology.count()) * edge_classes, kNone16);
+  RelationNumbers numbers(rule, edges);
   std::vector<double> rows;
   for (std::size_t b = 0; b < static_cast<std::size_t>(batch.size()); ++b) {
     const auto first_atom = static_cast<std::size_t>(batch.atom_offset[b]), last_atom = static_cast<std::size_t>(batch.atom_offset[b + 1]);
@@ -47,21 +44,15 @@ void MoleculeArrays::append(const GraphBatch& batch, const ModelPlan& plan) {
       for (std::size_t i = 0; i < n; ++i) {
         const auto qi = static_cast<std::int64_t>(i), kj = static_cast<std::int64_t>(j);
         const std::uint16_t raw = topology[i * n + j];
-        const auto topology_class = static_cast<std::uint32_t>(rule.topology_class(qi, kj, raw));
-        const std::uint32_t edge_class = edges ? static_cast<std::uint32_t>(rule.edge_class(qi, kj, edge[i * n + j])) : 0;
-        std::uint16_t& known = number[topology_class * edge_classes + edge_class];
-        if (known == kNone16) {
-          known = static_cast<std::uint16_t>(entry.relations++);
-          classes.push_back(relation_word(topology_class, edge_class));
-        }
-        relation.push_back(known);
+        relation.push_back(numbers.of(rule, qi, kj, raw, edge[i * n + j]));
         if (rule.forbidden_distance > 0) forbidden.push_back(rule.forbidden(qi, kj, raw));
         if (!paths) continue;
         distance.push_back(raw);
         if (raw != kUnreachable && raw != kVirtual) entry.longest = std::max<std::int32_t>(entry.longest, raw);
       }
-    for (auto of = classes.begin() + entry.relation_at; of != classes.end(); ++of)
-      number[topology_of(*of) * edge_classes + edge_of(*of)] = kNone16;
+    entry.relations = static_cast<std::int32_t>(numbers.met().size());
+    classes.insert(classes.end(), numbers.met().begin(), numbers.met().end());
+    numbers.clear();
     for (std::size_t j = 1; paths && j < n; ++j) {
       for (std::size_t u = 1; u < n; ++u) {
         if (edge[u * n + j] >= kNoEdge) continue;

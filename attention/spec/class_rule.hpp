@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "attention/spec/scalar.hpp"
 #include "featurize/graph/graph_batch.hpp"
 #include "featurize/graph/vocabulary.hpp"
 
@@ -41,5 +42,41 @@ struct ClassRule {
 inline ClassRule class_rule(Features features, int max_distance) {
   return {TopologyClasses{max_distance}, EdgeClasses{feature_shape(features).bond_ids}, {}, 0};
 }
+
+/// Numbers a molecule's relations, its distinct pairs of a topology and an edge class, from 0 in the order in which they are met.
+class RelationNumbers {
+ public:
+  RelationNumbers() = default;
+  /// `edges`: edge classes count too, else all are 0.
+  RelationNumbers(const ClassRule& rule, bool edges)
+      : edges_(edges), edge_classes_(edges ? static_cast<std::uint32_t>(rule.edge.count()) : 1),
+        number_(static_cast<std::size_t>(rule.topology.count()) * edge_classes_, kNotMet) {}
+
+  /// Of query token i and key token j with raw relations.
+  std::uint16_t of(const ClassRule& rule, std::int64_t i, std::int64_t j, std::uint16_t raw_topology, std::uint8_t raw_edge) {
+    const auto topology = static_cast<std::uint32_t>(rule.topology_class(i, j, raw_topology));
+    const std::uint32_t edge = edges_ ? static_cast<std::uint32_t>(rule.edge_class(i, j, raw_edge)) : 0;
+    std::uint16_t& number = number_[topology * edge_classes_ + edge];
+    if (number == kNotMet) {
+      number = static_cast<std::uint16_t>(met_.size());
+      met_.push_back(relation_word(topology, edge));
+    }
+    return number;
+  }
+  /// relation_word() of each number.
+  const std::vector<std::uint32_t>& met() const { return met_; }
+  /// Another molecule begins.
+  void clear() {
+    for (const std::uint32_t word : met_) number_[topology_of(word) * edge_classes_ + edge_of(word)] = kNotMet;
+    met_.clear();
+  }
+
+ private:
+  static constexpr std::uint16_t kNotMet = 0xFFFF;
+  bool edges_ = false;
+  std::uint32_t edge_classes_ = 1;
+  std::vector<std::uint16_t> number_;   ///< [T * E]
+  std::vector<std::uint32_t> met_;
+};
 
 }  // namespace molgraph
