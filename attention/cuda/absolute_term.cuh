@@ -4,7 +4,7 @@
 #include <string>
 
 #include "attention/cuda/kernels/absolute.cuh"
-#include "attention/cuda/pair_part.hpp"
+#include "attention/cuda/pair_term_part.hpp"
 #include "attention/cuda/products.cuh"
 #include "attention/cuda/table_gradients.cuh"
 #include "attention/cuda/token_rows.cuh"
@@ -12,9 +12,9 @@
 
 namespace molgraph::cuda {
 
-class AbsolutePart : public PairPart {
+class AbsoluteTerm : public PairTermPart {
  public:
-  AbsolutePart(const PairTerm& term, const ModelPlan& plan, const Parameters& parameters, Stream stream)
+  AbsoluteTerm(const PairTerm& term, const ModelPlan& plan, const Parameters& parameters, Stream stream)
       : stream_(stream), heads_(plan.encoder.heads), steps_(term.size) {
     static constexpr const char* kSides[] = {"query", "key"};
     for (int side = 0; side < 2; ++side) {

@@ -5,9 +5,9 @@
 
 namespace molgraph::cuda {
 
-class PairPart {
+class PairTermPart {
  public:
-  virtual ~PairPart() = default;
+  virtual ~PairTermPart() = default;
   /// Makes what is derived from the weights alone.
   virtual void derive(const Weights&) {}
   /// `values` [pairs, H], per molecule [head, key, query]: overwritten, or (`add`) added to.

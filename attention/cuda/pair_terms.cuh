@@ -13,10 +13,10 @@
 namespace molgraph::cuda {
 
 /// A new term gets a line here.
-inline std::unique_ptr<PairPart> make_pair_part(const PairTerm& term, const ModelPlan& plan, const Parameters& parameters, Stream stream) {
+inline std::unique_ptr<PairTermPart> make_pair_term(const PairTerm& term, const ModelPlan& plan, const Parameters& parameters, Stream stream) {
   switch (term.kind) {
-    case PairTerm::Kind::path: return std::make_unique<PathPart>(term, plan, parameters, stream);
-    case PairTerm::Kind::absolute: return std::make_unique<AbsolutePart>(term, plan, parameters, stream);
+    case PairTerm::Kind::path: return std::make_unique<PathTerm>(term, plan, parameters, stream);
+    case PairTerm::Kind::absolute: return std::make_unique<AbsoluteTerm>(term, plan, parameters, stream);
   }
   throw std::invalid_argument("a pair term of no kind");
 }
@@ -31,7 +31,7 @@ class PairSum {
       const auto slots = term.layer < 0 ? std::size_t{1} : static_cast<std::size_t>(plan.encoder.layers);
       if (slots > slots_.size()) slots_.resize(slots);
       auto& parts = term.layer < 0 ? shared_ : slots_[static_cast<std::size_t>(term.layer)].own;
-      parts.push_back(make_pair_part(term, plan, parameters, stream));
+      parts.push_back(make_pair_term(term, plan, parameters, stream));
     }
   }
 
@@ -63,7 +63,7 @@ class PairSum {
 
   void backward(const Weights& weights, const PassInput& pass) {
     const std::size_t floats = static_cast<std::size_t>(pass.batch->pairs) * heads_;
-    const auto run = [&](PairPart& part, const Array<float>& slope, bool last) {   // only the last one may use it up
+    const auto run = [&](PairTermPart& part, const Array<float>& slope, bool last) {   // only the last one may use it up
       if (!last) copy_on_device(copy_.sized(floats), slope.data(), floats * sizeof(float), stream_);
       part.backward(weights, pass, last ? slope.data() : copy_.data());
     };
@@ -77,14 +77,14 @@ class PairSum {
 
  private:
   struct Slot {
-    std::vector<std::unique_ptr<PairPart>> own;   ///< of this layer
+    std::vector<std::unique_ptr<PairTermPart>> own;   ///< of this layer
     Array<float> values, gradient;
   };
   const Slot& slot(std::size_t layer) const { return slots_[per_layer() ? layer : 0]; }
 
   Stream stream_;
   std::size_t heads_;
-  std::vector<std::unique_ptr<PairPart>> shared_;   ///< of all layers
+  std::vector<std::unique_ptr<PairTermPart>> shared_;   ///< of all layers
   std::vector<Slot> slots_;
   Array<float> copy_;
 };

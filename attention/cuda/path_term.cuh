@@ -6,14 +6,14 @@
 
 #include "attention/cuda/kernels/paths.cuh"
 #include "attention/cuda/kernels/rows.cuh"
-#include "attention/cuda/pair_part.hpp"
+#include "attention/cuda/pair_term_part.hpp"
 #include "attention/spec/terms.hpp"
 
 namespace molgraph::cuda {
 
-class PathPart : public PairPart {
+class PathTerm : public PairTermPart {
  public:
-  PathPart(const PairTerm& term, const ModelPlan& plan, const Parameters& parameters, Stream stream)
+  PathTerm(const PairTerm& term, const ModelPlan& plan, const Parameters& parameters, Stream stream)
       : stream_(stream), features_(feature_shape(plan.features)), heads_(plan.encoder.heads), hops_(term.size),
         single_(plan.pack.path_rule == PathRule::single), bond_(parameters.offset(term.prefix + "bond")),
         weight_(parameters.offset(term.prefix + "hop_weight")) {

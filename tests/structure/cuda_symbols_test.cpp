@@ -22,8 +22,8 @@ std::set<std::string> cuda_names(const std::string& flag, const std::string& lis
   std::set<std::string> names;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
-    const std::size_t name = line.find(" molgraph::cuda::");
-    if (name != std::string::npos) names.insert(line.substr(name + 1));
+    for (const char* of_engine : {" molgraph::cuda::", " molgraph::make_cuda_engine"})
+      if (const std::size_t name = line.find(of_engine); name != std::string::npos) names.insert(line.substr(name + 1));
   }
   return names;
 }
