@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "attention/spec/scalar.hpp"
+
 namespace molgraph::cpu {
 namespace {
-
-float phi(float x) { return 0.5f * (1.0f + std::erf(x * 0.70710678f)); }
-float gelu_slope(float x) { return phi(x) + x * 0.39894228f * std::exp(-0.5f * x * x); }
 
 // Mean and 1/deviation.
 std::pair<float, float> statistics(const std::vector<float>& x) {
@@ -72,7 +71,7 @@ void Head::run(const Layer& layer, std::vector<float>& x, Trace* trace) const {
   }
   if (trace != nullptr) trace->input = x, trace->before_gelu = y;
   if (layer.gelu)
-    for (float& value : y) value *= phi(value);
+    for (float& value : y) value = gelu(value);
   if (layer.norm) {
     if (trace != nullptr) trace->before_norm = y;
     const auto [mean, scale] = statistics(y);

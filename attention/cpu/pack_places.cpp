@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "attention/spec/node_positions.hpp"
+#include "attention/spec/scalar.hpp"
 
 namespace molgraph::cpu {
 namespace {
@@ -59,7 +60,7 @@ void pack_positions(const GraphBatch& batch, const Pack& pack, NodePosition kind
     if (kind == NodePosition::laplacian && random.training) {
       random_draws(input_stream(batch, b, random, RandomSite::laplacian_sign), count, draws.data());
       for (std::size_t i = 0; i < rows.size(); ++i)
-        if (draws[i % dim] >= 32768) rows[i] = -rows[i];
+        if (flips_sign(draws[i % dim])) rows[i] = -rows[i];
     }
     std::copy(rows.begin(), rows.end(), out.begin() + static_cast<std::ptrdiff_t>((of.first_token + 1) * dim));
   }

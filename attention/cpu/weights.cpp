@@ -1,10 +1,10 @@
 #include "attention/cpu/weights.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "attention/cpu/kernels/gemm_bf16.hpp"
 #include "attention/cpu/parallel.hpp"
+#include "attention/spec/scalar.hpp"
 
 namespace molgraph::cpu {
 namespace {
@@ -69,7 +69,7 @@ EncoderShape::EncoderShape(const ModelPlan& plan)
       stride(padded(width)),
       ffn(static_cast<std::size_t>(options.ffn)),
       ffn_stride(padded(ffn)),
-      scale(1.0f / std::sqrt(static_cast<float>(head_width) * static_cast<float>(options.score_terms))) {
+      scale(score_scale<float>(static_cast<int>(head_width), options.score_terms)) {
   const std::vector<RelationTable> tables = relation_tables(options);
   edges = std::any_of(tables.begin(), tables.end(), [](const RelationTable& table) { return table.row == RelationTable::Row::edge; });
 }
