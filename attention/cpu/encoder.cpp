@@ -91,7 +91,7 @@ Attention Encoder::attention_of(std::size_t molecule, LayerState& state, bool vi
   if (keeps()) g.softmax = sized(state.softmax, pack().pairs * shape_.heads) + of.first_pair * shape_.heads;
   g.z = state.z.data() + (virtual_only ? molecule : of.first_token) * shape_.inner_stride;
   g.z_stride = shape_.inner_stride;
-  g.scratch = sized(scratch_, attention_scratch(of.tokens, shape_.heads, of.count(), keeps()));
+  g.scratch = sized(scratch_, kernels_.attention_scratch(of.tokens, shape_.heads, of.count(), keeps()));
   return g;
 }
 

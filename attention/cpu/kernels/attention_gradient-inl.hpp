@@ -1,6 +1,7 @@
 // The way back through the attention of one molecule. With w = drop(a C), a the softmax:
 //     da_ij = drop(dz_i . (v_j + PV)) C_ij,  ds_ij = a_ij (da_ij - sum_j da_ij a_ij),  dC_ij = drop(dz_i . (v_j + PV)) a_ij
 // Queries first (row by row: ds, dq, what the rows add to the tables), then keys (dk, dv, and the tables' sums).
+// dz [queries, dz_stride] -> dq [queries, stride], dk, dv [n, stride]; dbias, dgate [n*n, H] and the tables' [M, d*H] are added to.
 #if defined(MOLGRAPH_CPU_ATTENTION_GRADIENT_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef MOLGRAPH_CPU_ATTENTION_GRADIENT_INL
 #undef MOLGRAPH_CPU_ATTENTION_GRADIENT_INL
@@ -8,7 +9,7 @@
 #define MOLGRAPH_CPU_ATTENTION_GRADIENT_INL
 #endif
 
-#include "attention/cpu/kernels/attention-inl.hpp"
+#include "attention/cpu/kernels/attention_steps-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace molgraph::cpu::HWY_NAMESPACE {
@@ -129,7 +130,7 @@ void attention_gradient_lanes(const Attention& g, const AttentionGradient& d, st
 
 void attention_gradient(const Attention& g, const AttentionGradient& d) {
   const Scratch s(g, true);
-  zero(s.dby_query, 3 * g.tokens * g.relations * g.heads);   // and dby_key and weight_by_row behind it
+  zero(s.dby_query, static_cast<std::size_t>(s.end - s.dby_query));   // and dby_key and weight_by_row behind it
   MOLGRAPH_FOR_ALL_HEADS(attention_gradient_lanes, g.heads, g, d);
 }
 

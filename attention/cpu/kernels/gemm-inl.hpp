@@ -1,4 +1,7 @@
-// Register-blocked matrix products. Included once per instruction set by kernels.cpp; hence no include guard of the usual kind.
+// Register-blocked matrix products.
+//     gemm: y [rows, columns] (+)= a [rows, depth] * weights [depth, columns] (+ bias [columns])
+//     weight_gradient: weights [depth, columns] += a [rows, depth]^T * y [rows, columns]
+// A tile of a few rows times a panel of up to five blocks of columns stays in registers while it goes through the depth.
 #if defined(MOLGRAPH_CPU_GEMM_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef MOLGRAPH_CPU_GEMM_INL
 #undef MOLGRAPH_CPU_GEMM_INL
@@ -6,20 +9,12 @@
 #define MOLGRAPH_CPU_GEMM_INL
 #endif
 
-#include <hwy/highway.h>
-
 #include <algorithm>
 
-#include "attention/cpu/kernels/kernels.hpp"
+#include "attention/cpu/kernels/vectors-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace molgraph::cpu::HWY_NAMESPACE {
-namespace hn = hwy::HWY_NAMESPACE;
-
-using Tag = hn::CappedTag<float, kBlock>;
-using Vec = hn::Vec<Tag>;
-inline constexpr std::size_t kLanes = hn::MaxLanes(Tag());
-inline constexpr int kVectorsPerBlock = static_cast<int>(kBlock / kLanes);
 
 // Rows of one register tile of V vectors: as many as leave registers for a row of the weights and one factor.
 template <int V>

@@ -11,15 +11,20 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "attention/cpu/kernels/attention-inl.hpp"
 #include "attention/cpu/kernels/attention_gradient-inl.hpp"
+#include "attention/cpu/kernels/dropout_bits-inl.hpp"
+#include "attention/cpu/kernels/gelu-inl.hpp"
+#include "attention/cpu/kernels/gemm-inl.hpp"
+#include "attention/cpu/kernels/norm-inl.hpp"
+#include "attention/cpu/kernels/rows-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace molgraph::cpu::HWY_NAMESPACE {
 
 const Kernels& table() {
-  static const Kernels kernels{hwy::TargetName(HWY_TARGET), gemm, weight_gradient, column_sums, residual_norm,
-                               norm_gradient, gelu, multiply, drop, add, attention, attention_gradient, channel_bits,
-                               head_bits};
+  static const Kernels kernels{hwy::TargetName(HWY_TARGET), gemm, weight_gradient, column_sums, residual_norm, norm_gradient, gelu,
+                               multiply, drop, add, attention_scratch, attention, attention_gradient, channel_bits, head_bits};
   return kernels;
 }
 
@@ -76,12 +81,6 @@ void pack_weights(const float* weights, std::size_t depth, std::size_t columns, 
       std::memcpy(out, weights + k * columns + column, width * sizeof(float));
     column += width;
   }
-}
-
-std::size_t attention_scratch(std::size_t tokens, std::size_t heads, std::size_t relations, bool training) {
-  std::size_t floats = (tokens + 2 * relations) * kBlock + tokens * relations * heads;
-  if (training) floats += 2 * tokens * tokens * heads + 3 * tokens * relations * heads;
-  return floats + kBlock;
 }
 
 }  // namespace molgraph::cpu

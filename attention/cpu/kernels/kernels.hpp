@@ -89,7 +89,7 @@ struct Attention {
   float* softmax = nullptr;                            ///< [n*n, H] a_ij; null = not kept
   float* z = nullptr;
   std::size_t z_stride = 0;
-  float* scratch = nullptr;                            ///< attention_scratch() floats
+  float* scratch = nullptr;                            ///< Kernels::attention_scratch() floats
 };
 inline constexpr float kForbidden = -1e30f;
 
@@ -101,9 +101,6 @@ struct AttentionGradient {
   float *dbias = nullptr, *dgate = nullptr;                                    ///< [n*n, H]; null = not wanted
   float *dquery_rows = nullptr, *dkey_rows = nullptr, *dvalue_rows = nullptr;  ///< [M, d*H]
 };
-
-/// Floats of scratch for one molecule of n tokens with M relations.
-std::size_t attention_scratch(std::size_t tokens, std::size_t heads, std::size_t relations, bool training);
 
 struct Kernels {
   const char* name;   ///< of the instruction set
@@ -119,6 +116,8 @@ struct Kernels {
   /// out = x where kept, times the scale, else 0; bits [rows, stride/8]
   void (*drop)(const float* x, float* out, std::size_t rows, std::size_t stride, const Keep& keep);
   void (*add)(const float* y, float* x, std::size_t count);             ///< x += y
+  /// Floats of Attention::scratch for n tokens with M relations; `training`: of the way back too.
+  std::size_t (*attention_scratch)(std::size_t tokens, std::size_t heads, std::size_t relations, bool training);
   void (*attention)(const Attention&);
   void (*attention_gradient)(const Attention&, const AttentionGradient&);
   /// Survivors (draw >= threshold) of draws [rows, width] as bits [rows, stride/8].
