@@ -6,7 +6,7 @@
 #include "apps/scoring/model_limits.hpp"
 #include "featurize/graph/error.hpp"
 #include "attention/reference/dropout.hpp"
-#include "attention/reference/node_embedding.hpp"
+#include "attention/reference/node_input.hpp"
 
 namespace molgraph {
 

@@ -36,7 +36,7 @@ Compute make_compute(const TrainRun& run, GraphModel& model) {
   const Precision precision = precision_from_string(run.options.precision);
   tell_notes(run.control.warn);
   if (run.gpu) return {nullptr, std::make_shared<cuda::Backend>(model, precision, *run.gpu)};
-  return {std::make_shared<CpuBackend>(model, thread_count(run.threads), precision), nullptr};
+  return {std::make_shared<EngineBoundary>(model, Device{.threads = thread_count(run.threads)}, precision), nullptr};
 }
 
 PackOptions pack_options(const GraphModel& model, const Compute& compute) {

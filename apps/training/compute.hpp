@@ -7,14 +7,14 @@
 #include "apps/scoring/model_config.hpp"
 #include "apps/training/train_run.hpp"
 #include "apps/training/trainer.hpp"
-#include "attention/reference/cpu_backend.hpp"
+#include "attention/reference/engine_boundary.hpp"
 #include "attention/reference/cuda_backend.hpp"
 
 namespace molgraph {
 
 /// LibTorch's operations where neither is there.
 struct Compute {
-  std::shared_ptr<CpuBackend> cpu;
+  std::shared_ptr<EngineBoundary> cpu;
   std::shared_ptr<cuda::Backend> gpu;
 };
 

@@ -1,4 +1,4 @@
-// A LibTorch model on the CUDA engine: the module holds the parameters, the GPU computes. Tensors end here (cf. cpu_backend.hpp).
+// A LibTorch model on the CUDA engine: the module holds the parameters, the GPU computes. Tensors end here (cf. engine_boundary.hpp).
 #pragma once
 
 #include <torch/torch.h>
@@ -22,7 +22,7 @@ class Backend {
   void weights_changed() { fresh_ = false; }
   /// As GraphModel::run in evaluation mode.
   ModelOutput predict(const GraphBatch& batch, const std::vector<int>& keep_layers = {});
-  /// As CpuBackend::train().
+  /// As EngineBoundary::train().
   torch::Tensor train(const GraphBatch& batch, const ForwardMode& mode, const LossSlope& slope, torch::Tensor* dinput = nullptr);
 
   /// For training on the device itself; the module's weights are there.

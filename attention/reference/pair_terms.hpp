@@ -15,8 +15,8 @@ namespace molgraph {
 class TermInput {
  public:
   /// Keeps references; `like` gives dtype.
-  TermInput(const GraphBatch& batch, const ForwardMode& mode, const torch::TensorOptions& like)
-      : batch(batch), mode_(mode), like_(like) {}
+  TermInput(const GraphBatch& molecules, const ForwardMode& mode, const torch::TensorOptions& like)
+      : batch(molecules), mode_(mode), like_(like) {}
   /// [tokens, steps] random-walk positions.
   const torch::Tensor& walks(int steps);
 

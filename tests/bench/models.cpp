@@ -43,7 +43,7 @@ double forward_flops(const Case& c, const GraphBatch& batch) {
 
 Runner::Runner(const Case& c, Features features, double dropout, bool engine, int threads, Precision precision)
     : model_(make_model(c, features, dropout)), optimizer_(*model_, [](const std::string&) { return false; }, 0.01) {
-  if (engine) engine_ = std::make_unique<CpuBackend>(*model_, threads, precision);
+  if (engine) engine_ = std::make_unique<EngineBoundary>(*model_, Device{.threads = threads}, precision);
 }
 
 double Runner::train(const TrainBatch& batch) {

@@ -7,7 +7,7 @@
 
 #include "apps/training/batches.hpp"
 #include "apps/training/optimizer.hpp"
-#include "attention/reference/cpu_backend.hpp"
+#include "attention/reference/engine_boundary.hpp"
 #include "attention/reference/graph_model.hpp"
 
 namespace molgraph::bench {
@@ -37,7 +37,7 @@ class Runner {
  private:
   std::unique_ptr<GraphModel> model_;
   Optimizer optimizer_;
-  std::unique_ptr<CpuBackend> engine_;
+  std::unique_ptr<EngineBoundary> engine_;
   std::uint32_t step_ = 0;
 };
 

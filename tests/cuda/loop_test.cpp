@@ -13,7 +13,7 @@
 #include "apps/training/optimizer.hpp"
 #include "apps/training/trainer.hpp"
 #include "attention/cuda/gpu/runtime.hpp"
-#include "attention/reference/cpu_backend.hpp"
+#include "attention/reference/engine_boundary.hpp"
 #include "tests/apps/meeting.hpp"
 #include "tests/models/engine_checks.hpp"
 
@@ -75,7 +75,7 @@ class CudaLoop : public testing::Test {
       }
       trainable.device = cuda::train_on_device(std::make_shared<cuda::Backend>(*of), *of, set, trainable.decay_exempt, sum);
     } else {
-      const auto engine = std::make_shared<CpuBackend>(*of, 1);
+      const auto engine = std::make_shared<EngineBoundary>(*of);
       trainable.run = [engine](const GraphBatch& batch, const ForwardMode&) { return engine->predict(batch); };
       trainable.gradients = [engine](const GraphBatch& batch, const ForwardMode& mode, const LossSlope& slope) { return engine->train(batch, mode, slope); };
       trainable.weights_changed = [engine] { engine->weights_changed(); };

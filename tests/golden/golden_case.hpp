@@ -13,8 +13,7 @@
 
 #include "datasets/archives/torch_archive.hpp"
 #include "featurize/graph/molecular_graph.hpp"
-#include "attention/reference/cpu_backend.hpp"
-#include "attention/reference/cuda_backend.hpp"
+#include "attention/reference/engine_boundary.hpp"
 #include "attention/reference/graph_model.hpp"
 #include "attention/reference/node_input.hpp"
 #include "attention/reference/published_tensors.hpp"
@@ -98,10 +97,10 @@ struct EngineErrors {
   double gradient = 0;
 };
 
-/// An engine (CpuBackend or alike) on the same weights, float32.
-template <class Engine>
-EngineErrors engine_errors(Engine engine, GraphModel& model, const std::vector<PublishedLink>& links, const GraphBatch& batch,
+/// An engine on the same weights, float32.
+inline EngineErrors engine_errors(const Device& device, GraphModel& model, const std::vector<PublishedLink>& links, const GraphBatch& batch,
                            const GoldenCase& c) {
+  EngineBoundary engine(model, device);
   const ModelOutput output = engine.predict(batch, {-1});
   const torch::Tensor embedding = output.layers.at(0).index_select(0, virtual_tokens(batch));
   const torch::Tensor target = c.target.to(torch::kFloat32);
@@ -167,8 +166,8 @@ inline void expect_golden(GraphModel& model, const std::vector<PublishedLink>& l
     EXPECT_LT(errors.gradient, kSingleGradient);
     return errors;
   };
-  const EngineErrors engine = expect_near(engine_errors(CpuBackend(model, 2), model, links, batch, c));
-  expect_near(engine_errors(cuda::Backend(model), model, links, batch, c));   // on the emulated GPU
+  const EngineErrors engine = expect_near(engine_errors({.threads = 2}, model, links, batch, c));
+  expect_near(engine_errors({.kind = Device::Kind::cuda}, model, links, batch, c));   // on the emulated GPU
   std::printf("| %s | %.1e | %.1e | %.1e | %.1e | %.1e | %.1e | %.1e | %.1e |\n",
               c.folder.substr(c.folder.rfind('/') + 1).c_str(), exact.prediction, exact.embedding, gradient,
               single.prediction, single.embedding, engine.forward.prediction, engine.forward.embedding, engine.gradient);

@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-#include "attention/reference/cpu_backend.hpp"
+#include "attention/reference/engine_boundary.hpp"
 #include "attention/spec/parameters.hpp"
 #include "attention/spec/plan_check.hpp"
 
@@ -16,9 +16,9 @@ const auto no_slope = [](std::size_t, const float*, float*) {};
 
 TEST(Border, ABatchThatDoesNotFitIsRefused) {
   for (const auto& model : models_with_borders()) {
-    CpuBackend backend(*model, 2);
-    expect_refusals(*model, true, [&](const GraphBatch& batch) { backend.predict(batch); });
-    expect_refusals(*model, true, [&](const GraphBatch& batch) { backend.train(batch, {.training = true}, no_slope); });
+    EngineBoundary boundary(*model, {.threads = 2});
+    expect_refusals(*model, true, [&](const GraphBatch& batch) { boundary.predict(batch); });
+    expect_refusals(*model, true, [&](const GraphBatch& batch) { boundary.train(batch, {.training = true}, no_slope); });
     torch::NoGradGuard no_grad;
     expect_refusals(*model, true, [&](const GraphBatch& batch) { model->run(batch, {}); });
   }
@@ -30,7 +30,7 @@ TEST(Border, NoNumberOfABatchIsTrusted) {
   int refused = 0, taken = 0;
   for (const auto& model : models_with_borders()) {
     const GraphBatch whole = batch_for(*model, {cubane(), salt(), chain_of(9), random_graph(12, 1)});
-    CpuBackend backend(*model, 1);
+    EngineBoundary boundary(*model, {.threads = 1});
     const auto damage = [&](auto& values) {
       auto& value = values[random() % values.size()];
       using Value = std::remove_reference_t<decltype(value)>;
@@ -57,8 +57,8 @@ TEST(Border, NoNumberOfABatchIsTrusted) {
         default: damage(p.level_steps); break;
       }
       try {
-        backend.predict(b);
-        backend.train(b, {.training = true}, no_slope);
+        boundary.predict(b);
+        boundary.train(b, {.training = true}, no_slope);
         ++taken;
       } catch (const std::invalid_argument&) {
         ++refused;
@@ -72,9 +72,9 @@ TEST(Border, NoNumberOfABatchIsTrusted) {
 TEST(Border, LayersAndWeightsAreAskedFor) {
   const auto model = make_model({"grpe", &encoding_from_string("grpe")});
   const GraphBatch batch = batch_for(*model, assorted());
-  CpuBackend backend(*model, 1);
-  EXPECT_THROW(backend.predict(batch, {3}), std::invalid_argument);
-  EXPECT_THROW(backend.predict(batch, {-2}), std::invalid_argument);
+  EngineBoundary boundary(*model, {.threads = 1});
+  EXPECT_THROW(boundary.predict(batch, {3}), std::invalid_argument);
+  EXPECT_THROW(boundary.predict(batch, {-2}), std::invalid_argument);
 
   const auto engine = make_engine(model->plan());
   std::vector<float> scaled(static_cast<std::size_t>(batch.size()));

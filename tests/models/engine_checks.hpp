@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "attention/reference/engine_boundary.hpp"
 #include "tests/graphormer/model_checks.hpp"
 #include "tests/models/every_model.hpp"
 
@@ -40,17 +41,17 @@ Pair make_pair(Make make) {
   return pair;
 }
 
-/// `make(model)` gives a backend, with predict() and train() as CpuBackend has them.
-template <class MakeBackend>
-void expect_same_values(Pair& pair, const std::vector<MolecularGraph>& graphs, const MakeBackend& make, double bound = kFloat32) {
+/// `make(model)` gives an EngineBoundary.
+template <class MakeBoundary>
+void expect_same_values(Pair& pair, const std::vector<MolecularGraph>& graphs, const MakeBoundary& make, double bound = kFloat32) {
   const GraphBatch batch = batch_for(*pair.reference, graphs);
   const ForwardMode mode{.keep_layers = {0, 1, -1}};
   torch::NoGradGuard no_grad;
   const ModelOutput wanted = pair.reference->run(batch, mode);
-  auto backend = make(*pair.engine);
-  const ModelOutput got = backend.predict(batch, mode.keep_layers);
+  EngineBoundary boundary = make(*pair.engine);
+  const ModelOutput got = boundary.predict(batch, mode.keep_layers);
   EXPECT_LT(relative(got.values, wanted.values), bound);
-  EXPECT_TRUE(torch::equal(backend.predict(batch).values, got.values));   // without layers only virtual nodes finish
+  EXPECT_TRUE(torch::equal(boundary.predict(batch).values, got.values));   // without layers only virtual nodes finish
   for (std::size_t k = 0; k < wanted.layers.size(); ++k)
     EXPECT_LT(relative(got.layers[k], wanted.layers[k]), bound) << "layer " << mode.keep_layers[k];
 }
@@ -75,21 +76,21 @@ inline Gradients reference_gradients(GraphModel& model, const GraphBatch& batch,
   return result;
 }
 
-template <class MakeBackend>
-Gradients engine_gradients(GraphModel& model, const GraphBatch& batch, const ForwardMode& mode, const MakeBackend& make) {
+template <class MakeBoundary>
+Gradients engine_gradients(GraphModel& model, const GraphBatch& batch, const ForwardMode& mode, const MakeBoundary& make) {
   const int outputs = model.plan().outputs;
   const auto slope = [&](std::size_t, const float* y, float* dy) {
     for (int o = 0; o < outputs; ++o) dy[o] = std::cos(y[o]);
   };
   Gradients result;
-  auto backend = make(model);
-  result.scaled = backend.train(batch, mode, slope, &result.dinput);
+  EngineBoundary boundary = make(model);
+  result.scaled = boundary.train(batch, mode, slope, &result.dinput);
   for (auto& item : model.named_parameters()) result.of[item.key()] = item->grad();
   return result;
 }
 
-template <class MakeBackend>
-void expect_same_gradients(Pair& pair, const std::vector<MolecularGraph>& graphs, const MakeBackend& make) {
+template <class MakeBoundary>
+void expect_same_gradients(Pair& pair, const std::vector<MolecularGraph>& graphs, const MakeBoundary& make) {
   const GraphBatch batch = batch_for(*pair.reference, graphs);
   ForwardMode mode{.training = true, .seed = 3, .step = 5, .ascent = 1};
   mode.perturbation = torch::randn({batch.num_tokens(), pair.reference->plan().encoder.width}).mul_(0.1);

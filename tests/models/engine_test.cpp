@@ -5,7 +5,7 @@
 
 #include "attention/cpu/kernels/gemm_bf16.hpp"
 #include "attention/cpu/pack.hpp"
-#include "attention/reference/cpu_backend.hpp"
+#include "attention/reference/engine_boundary.hpp"
 #include "tests/models/engine_checks.hpp"
 
 namespace molgraph::test {
@@ -13,8 +13,8 @@ namespace {
 
 using torch::Tensor;
 
-const auto make_cpu = [](GraphModel& model) { return CpuBackend(model, 2); };
-const auto make_bf16 = [](GraphModel& model) { return CpuBackend(model, 2, Precision::bf16); };
+const auto make_cpu = [](GraphModel& model) { return EngineBoundary(model, {.threads = 2}); };
+const auto make_bf16 = [](GraphModel& model) { return EngineBoundary(model, {.threads = 2}, Precision::bf16); };
 
 class Engine : public testing::TestWithParam<std::tuple<ModelCase, std::string>> {
  protected:
@@ -57,7 +57,7 @@ TEST_P(EngineSizes, Bfloat16) {
     const GraphBatch batch = batch_for(*pair.reference, assorted());
     torch::NoGradGuard no_grad;
     const Tensor wanted = pair.reference->run(batch, {}).values;
-    const double error = relative(CpuBackend(*pair.engine, 2, Precision::bf16).predict(batch).values, wanted);
+    const double error = relative(EngineBoundary(*pair.engine, {.threads = 2}, Precision::bf16).predict(batch).values, wanted);
     EXPECT_LT(error, kBfloat16);
     EXPECT_TRUE(GetParam().width == 2 || error > kFloat32);   // in use; a LayerNorm of two numbers leaves their order
   }
@@ -109,7 +109,7 @@ TEST(Engine, PacksAreEvenAndHoldEveryMoleculeOnce) {
 // --- the same bits, whoever computes and in whatever company ---
 
 Tensor predict_bits(GraphModel& model, const std::vector<MolecularGraph>& graphs, int threads) {
-  return CpuBackend(model, threads).predict(batch_for(model, graphs)).scaled;
+  return EngineBoundary(model, {.threads = threads}).predict(batch_for(model, graphs)).scaled;
 }
 
 TEST(EngineBits, PredictionsDependOnTheMoleculeAlone) {
@@ -135,8 +135,8 @@ void expect_equal_gradients_on_any_threads(bool grpe, Precision precision) {
     item->copy_(one->named_parameters()[item.key()]);
   }
   const auto slope = [](std::size_t, const float* y, float* dy) { std::copy_n(y, 3, dy); };
-  CpuBackend(*one, 1, precision).train(batch_for(*one, graphs), {.training = true}, slope);
-  CpuBackend(*three, 3, precision).train(batch_for(*three, graphs), {.training = true}, slope);
+  EngineBoundary(*one, {.threads = 1}, precision).train(batch_for(*one, graphs), {.training = true}, slope);
+  EngineBoundary(*three, {.threads = 3}, precision).train(batch_for(*three, graphs), {.training = true}, slope);
   for (auto& item : three->named_parameters())
     EXPECT_TRUE(torch::equal(item->grad(), one->named_parameters()[item.key()].grad())) << item.key();
 }
@@ -151,7 +151,7 @@ TEST(EngineBits, GradientsDoNotDependOnTheNumberOfThreads) {
 TEST(EngineBits, FrozenParametersGetNoGradient) {
   const auto model = make_sized({"slim", 2, 16, 16, 8}, false);
   for (auto& item : model->named_parameters()) item->set_requires_grad(item.key().starts_with("head."));
-  CpuBackend(*model, 1).train(batch_for(*model, assorted()), {.training = true},
+  EngineBoundary(*model, {.threads = 1}).train(batch_for(*model, assorted()), {.training = true},
                               [](std::size_t, const float*, float* dy) { std::fill_n(dy, 3, 1.0f); });
   for (auto& item : model->named_parameters()) EXPECT_EQ(item->grad().defined(), item.key().starts_with("head.")) << item.key();
 }
