@@ -272,6 +272,7 @@ LoadedData load_data(const LoadOptions& options, const std::function<void(std::i
   RowSource source(announced(make_plan(options), options), options);
   LoadedData data;
   data.metric = source.plan().metric;
+  data.training = source.plan().training;
   data.set.featurizer = source.featurizer();
   data.set.task = source.task();
   data.set.source = source.info();

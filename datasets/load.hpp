@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "datasets/catalogue/download.hpp"
+#include "datasets/catalogue/training_defaults.hpp"
 #include "datasets/store/molecule_set.hpp"
 #include "datasets/splits/splits.hpp"
 #include "datasets/store/store.hpp"
@@ -59,6 +60,7 @@ struct LoadedData {
   Split split;
   std::vector<Split> folds;                  ///< several splits, `split` is the first; empty if there is but one
   std::string metric;                        ///< the data set's own, "" = by the task
+  TrainingDefaults training;                 ///< the data set's own
   /// Parts whose labels are hidden, for the benchmark's judges ("test-dev"): per row of the part, in the table's order, its
   /// molecule, -1 where there is none. Empty with a limit: a part of them is no submission.
   std::map<std::string, std::vector<std::int64_t>> hidden_parts;

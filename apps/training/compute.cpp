@@ -22,18 +22,19 @@ void let_engine_train(const std::shared_ptr<Engine>& engine, Trainable& trainabl
 }  // namespace
 
 void check_compute(const TrainRun& run) {
-  const TrainOptions& o = run.options;
-  if (!o.freeze.empty() && o.from.empty()) throw UsageError("--freeze keeps what --from RUN brings along: give both");
-  if (o.backend == "reference") {
+  const ModelSettings& m = run.options.model;
+  const TrainingSettings& t = run.options.training;
+  if (m.frozen != Frozen::nothing && m.from.empty()) throw UsageError("--freeze keeps what --from RUN brings along: give both");
+  if (t.backend == TrainingBackend::reference) {
     if (run.gpu) throw UsageError("--backend reference computes on the CPU; without it, --device cuda computes on the GPU");
-    if (o.precision != "fp32") throw UsageError("--precision " + o.precision + " is the engines'; --backend reference has fp32 only");
+    if (t.precision != Precision::fp32) throw UsageError(std::string("--precision ") + to_string(t.precision) + " is the engines'; --backend reference has fp32 only");
   }
-  check_device(device_of(run.gpu.value_or(-1)), precision_from_string(o.precision));
+  check_device(device_of(run.gpu.value_or(-1)), t.precision);
 }
 
 Compute make_compute(const TrainRun& run, GraphModel& model) {
-  if (run.options.backend == "reference") return {};
-  const Precision precision = precision_from_string(run.options.precision);
+  if (run.options.training.backend == TrainingBackend::reference) return {};
+  const Precision precision = run.options.training.precision;
   tell_notes(run.control.warn);
   if (run.gpu) return {nullptr, std::make_shared<cuda::Backend>(model, precision, *run.gpu)};
   return {std::make_shared<EngineBoundary>(model, Device{.threads = thread_count(run.threads)}, precision), nullptr};

@@ -14,18 +14,9 @@ std::vector<double> values_of(const torch::Tensor& tensor) {
   return {values.const_data_ptr<double>(), values.const_data_ptr<double>() + values.numel()};
 }
 
-Loss loss_from_string(const std::string& text) {
-  if (text == "l1") return Loss::l1;
-  if (text == "mse") return Loss::mse;
-  if (text == "huber") return Loss::huber;
-  if (text == "bce") return Loss::bce;
-  if (text == "ce") return Loss::ce;
-  throw UsageError("there is no loss '" + text + "'; the losses are l1, mse, huber, bce, ce");
-}
-
-std::string default_loss(TaskKind kind) {
-  if (kind == TaskKind::regression) return "l1";
-  return kind == TaskKind::binary ? "bce" : "ce";
+Loss default_loss(TaskKind kind) {
+  if (kind == TaskKind::regression) return Loss::l1;
+  return kind == TaskKind::binary ? Loss::bce : Loss::ce;
 }
 
 void check_loss(Loss loss, TaskKind kind) {

@@ -7,15 +7,14 @@
 #include <string>
 #include <vector>
 
+#include "attention/spec/scalar.hpp"
 #include "datasets/tables/task.hpp"
 #include "attention/engine.hpp"
-#include "attention/spec/scalar.hpp"
 
 namespace molgraph {
 
-Loss loss_from_string(const std::string& text);  ///< throws UsageError
-/// "l1", "bce", "ce".
-std::string default_loss(TaskKind kind);
+/// The loss of a task where nobody names one: l1, bce, ce.
+Loss default_loss(TaskKind kind);
 /// Throws UsageError if the loss means nothing for the task.
 void check_loss(Loss loss, TaskKind kind);
 

@@ -3,11 +3,11 @@
 
 #include <set>
 #include <string>
+#include <vector>
 
 #include "apps/scoring/model_config.hpp"
 #include "apps/training/train_options.hpp"
 #include "datasets/load.hpp"
-#include "attention/spec/encodings.hpp"
 
 namespace molgraph {
 
@@ -25,6 +25,6 @@ void check_start(const TrainOptions& options, const NamedFlags& named, const Mod
 void check_training_flags(const TrainOptions& options, const NamedFlags& named, const LoadedData& data, const ModelConfig* start);
 
 /// The terms that --grpe-terms names.
-void set_terms(const std::vector<std::string>& words, RelationTerms& terms);
+void set_terms(const std::vector<GrpeTerm>& words, RelationTerms& terms);
 
 }  // namespace molgraph

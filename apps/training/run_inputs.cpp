@@ -13,9 +13,10 @@
 namespace molgraph {
 namespace {
 
-LoadedData load(const TrainRun& run, const TrainOptions& options, const std::optional<StartingPoint>& start) {
+LoadedData load(const TrainRun& run, const std::optional<StartingPoint>& start) {
   const WorkInProgress work(run.control, "Reading and featurising", "molecules", 0);
-  LoadOptions load = to_load_options(options, run.threads);
+  LoadOptions load = to_load_options(run.options, run.threads);
+  if (start) load.features = start->config.featurizer.features;
   load.table.hooks = run.control.reading;
   load.download = run.control.download;
   if (start && !start->config.model.missing.empty()) {
@@ -43,31 +44,33 @@ void tell(const LoadedData& data, const RunControl& control) {
   control.warn_of(data.warnings);
 }
 
-LoadedData load_together(const TrainRun& run, const TrainOptions& options, const std::optional<StartingPoint>& start) {
-  const bool named = !std::filesystem::exists(options.data.front()), goes_first = run.processes->place().local_rank == 0;
-  if (!named || run.processes->alone()) return load(run, options, start);
+LoadedData load_together(const TrainRun& run, const std::optional<StartingPoint>& start) {
+  const bool named = !std::filesystem::exists(run.options.data.paths.front()), goes_first = run.processes->place().local_rank == 0;
+  if (!named || run.processes->alone()) return load(run, start);
   LoadedData data;
-  if (goes_first) data = load(run, options, start);
+  if (goes_first) data = load(run, start);
   run.processes->wait();
-  if (!goes_first) data = load(run, options, start);
+  if (!goes_first) data = load(run, start);
   return data;
 }
 
 }  // namespace
 
 std::optional<StartingPoint> starting_point(const TrainOptions& options) {
-  if (options.from.empty()) return std::nullopt;
-  const std::string file = model_file_of(options.from);
+  const std::string& from = options.model.from;
+  if (from.empty()) return std::nullopt;
+  const std::string file = model_file_of(from);
   StartingPoint start{file, read_model_config(read_model_file(file), file)};
-  const std::string features(to_string(start.config.featurizer.features));
-  if (!options.features.empty() && options.features != features) {
-    throw UsageError("--features " + options.features + " contradicts " + options.from + ", which --from names: it was trained on " + features);
+  const Features features = start.config.featurizer.features;
+  if (options.data.features && *options.data.features != features) {
+    throw UsageError("--features " + std::string(to_string(*options.data.features)) + " contradicts " + from +
+                     ", which --from names: it was trained on " + std::string(to_string(features)));
   }
   return start;
 }
 
-LoadedData load_run_data(const TrainRun& run, const TrainOptions& options, const std::optional<StartingPoint>& start) {
-  LoadedData data = load_together(run, options, start);
+LoadedData load_run_data(const TrainRun& run, const std::optional<StartingPoint>& start) {
+  LoadedData data = load_together(run, start);
   tell(data, run.control);
   return data;
 }

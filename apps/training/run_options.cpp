@@ -3,20 +3,11 @@
 #include <algorithm>
 
 #include "apps/scoring/architectures.hpp"
-#include "apps/training/recipes.hpp"
-#include "datasets/catalogue/catalogue.hpp"
 #include "datasets/system/readable.hpp"
 #include "featurize/graph/error.hpp"
-#include "attention/spec/encodings.hpp"
 
 namespace molgraph {
 namespace {
-
-bool is_zinc(const TrainOptions& options) { return options.data.size() == 1 && dataset_name(options.data[0]) == "zinc"; }
-
-void override_with(int& value, int given) {
-  if (given != 0) value = given;
-}
 
 void check_shape(const EncoderOptions& e) {
   if (e.width % e.heads != 0) {
@@ -24,203 +15,265 @@ void check_shape(const EncoderOptions& e) {
   }
 }
 
-void set_dropouts(const TrainOptions& o, EncoderOptions& e) {
-  e.dropout = o.dropout;
-  e.attention_dropout = o.attention_dropout;
-  e.activation_dropout = o.activation_dropout;
-  e.input_dropout = o.input_dropout;
+TaskKind kind_of(TaskWord word) {
+  switch (word) {
+    case TaskWord::regression: return TaskKind::regression;
+    case TaskWord::classification:
+    case TaskWord::binary: return TaskKind::binary;
+    case TaskWord::multiclass: break;
+  }
+  return TaskKind::multiclass;
 }
 
-int path_hops(const TrainOptions& o, Features features) {
-  return o.path_hops ? o.path_hops : features == Features::zinc ? 20 : 5;
+int path_hops(const ModelSettings& m, Features features) { return m.path_hops.value_or(features == Features::zinc ? 20 : 5); }
+
+GateOptions gate_options(const ModelSettings& m, Features features) {
+  return {m.gate.use == Switch::on, m.gate.relu, m.gate.per_layer, m.gate.path ? path_hops(m, features) : 0};
 }
 
-GateOptions gate_options(const TrainOptions& o, Features features) {
-  return {o.urpe == "on", o.gate_relu, o.gate_per_layer, o.gate_path ? path_hops(o, features) : 0};
+/// Architecture, encoding, size and whether there is a gate, where they are not named.
+void choose_architecture(ModelSettings& m, const TrainingDefaults& defaults) {
+  if (m.gate.use == Switch::automatic) m.gate.use = m.architecture == nullptr && m.encoding == nullptr ? Switch::on : Switch::off;
+  if (m.architecture == nullptr && m.encoding != nullptr)
+    m.architecture = &architecture_from_string(m.encoding->path_bias ? "graphormer" : "grpe");
+  if (m.architecture == nullptr) m.architecture = &architecture_from_string(defaults.model.empty() ? kDefaultModel : defaults.model);
+  if (m.encoding == nullptr) m.encoding = &encoding_from_string(m.architecture->name);
+  if (m.size.empty()) m.size = m.architecture->default_size;
 }
 
 /// A model built from the options alone.
-void build_config(const TrainOptions& o, const Encoding& encoding, ModelConfig& config) {
-  EncoderOptions& e = config.encoder();
-  const Features features = config.featurizer.features;
+ModelOptions build_model(const ModelSettings& m, Features features) {
+  const Encoding& encoding = *m.encoding;
+  ModelOptions model = m.architecture->defaults;
+  EncoderOptions& e = model.encoder;
   set_encoding(e, encoding);
-  ModelOptions& model = config.model;
-  set_size(*model.architecture, o.size, e);
-  override_with(model.max_distance, o.max_distance);
+  set_size(*model.architecture, m.size, e);
+  model.max_distance = m.max_distance.value_or(model.max_distance);
   if (model.architecture->has("path_bias")) {
     model.path_bias = encoding.path_bias;
-    model.path_hops = path_hops(o, features);
+    model.path_hops = path_hops(m, features);
   }
-  model.path_rule = o.path == "single" ? PathRule::single : PathRule::mean;
-  model.spatial_pos_max = o.spatial_pos_max;
-  model.perturb_noise = o.perturb_noise;
-  model.published_classes = o.published_classes;
+  model.path_rule = m.path_rule;
+  model.spatial_pos_max = m.spatial_pos_max;
+  model.perturb_noise = m.perturb_noise;
+  model.published_classes = m.published_classes;
   if (encoding.name == "grpe") {
-    e.key_term = o.key_term == "row" ? KeyTerm::row : KeyTerm::column;
-    set_terms(o.grpe_terms, e.terms);
+    e.key_term = m.key_term;
+    set_terms(m.grpe_terms, e.terms);
   }
-  e.untie_virtual = e.untie_virtual || o.untie_virtual;
-  override_with(e.position_dim, o.pe_dim);
-  override_with(e.layers, o.layers);
-  override_with(e.width, o.width);
-  override_with(e.ffn, o.ffn);
-  override_with(e.heads, o.heads);
-  e.post_ln = o.post_ln;
-  if (o.share_encodings != "auto") e.share_encodings = o.share_encodings == "on";
-  e.gate = gate_options(o, features);
+  e.untie_virtual = e.untie_virtual || m.untie_virtual;
+  e.position_dim = m.position_dim.value_or(e.position_dim);
+  e.layers = m.layers.value_or(e.layers);
+  e.width = m.width.value_or(e.width);
+  e.ffn = m.ffn.value_or(e.ffn);
+  e.heads = m.heads.value_or(e.heads);
+  e.post_ln = m.post_ln;
+  if (m.share_encodings != Switch::automatic) e.share_encodings = m.share_encodings == Switch::on;
+  e.gate = gate_options(m, features);
   check_shape(e);
+  return model;
 }
 
-/// The options that name the architecture, as the configuration has them.
-void write_back(const ModelConfig& config, TrainOptions& o) {
-  const EncoderOptions& e = config.encoder();
-  o.model = config.model.architecture->name;
-  o.layers = e.layers;
-  o.width = e.width;
-  o.ffn = e.ffn;
-  o.heads = e.heads;
-  o.urpe = e.gate.enabled ? "on" : "off";
-  o.share_encodings = e.share_encodings ? "on" : "off";
-  o.pe_dim = e.position_dim;
-  o.max_distance = config.model.max_distance;
-  if (config.model.path_bias) o.path_hops = config.model.path_hops;
-  if (e.gate.path_hops > 0) o.path_hops = e.gate.path_hops;
-  o.features = std::string(to_string(config.featurizer.features));
+/// The model of --from, with what may differ from it.
+ModelOptions model_from(const ModelConfig& start, const ModelSettings& m, const FeaturizerOptions& of_data) {
+  if (!(of_data == start.featurizer)) {
+    throw UsageError("the run named by --from reads \"" + start.featurizer.canonical_text() + "\", the data hold \"" +
+                     of_data.canonical_text() + "\"");
+  }
+  ModelOptions model = start.model;
+  GateOptions& gate = model.encoder.gate;
+  if (m.gate.use == Switch::on && !gate.enabled) gate = gate_options(m, start.featurizer.features);
+  if (model.architecture->has("perturb_noise")) model.perturb_noise = m.perturb_noise;
+  return model;
+}
+
+void check_gate(const GateSettings& asked, const GateOptions& gate) {
+  if ((asked.relu && !(gate.enabled && gate.relu)) || (asked.per_layer && !(gate.enabled && gate.per_layer)) ||
+      (asked.path && !(gate.enabled && gate.path_hops > 0))) {
+    throw UsageError("--gate-relu, --gate-path and --gate-per-layer need a new gate: --urpe");
+  }
+}
+
+Switch on_or_off(bool on) { return on ? Switch::on : Switch::off; }
+
+/// The settings as the model has them.
+void write_down(const ModelOptions& model, ModelSettings& m) {
+  const EncoderOptions& e = model.encoder;
+  m.architecture = model.architecture;
+  m.layers = e.layers;
+  m.width = e.width;
+  m.ffn = e.ffn;
+  m.heads = e.heads;
+  m.gate.use = on_or_off(e.gate.enabled);
+  m.share_encodings = on_or_off(e.share_encodings);
+  m.position_dim = e.position_dim > 0 ? std::optional(e.position_dim) : std::nullopt;
+  m.max_distance = model.max_distance;
+  if (model.path_bias) m.path_hops = model.path_hops;
+  if (e.gate.path_hops > 0) m.path_hops = e.gate.path_hops;
+}
+
+/// The model, and the settings that name it.
+ModelConfig resolve_model(TrainOptions& o, const LoadedData& data, const ModelConfig* start, const NamedFlags& named) {
+  ModelSettings& m = o.model;
+  ModelConfig config;
+  config.task = data.set.task;
+  config.featurizer = data.set.featurizer;
+  if (start != nullptr) {
+    check_start(o, named, *start);
+    config.model = model_from(*start, m, data.set.featurizer);
+  } else {
+    choose_architecture(m, data.training);
+    check_model_flags(o, named, *m.architecture, *m.encoding);
+    config.model = build_model(m, data.set.featurizer.features);
+    check_terms(o, named, config);
+  }
+  EncoderOptions& e = config.encoder();
+  check_gate(m.gate, e.gate);
+  e.dropout = m.dropout;
+  e.attention_dropout = m.attention_dropout;
+  e.activation_dropout = m.activation_dropout;
+  e.input_dropout = m.input_dropout;
+  config.model.features = config.featurizer.features;
+  config.model.outputs = config.task.num_outputs();
+  write_down(config.model, m);
+  o.data.features = config.featurizer.features;
+  return config;
+}
+
+std::int64_t batch_size_for(std::int64_t molecules) { return molecules < 2000 ? 32 : molecules < 10000 ? 64 : molecules < 50000 ? 128 : 256; }
+
+/// Epochs, steps, warm-up and patience. `count`: training molecules.
+void resolve_schedule(TrainingSettings& t, const TrainingDefaults& defaults, std::int64_t count, bool has_valid) {
+  if (!t.batch_size) t.batch_size = defaults.batch_size > 0 ? defaults.batch_size : batch_size_for(count);
+  const std::int64_t batch = *t.batch_size, per_epoch = (count + batch - 1) / batch;
+  const bool automatic = !t.epochs && !t.steps;
+  if (automatic && defaults.steps > 0) t.steps = defaults.steps;
+  else if (automatic) t.epochs = has_valid ? kDefaultEpochs : kEpochsWithoutValidation;
+  if (t.epochs && t.steps && (*t.steps + per_epoch - 1) / per_epoch != *t.epochs) {
+    throw UsageError("give either --epochs or --steps: " + std::to_string(*t.steps) + " steps of " + std::to_string(batch) +
+                     " molecules are not " + std::to_string(*t.epochs) + " epochs");
+  }
+  if (!t.steps) t.steps = *t.epochs * per_epoch;
+  const std::int64_t steps = *t.steps;
+  t.epochs = (steps + per_epoch - 1) / per_epoch;
+  if (steps > kMostSteps) {
+    throw UsageError("--epochs " + std::to_string(*t.epochs) + " are " + with_thousands(steps) + " update steps, more than " +
+                     with_thousands(kMostSteps));
+  }
+
+  const std::int64_t warmup = t.warmup_epochs ? *t.warmup_epochs * per_epoch : steps / 10;
+  if (t.warmup_epochs && t.warmup_steps && *t.warmup_steps != std::min(warmup, steps)) {
+    throw UsageError("give either --warmup-steps or --warmup-epochs: " + std::to_string(*t.warmup_epochs) + " epochs are " +
+                     std::to_string(std::min(warmup, steps)) + " steps, not " + std::to_string(*t.warmup_steps));
+  }
+  t.warmup_steps = std::min(t.warmup_steps.value_or(warmup), steps);
+  if (!t.patience) t.patience = automatic && has_valid ? kDefaultPatience : 0;
+  if (!has_valid) t.patience = 0;
+}
+
+void resolve_training(TrainingSettings& t, const LoadedData& data) {
+  const TaskKind kind = data.set.task.kind;
+  const auto count = static_cast<std::int64_t>(data.split.train.size());
+  if (count == 0) throw DataError("the training part is empty: no usable molecule is left for it");
+  if (!t.loss) t.loss = default_loss(kind);
+  check_loss(*t.loss, kind);
+  if (!t.metric) t.metric = data.metric.empty() ? default_metric(kind) : metric_from_string(data.metric);
+  check_metric(*t.metric, kind);
+  resolve_schedule(t, data.training, count, !data.split.valid.empty());
+}
+
+/// A checkpoint of other options or data is none of this training.
+std::string identity_of(const TrainOptions& o, const LoadedData& data) {
+  return to_toml(o) + "# molecules " + std::to_string(data.set.size()) + ", training " + std::to_string(data.split.train.size()) +
+         ", source " + data.set.source.sha256 + ", featuriser " + data.set.featurizer.hash();
+}
+
+/// From options that leave nothing open.
+TrainerOptions trainer_options(const TrainOptions& o, const LoadedData& data) {
+  const TrainingSettings& t = o.training;
+  TrainerOptions trainer;
+  trainer.loss = *t.loss;
+  trainer.metric = *t.metric;
+  trainer.batch_size = *t.batch_size;
+  trainer.epochs = *t.epochs;
+  trainer.total_steps = *t.steps;
+  trainer.warmup_steps = *t.warmup_steps;
+  trainer.lr = t.lr;
+  trainer.end_lr = t.end_lr;
+  trainer.weight_decay = t.weight_decay;
+  trainer.grad_clip = t.grad_clip;
+  trainer.patience = *t.patience;
+  trainer.ema = t.ema;
+  trainer.flag = flag_from_string(o.model.flag);
+  trainer.seed = t.seed;
+  trainer.identity = identity_of(o, data);
+  return trainer;
 }
 
 }  // namespace
 
 LoadOptions to_load_options(const TrainOptions& o, int threads) {
   check_values(o);
-  if (o.data.empty()) {
+  const DataSettings& d = o.data;
+  if (d.paths.empty()) {
     throw UsageError("what to train on? Name a data set, a table or a store: molgraph-train demo, molgraph-train my.csv");
   }
   LoadOptions load;
-  load.paths = o.data;
-  load.data_dir = o.data_dir;
-  load.subset = o.subset;
-  load.table.format = table_format_from_string(o.format);
-  load.table.header = o.header;
-  load.table.no_header = o.no_header;
-  load.table.smiles_column = o.smiles_column;
-  load.table.id_column = o.id_column;
-  load.target_columns = o.target_columns;
-  if (!o.task_type.empty()) load.task = task_kind_from_string(o.task_type);
-  load.positive = o.positive;
-  if (!o.features.empty()) load.features = features_from_string(o.features);
-  if (!o.recipe.empty()) load.table_features = Features::ogb;   // a paper's settings, on any table
-  load.limits.max_atoms = o.max_atoms;
-  if (!o.split_type.empty()) load.split = split_kind_from_string(o.split_type);
-  if (!o.splits_column.empty() && o.split_type.empty()) load.split = SplitKind::column;
-  load.splits_column = o.splits_column;
-  load.group_column = o.group_column;
-  load.time_column = o.time_column;
-  load.splits_file = o.splits_file;
-  load.folds = o.folds;
-  if (o.split_sizes.size() != 3) throw UsageError("--split-sizes takes three numbers: train valid test");
-  std::copy(o.split_sizes.begin(), o.split_sizes.end(), load.split_sizes.begin());
-  load.limit = o.limit;
-  load.seed = o.seed;
+  load.paths = d.paths;
+  load.data_dir = d.folder;
+  load.subset = d.subset;
+  load.table.format = d.format;
+  load.table.header = d.header;
+  load.table.no_header = d.no_header;
+  load.table.smiles_column = d.smiles_column;
+  load.table.id_column = d.id_column;
+  load.target_columns = d.target_columns;
+  if (d.task) load.task = kind_of(*d.task);
+  load.positive = d.positive;
+  load.features = d.features;
+  if (!o.model.recipe.empty()) load.table_features = Features::ogb;   // a paper's settings, on any table
+  load.limits.max_atoms = d.max_atoms;
+  load.split = d.split == SplitKind::automatic && !d.splits_column.empty() ? SplitKind::column : d.split;
+  load.splits_column = d.splits_column;
+  load.group_column = d.group_column;
+  load.time_column = d.time_column;
+  load.splits_file = d.splits_file;
+  load.folds = d.folds;
+  load.split_sizes = d.split_sizes;
+  load.limit = d.limit;
+  load.seed = o.training.seed;
   load.threads = threads;
-  load.strict = o.strict;
+  load.strict = d.strict;
   return load;
 }
 
-ModelConfig resolve_model(TrainOptions& o, const MoleculeSet& set, const ModelConfig* start, const NamedFlags& named) {
-  check_values(o);
-  ModelConfig config;
-  if (start) {
-    config = *start;
-    check_start(o, named, config);
-    if (!(set.featurizer == config.featurizer)) {
-      throw UsageError("the run named by --from reads \"" + config.featurizer.canonical_text() + "\", the data hold \"" +
-                       set.featurizer.canonical_text() + "\"");
-    }
-    GateOptions& gate = config.encoder().gate;
-    if (o.urpe == "on" && !gate.enabled) gate = gate_options(o, config.featurizer.features);
-    if (config.model.architecture->has("perturb_noise")) config.model.perturb_noise = o.perturb_noise;
-  } else {
-    if (o.urpe == "auto") o.urpe = o.model.empty() && o.encoding.empty() ? "on" : "off";
-    if (o.model.empty() && !o.encoding.empty()) o.model = encoding_from_string(o.encoding).path_bias ? "graphormer" : "grpe";
-    if (o.model.empty()) o.model = is_zinc(o) ? "graphormer" : kDefaultModel;
-    if (o.encoding.empty()) o.encoding = o.model;
-    config.model = architecture_from_string(o.model).defaults;
-    const Encoding& encoding = encoding_from_string(o.encoding);
-    check_model_flags(o, named, *config.model.architecture, encoding);
-    if (o.size.empty()) o.size = config.model.architecture->default_size;
-    config.featurizer = set.featurizer;
-    build_config(o, encoding, config);
-    check_terms(o, named, config);
-  }
-  const GateOptions& gate = config.encoder().gate;
-  if ((o.gate_relu && !(gate.enabled && gate.relu)) || (o.gate_per_layer && !(gate.enabled && gate.per_layer)) ||
-      (o.gate_path && !(gate.enabled && gate.path_hops > 0))) {
-    throw UsageError("--gate-relu, --gate-path and --gate-per-layer need a new gate: --urpe");
-  }
-  set_dropouts(o, config.encoder());
-  config.task = set.task;
-  config.model.features = config.featurizer.features;
-  config.model.outputs = config.task.num_outputs();
-  write_back(config, o);
-  return config;
+ResolvedRun resolve(const TrainOptions& asked, const LoadedData& data, const ModelConfig* start, const NamedFlags& named) {
+  check_values(asked);
+  ResolvedRun run;
+  run.options = asked;
+  run.model = resolve_model(run.options, data, start, named);
+  check_training_flags(run.options, named, data, start);
+  resolve_training(run.options.training, data);
+  run.trainer = trainer_options(run.options, data);
+  return run;
 }
 
-TrainerOptions resolve_training(TrainOptions& o, const LoadedData& data, const std::string& folder) {
-  TrainerOptions t;
-  const TaskKind kind = data.set.task.kind;
-  const auto count = static_cast<std::int64_t>(data.split.train.size());
-  if (count == 0) throw DataError("the training part is empty: no usable molecule is left for it");
-  const bool has_valid = !data.split.valid.empty();
+ResolvedRun for_fold(const ResolvedRun& run, const LoadedData& data) {
+  ResolvedRun fold = run;
+  TrainingSettings& t = fold.options.training;
+  t.steps.reset();
+  if (t.warmup_epochs) t.warmup_steps.reset();
+  resolve_training(t, data);
+  fold.trainer = trainer_options(fold.options, data);
+  return fold;
+}
 
-  if (o.loss.empty()) o.loss = default_loss(kind);
-  t.loss = loss_from_string(o.loss);
-  check_loss(t.loss, kind);
-  if (o.metric.empty()) o.metric = data.metric.empty() ? std::string(to_string(default_metric(kind))) : data.metric;
-  t.metric = metric_from_string(o.metric);
-  check_metric(t.metric, kind);
-
-  if (o.batch_size == 0) o.batch_size = is_zinc(o) ? kZincBatch : count < 2000 ? 32 : count < 10000 ? 64 : count < 50000 ? 128 : 256;
-  const std::int64_t per_epoch = (count + o.batch_size - 1) / o.batch_size;
-  const bool automatic = o.epochs == 0 && o.steps == 0;
-  if (automatic && is_zinc(o)) o.steps = kZincSteps;
-  if (automatic && !is_zinc(o)) o.epochs = has_valid ? kDefaultEpochs : kEpochsWithoutValidation;
-  if (o.epochs > 0 && o.steps > 0 && (o.steps + per_epoch - 1) / per_epoch != o.epochs) {
-    throw UsageError("give either --epochs or --steps: " + std::to_string(o.steps) + " steps of " +
-                     std::to_string(o.batch_size) + " molecules are not " + std::to_string(o.epochs) + " epochs");
-  }
-  if (o.steps == 0) o.steps = o.epochs * per_epoch;
-  o.epochs = (o.steps + per_epoch - 1) / per_epoch;
-  if (o.steps > kMostSteps) {
-    throw UsageError("--epochs " + std::to_string(o.epochs) + " are " + with_thousands(o.steps) + " update steps, more than " +
-                     with_thousands(kMostSteps));
-  }
-
-  const std::int64_t warmup = o.warmup_epochs > 0 ? o.warmup_epochs * per_epoch : o.steps / 10;
-  if (o.warmup_epochs > 0 && o.warmup_steps >= 0 && o.warmup_steps != std::min(warmup, o.steps)) {
-    throw UsageError("give either --warmup-steps or --warmup-epochs: " + std::to_string(o.warmup_epochs) + " epochs are " +
-                     std::to_string(std::min(warmup, o.steps)) + " steps, not " + std::to_string(o.warmup_steps));
-  }
-  if (o.warmup_steps < 0) o.warmup_steps = warmup;
-  o.warmup_steps = std::min(o.warmup_steps, o.steps);
-  if (o.patience < 0) o.patience = automatic && has_valid ? kDefaultPatience : 0;
-  if (!has_valid) o.patience = 0;
-
-  t.batch_size = o.batch_size;
-  t.epochs = o.epochs;
-  t.total_steps = o.steps;
-  t.warmup_steps = o.warmup_steps;
-  t.lr = o.lr;
-  t.end_lr = o.end_lr;
-  t.weight_decay = o.weight_decay;
-  t.grad_clip = o.grad_clip;
-  t.patience = o.patience;
-  t.ema = o.ema;
-  t.flag = flag_from_string(o.flag);
-  t.seed = o.seed;
-  t.folder = folder;
-  t.identity = to_toml(o) + "# molecules " + std::to_string(data.set.size()) + ", training " + std::to_string(count) +
-               ", source " + data.set.source.sha256 + ", featuriser " + data.set.featurizer.hash();
-  return t;
+ResolvedRun for_member(const ResolvedRun& run, const LoadedData& data, std::int64_t member) {
+  ResolvedRun one = run;
+  one.options.training.seed += static_cast<std::uint64_t>(member);
+  one.options.training.ensemble_size = 1;
+  one.trainer = trainer_options(one.options, data);
+  return one;
 }
 
 }  // namespace molgraph

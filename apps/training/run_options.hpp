@@ -1,7 +1,5 @@
-// Options resolved: what was left automatic is decided by the data, and one struct per part comes out.
+// Options resolved: what was left open is decided by the data and the other options, and one struct per part comes out.
 #pragma once
-
-#include <string>
 
 #include "apps/scoring/model_config.hpp"
 #include "apps/training/option_conflicts.hpp"
@@ -11,22 +9,31 @@
 
 namespace molgraph {
 
-// --- named defaults for one's own table; chosen by measurement, see docs/training.md ---
+// --- named defaults for one's own table; chosen by measurement, see docs/training.md. A named data set's own stand in its entry of
+// the catalogue ---
 inline constexpr const char* kDefaultModel = "grpe";
 inline constexpr std::int64_t kDefaultEpochs = 300;
 inline constexpr std::int64_t kDefaultPatience = 30;
 inline constexpr std::int64_t kEpochsWithoutValidation = 100;
-inline constexpr std::int64_t kZincSteps = 20000;
-inline constexpr std::int64_t kZincBatch = 256;
 
 /// How to load the data of these options, without hooks. Throws UsageError.
 LoadOptions to_load_options(const TrainOptions& options, int threads);
 
-/// Decides what the options leave automatic and writes it back, so that config.toml holds every value in use.
-/// `start` is the configuration of the run that --from names, else null. Throws UsageError on contradictions.
-/// `named`: see option_conflicts.hpp.
-ModelConfig resolve_model(TrainOptions& options, const MoleculeSet& set, const ModelConfig* start, const NamedFlags& named = {});
-/// Call after resolve_model. `folder` and `identity` of the result are set too.
-TrainerOptions resolve_training(TrainOptions& options, const LoadedData& data, const std::string& folder);
+/// What a run, or one model of it, does. Only resolve() and what derives from its result make one.
+struct ResolvedRun {
+  TrainOptions options;      ///< every value in use: config.toml
+  ModelConfig model;
+  TrainerOptions trainer;    ///< on data.split; without the folder, the processes and the control
+};
+
+/// Decides what the options leave open. Resolving the result's options again changes nothing. `start` is the configuration of the run
+/// that --from names, else null; `named`: see option_conflicts.hpp. Throws UsageError on contradictions, DataError without training
+/// molecules.
+ResolvedRun resolve(const TrainOptions& options, const LoadedData& data, const ModelConfig* start, const NamedFlags& named = {});
+
+/// The same for one of several splits: as many epochs, of data.split, which may be longer or shorter by a molecule or a group.
+ResolvedRun for_fold(const ResolvedRun& run, const LoadedData& data);
+/// Model `member` of an ensemble (0, 1, ...), with a seed of its own.
+ResolvedRun for_member(const ResolvedRun& run, const LoadedData& data, std::int64_t member);
 
 }  // namespace molgraph

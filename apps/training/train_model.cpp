@@ -8,7 +8,6 @@
 #include "apps/training/model_factory.hpp"
 #include "apps/training/nccl.hpp"
 #include "apps/training/run_directory.hpp"
-#include "apps/training/run_options.hpp"
 #include "apps/training/warm_start.hpp"
 #include "datasets/system/readable.hpp"
 
@@ -26,8 +25,8 @@ void scale_targets(const MoleculeSet& set, const Split& split, GraphModel& model
   model.set_target_scaling(torch::tensor(train.mean, torch::kFloat64), torch::tensor(scale, torch::kFloat64));
 }
 
-void freeze(const std::string& what, GraphModel& model) {
-  if (what.empty()) return;
+void freeze(Frozen what, GraphModel& model) {
+  if (what == Frozen::nothing) return;
   for (auto& item : model.named_parameters()) {
     if (!model.specs().at(item.key()).in_head()) item.value().set_requires_grad(false);
   }
@@ -36,25 +35,26 @@ void freeze(const std::string& what, GraphModel& model) {
 void tell_estimate(double step_seconds, const TrainerOptions& t) {
   const double whole = step_seconds * static_cast<double>(t.total_steps);
   t.control.note(text("One update of %lld molecules takes %s s here: %s steps (%lld epochs) take about %s%s",
-                static_cast<long long>(t.batch_size), sensible_number(step_seconds).c_str(), with_thousands(t.total_steps).c_str(),
-                static_cast<long long>(t.epochs), duration_text(whole).c_str(),
-                t.patience > 0 ? " at most (training stops early)" : ""));
+                      static_cast<long long>(t.batch_size), sensible_number(step_seconds).c_str(), with_thousands(t.total_steps).c_str(),
+                      static_cast<long long>(t.epochs), duration_text(whole).c_str(),
+                      t.patience > 0 ? " at most (training stops early)" : ""));
   if (whole > kLongRun) t.control.warn("That is long on this machine; --steps N makes a shorter schedule");
 }
 
-/// The model of one member, initialised or with the weights of another run.
-std::shared_ptr<GraphModel> start_model(const TrainOptions& options, const ModelConfig& config, const LoadedData& data,
-                                        const std::optional<StartingPoint>& start, const RunControl& control) {
-  const std::shared_ptr<GraphModel> model = make_model(config, options.seed);
-  bool scale = options.scale_targets && data.set.task.kind == TaskKind::regression;
+/// Initialised, or with the weights of another run.
+std::shared_ptr<GraphModel> start_model(const ResolvedRun& resolved, const LoadedData& data, const std::optional<StartingPoint>& start,
+                                        const RunControl& control) {
+  const TrainOptions& options = resolved.options;
+  const std::shared_ptr<GraphModel> model = make_model(resolved.model, options.training.seed);
+  bool scale = options.training.scale_targets && data.set.task.kind == TaskKind::regression;
   if (start) {
-    const WarmStart warm = warm_start(start->file, start->config, config, *model);
+    const WarmStart warm = warm_start(start->file, start->config, resolved.model, *model);
     scale = scale && warm.new_head;
     control.note("Weights from " + start->file + (warm.new_head ? ", with a new head for these targets" : "") +
-             (warm.fresh.empty() ? "" : ", with a new gate of ones"));
+                 (warm.fresh.empty() ? "" : ", with a new gate of ones"));
   }
   if (scale) scale_targets(data.set, data.split, *model);
-  freeze(options.freeze, *model);
+  freeze(options.model.frozen, *model);
   return model;
 }
 
@@ -63,8 +63,8 @@ std::string description(const ModelConfig& config, const GraphModel& model, std:
   for (const auto& parameter : model.parameters()) parameters += parameter.numel();
   const EncoderOptions& e = config.encoder();
   return text("%s%s, %d layers x %d (FFN %d, %d heads), %s parameters; seed %llu",
-                std::string(config.model.architecture->title).c_str(), e.gate.enabled ? " + URPE gate" : "", e.layers,
-                e.width, e.ffn, e.heads, with_thousands(parameters).c_str(), static_cast<unsigned long long>(seed));
+              std::string(config.model.architecture->title).c_str(), e.gate.enabled ? " + URPE gate" : "", e.layers, e.width, e.ffn, e.heads,
+              with_thousands(parameters).c_str(), static_cast<unsigned long long>(seed));
 }
 
 /// How gradients on GPUs are added up; empty for one process.
@@ -77,18 +77,18 @@ cuda::DeviceSum device_sum(const TrainRun& run) {
 
 }  // namespace
 
-AllPredictions train_model(const TrainRun& run, const TrainOptions& asked, const ModelConfig& config, const LoadedData& data,
-                            const std::optional<StartingPoint>& start, const std::string& folder) {
-  TrainOptions options = asked;
+AllPredictions train_model(const TrainRun& run, const ResolvedRun& resolved, const LoadedData& data, const std::optional<StartingPoint>& start,
+                           const std::string& folder) {
   const RunDirectory directory{folder};
   if (run.processes->first()) std::filesystem::create_directories(folder);
-  TrainerOptions trainer = resolve_training(options, data, folder);
+  TrainerOptions trainer = resolved.trainer;
+  trainer.folder = folder;
   trainer.processes = run.processes;
   trainer.control = run.control;
-  const std::shared_ptr<GraphModel> model = start_model(options, config, data, start, run.control);
-  run.control.note(description(config, *model, options.seed));
+  const std::shared_ptr<GraphModel> model = start_model(resolved, data, start, run.control);
+  run.control.note(description(resolved.model, *model, trainer.seed));
   const Compute compute = make_compute(run, *model);
-  Trainable trainable = make_trainable(model, compute, config, options.decay == "all");
+  Trainable trainable = make_trainable(model, compute, resolved.model, resolved.options.training.decay == DecayOf::all);
   if (compute.gpu && trainer.flag.ascents == 0)   // FLAG's passes go through the host
     trainable.device = cuda::train_on_device(compute.gpu, *model, data.set, trainable.decay_exempt, device_sum(run), run.control);
   tell_estimate(measure_step(trainable, data.set, data.split, trainer), trainer);
@@ -96,8 +96,8 @@ AllPredictions train_model(const TrainRun& run, const TrainOptions& asked, const
   if (!run.processes->first()) return {};
   if (result.best_epoch > 0) {
     run.control.note(text("%s after epoch %lld; the best by validation is epoch %lld",
-                  result.stopped_early ? "Stopped early" : "Done", static_cast<long long>(result.epochs),
-                  static_cast<long long>(result.best_epoch)));
+                          result.stopped_early ? "Stopped early" : "Done", static_cast<long long>(result.epochs),
+                          static_cast<long long>(result.best_epoch)));
   }
   const LoadedModel best = load_model(directory.best());
   const Compute computes_best = make_compute(run, *best.model);

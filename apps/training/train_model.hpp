@@ -6,12 +6,13 @@
 
 #include "apps/training/predictions.hpp"
 #include "apps/training/run_inputs.hpp"
+#include "apps/training/run_options.hpp"
 #include "apps/training/train_run.hpp"
 
 namespace molgraph {
 
 /// Trains the model in `folder` and returns what it predicts; only the first process has anything to return.
-AllPredictions train_model(const TrainRun& run, const TrainOptions& options, const ModelConfig& config, const LoadedData& data,
-                           const std::optional<StartingPoint>& start, const std::string& folder);
+AllPredictions train_model(const TrainRun& run, const ResolvedRun& resolved, const LoadedData& data, const std::optional<StartingPoint>& start,
+                           const std::string& folder);
 
 }  // namespace molgraph

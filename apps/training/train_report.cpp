@@ -72,7 +72,7 @@ std::string cell_of(double value) { return std::isnan(value) ? "" : number_text(
 
 /// The paper's band and whether this run lies in it. `reached` holds the metric of train, valid and test.
 std::string paper_note(const TrainOptions& options, Metric metric, const std::array<double, 3>& reached) {
-  const Recipe& paper = recipe(options.recipe);
+  const Recipe& paper = recipe(options.model.recipe);
   std::string note = "The paper: " + paper.band;
   const double value = reached[paper.band_is_validation ? 1 : 2];
   if (paper.high > paper.low && !std::isnan(value)) {
@@ -80,27 +80,25 @@ std::string paper_note(const TrainOptions& options, Metric metric, const std::ar
     const bool beyond = larger_is_better(metric) ? value > paper.high : value < paper.low;
     note += inside ? "; this run lies in the band" : beyond ? "; this run is better than the band" : "; this run is outside it";
   }
-  if (options.steps < paper.options.steps) {
-    note += text(" (with %lld of %lld steps)", static_cast<long long>(options.steps),
-                 static_cast<long long>(paper.options.steps));
-  }
+  const std::int64_t steps = *options.training.steps, papers = paper.options.training.steps.value_or(0);
+  if (steps < papers) note += text(" (with %lld of %lld steps)", static_cast<long long>(steps), static_cast<long long>(papers));
   return note + "\n";
 }
 
 }  // namespace
 
-std::array<double, 3> baseline_of(const LoadedData& data, const std::string& metric) {
+std::array<double, 3> baseline_of(const LoadedData& data, Metric metric) {
   std::array<double, 3> values;
   values.fill(std::numeric_limits<double>::quiet_NaN());
   for (std::size_t p = 0; p < 3; ++p) {
     const auto& part = *parts_of(data.split)[p];
-    if (!part.empty()) values[p] = mean_predictor(data, metric_from_string(metric), part).value;
+    if (!part.empty()) values[p] = mean_predictor(data, metric, part).value;
   }
   return values;
 }
 
 Report report_results(const LoadedData& data, const TrainOptions& options, const PartPredictions& predictions) {
-  const Metric chosen = metric_from_string(options.metric);
+  const Metric chosen = *options.training.metric;
   std::vector<Metric> metrics{chosen};
   if (data.set.task.kind == TaskKind::regression) {
     for (Metric m : {Metric::mae, Metric::rmse, Metric::r2}) {
@@ -135,11 +133,12 @@ Report report_results(const LoadedData& data, const TrainOptions& options, const
     if (regression) columns.back().push_back(mean_predictor(data, chosen, part).value);
   }
   const std::string table = "\n" + with_columns(text("%-6s %9s", "part", "n"), rows, headings, columns);
-  if (!options.recipe.empty()) notes += paper_note(options, chosen, reached);
+  if (!options.model.recipe.empty()) notes += paper_note(options, chosen, reached);
   return {csv, table + notes, reached};
 }
 
-Report report_folds(const std::string& metric, const std::vector<std::array<double, 3>>& folds) {
+Report report_folds(Metric chosen, const std::vector<std::array<double, 3>>& folds) {
+  const std::string metric(to_string(chosen));
   const char* names[] = {"train", "valid", "test"};
   std::string csv = "part,fold,metric,value\n", notes;
   std::vector<std::string> rows;

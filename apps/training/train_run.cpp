@@ -26,10 +26,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void write_config(const RunDirectory& directory, const TrainOptions& options) {
-  write_file_atomically(directory.config(), std::string(kConfigHeading) + "\n" + to_toml(options));
-}
-
 /// A finished run that is resumed keeps its record.
 void record_run(const TrainRun& run, const std::string& folder, const RunRecord& record) {
   if (run.resume) {
@@ -45,14 +41,14 @@ void announce_members(const TrainRun& run, const std::string& folder, std::int64
 }
 
 /// What is known at the end of training.
-RunRecord record_of(const TrainRun& run, const LoadedData& data, const TrainOptions& options, std::int64_t members,
-                    std::chrono::steady_clock::time_point begin) {
+RunRecord record_of(const TrainRun& run, const LoadedData& data, Metric metric, std::int64_t members, std::chrono::steady_clock::time_point begin) {
   const MoleculeSet& set = data.set;
   RunRecord record{.members = members > 1 ? members : 0, .finished = now_utc(), .program = run.program,
-                   .seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(), .data = options.data,
-                   .source = set.source.name, .sha256 = set.source.sha256, .rdkit = set.source.rdkit_version, .molecules = set.size(),
-                   .rejected = static_cast<std::int64_t>(set.rejected.size()), .split = data.split_name, .metric = options.metric,
-                   .baseline = baseline_of(data, options.metric)};
+                   .seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(),
+                   .data = run.options.data.paths, .source = set.source.name, .sha256 = set.source.sha256,
+                   .rdkit = set.source.rdkit_version, .molecules = set.size(),
+                   .rejected = static_cast<std::int64_t>(set.rejected.size()), .split = data.split_name,
+                   .metric = std::string(to_string(metric)), .baseline = baseline_of(data, metric)};
   for (std::size_t p = 0; p < record.parts.size(); ++p) record.parts[p] = static_cast<std::int64_t>(parts_of(data.split)[p]->size());
   return record;
 }
@@ -63,43 +59,36 @@ void tell_results(const TrainRun& run, const std::string& folder, const Report& 
 }
 
 /// Trains on one split, a model or an ensemble, and reports. Returns the metric of the three parts.
-std::array<double, 3> train_split(const TrainRun& run, const TrainOptions& options, const ModelConfig& config,
-                                  const LoadedData& data, const std::optional<StartingPoint>& start,
-                                  const std::string& folder) {
+std::array<double, 3> train_split(const TrainRun& run, const ResolvedRun& resolved, const LoadedData& data,
+                                  const std::optional<StartingPoint>& start, const std::string& folder) {
   const RunDirectory directory{folder};
   const bool first = run.processes->first();
   const auto begin = std::chrono::steady_clock::now();
+  const std::int64_t members = resolved.options.training.ensemble_size;
   if (first) {
     fs::create_directories(folder);
-    announce_members(run, folder, options.ensemble_size);
+    announce_members(run, folder, members);
     write_splits(directory.splits(), data.set, data.split);
   }
-  const std::int64_t members = options.ensemble_size;
   AllPredictions mean;
   for (std::int64_t m = 0; m < members; ++m) {
-    TrainOptions own = options;
-    own.seed += static_cast<std::uint64_t>(m);
-    own.ensemble_size = 1;
     const std::string member = members == 1 ? folder : folder + "/model_" + std::to_string(m);
     if (members > 1) run.control.note("Model " + std::to_string(m + 1) + " of " + std::to_string(members));
-    mean.add_share(train_model(run, own, config, data, start, member), 1.0 / static_cast<double>(members));
+    mean.add_share(train_model(run, for_member(resolved, data, m), data, start, member), 1.0 / static_cast<double>(members));
   }
   if (!first) return {};
   if (!data.split.test.empty()) write_predictions(directory.test_predictions(), data.set, data.split.test, mean.parts[2], mean.output_scale);
   write_submissions(folder, data, mean, run.control);
-  const Report report = report_results(data, options, mean.parts);
+  const Report report = report_results(data, resolved.options, mean.parts);
   tell_results(run, folder, report);
-  record_run(run, folder, record_of(run, data, options, members, begin));
+  record_run(run, folder, record_of(run, data, resolved.trainer.metric, members, begin));
   return report.reached;
 }
 
 /// One model per split, each in a folder of its own.
-void train_folds(const TrainRun& run, const TrainOptions& options, const ModelConfig& config, LoadedData& data,
-                 const std::optional<StartingPoint>& start) {
-  if (options.ensemble_size > 1) throw UsageError("--ensemble-size beside several splits: each of them trains one model");
-  TrainOptions own = options;
-  own.steps = 0;   // folds differ in length by a molecule or a group: all get the same number of epochs
-  if (own.warmup_epochs > 0) own.warmup_steps = -1;
+void train_folds(const TrainRun& run, const ResolvedRun& resolved, LoadedData& data, const std::optional<StartingPoint>& start) {
+  if (resolved.options.training.ensemble_size > 1) throw UsageError("--ensemble-size beside several splits: each of them trains one model");
+  const Metric metric = resolved.trainer.metric;
   std::vector<std::array<double, 3>> reached;
   const auto begin = std::chrono::steady_clock::now();
   const auto folds = static_cast<std::int64_t>(data.folds.size());
@@ -109,16 +98,27 @@ void train_folds(const TrainRun& run, const TrainOptions& options, const ModelCo
     run.control.note(text("Fold %zu of %zu", k + 1, data.folds.size()));
     data.split = data.folds[k];
     if (k > 0) run.control.warn_of(part_warnings(data.set, data.split));   // the first one's stand with the data's
-    reached.push_back(train_split(run, own, config, data, start, run.folder + "/model_" + std::to_string(k)));
-    const std::array<double, 3> own_baseline = baseline_of(data, options.metric);
+    reached.push_back(train_split(run, for_fold(resolved, data), data, start, run.folder + "/model_" + std::to_string(k)));
+    const std::array<double, 3> own_baseline = baseline_of(data, metric);
     for (std::size_t p = 0; p < 3; ++p) baseline[p] += own_baseline[p] / static_cast<double>(folds);
   }
   if (!run.processes->first()) return;
-  tell_results(run, run.folder, report_folds(options.metric, reached), " (molgraph-score -m takes it as an ensemble)");
-  RunRecord record = record_of(run, data, options, folds, begin);
+  tell_results(run, run.folder, report_folds(metric, reached), " (molgraph-score -m takes it as an ensemble)");
+  RunRecord record = record_of(run, data, metric, folds, begin);
   record.parts = {};   // they are the folds' own
   record.baseline = baseline;
   record_run(run, run.folder, record);
+}
+
+/// Throws UsageError if this machine or this number of processes cannot train it.
+void check_feasible(const TrainRun& run, const ResolvedRun& resolved) {
+  const TrainOptions& o = resolved.options;
+  check_model_fits(model_plan(resolved.model), {o.model.frozen == Frozen::nothing, o.training.ema > 0,
+                                                o.training.backend == TrainingBackend::engine && !run.gpu});
+  const std::int64_t batch_size = resolved.trainer.batch_size;
+  if (batch_size < run.processes->count()) {
+    throw UsageError(text("--batch-size %lld cannot be divided among %d processes", static_cast<long long>(batch_size), run.processes->count()));
+  }
 }
 
 }  // namespace
@@ -128,28 +128,19 @@ void run_training(const TrainRun& run) {
   at::globalContext().setDeterministicAlgorithms(true, true);
   torch::set_num_threads(thread_count(run.threads));
   check_compute(run);
-  TrainOptions options = run.options;
-  const std::optional<StartingPoint> start = starting_point(options);
-  const RunDirectory directory{run.folder};
-  const bool first = run.processes->first();
-  if (start && options.features.empty()) options.features = to_string(start->config.featurizer.features);
-  LoadedData data = load_run_data(run, options, start);
-  const ModelConfig* const from = start ? &start->config : nullptr;
-  const ModelConfig config = resolve_model(options, data.set, from, run.named);
-  check_training_flags(options, run.named, data, from);
-  check_model_fits(model_plan(config), {options.freeze.empty(), options.ema > 0, options.backend == "cpu" && !run.gpu});
-  const std::int64_t batch_size = resolve_training(options, data, run.folder).batch_size;
-  if (batch_size < run.processes->count()) {
-    throw UsageError(text("--batch-size %lld cannot be divided among %d processes", static_cast<long long>(batch_size), run.processes->count()));
-  }
-  if (first) {
-    write_config(directory, options);
+  const std::optional<StartingPoint> start = starting_point(run.options);
+  LoadedData data = load_run_data(run, start);
+  const ResolvedRun resolved = resolve(run.options, data, start ? &start->config : nullptr, run.named);
+  check_feasible(run, resolved);
+  if (run.processes->first()) {
+    const RunDirectory directory{run.folder};
+    write_file_atomically(directory.config(), std::string(kConfigHeading) + "\n" + to_toml(resolved.options));
     write_rejected(directory.rejected(), data.set);
   }
   if (data.folds.empty()) {
-    train_split(run, options, config, data, start, run.folder);
+    train_split(run, resolved, data, start, run.folder);
   } else {
-    train_folds(run, options, config, data, start);
+    train_folds(run, resolved, data, start);
   }
 }
 

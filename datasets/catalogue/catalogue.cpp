@@ -225,6 +225,7 @@ std::optional<SourcePlan> plan_named(const std::string& name, const LoadOptions&
   plan.split_name = entry->split_name;
   plan.part_sizes = entry->part_sizes;
   plan.metric = entry->metric;
+  plan.training = entry->training;
   if (entry->layouts.empty()) return plan_demo(std::move(plan));
   const auto folders = data_folders(options.data_dir);
   for (const std::string& folder : folders)

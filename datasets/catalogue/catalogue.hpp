@@ -39,6 +39,7 @@ struct SourcePlan {
   bool scaffold = false;                      ///< the data set's split is OGB's scaffold rule, to be computed
   std::array<std::int64_t, 3> part_sizes{};   ///< what the parts must count; 0 = not checked
   std::string metric;
+  TrainingDefaults training;
 };
 
 /// The plan of a named data set; empty if `name` is none. Throws FileError saying which files are missing, where they

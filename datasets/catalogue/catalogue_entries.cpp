@@ -37,6 +37,7 @@ Entry zinc(const std::string& subset, const std::string& table, std::array<std::
   entry.layouts = {{.table = table, .part_column = "split"}, jt_vae};
   entry.target_name = "penalized_logp";
   entry.features = Features::zinc;
+  entry.training = {.model = "graphormer", .steps = 20'000, .batch_size = 256};
   entry.split_name = "published";
   entry.part_sizes = sizes;
   entry.metric = "mae";

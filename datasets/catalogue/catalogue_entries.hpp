@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "datasets/catalogue/training_defaults.hpp"
 #include "datasets/tables/task.hpp"
 #include "featurize/graph/featurizer_options.hpp"
 
@@ -35,6 +36,7 @@ struct Entry {
   std::string split_name{};            ///< "published", "scaffold" or "" = random
   std::array<std::int64_t, 3> part_sizes{};
   std::string metric{}, what{}, where{};
+  TrainingDefaults training{};
   std::vector<std::string> other_names{};
 };
 

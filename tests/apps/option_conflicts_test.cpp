@@ -5,6 +5,7 @@
 
 #include <functional>
 
+#include "apps/scoring/architectures.hpp"
 #include "apps/scoring/model_file.hpp"
 #include "apps/training/model_size.hpp"
 #include "apps/training/recipes.hpp"
@@ -15,6 +16,9 @@
 
 namespace molgraph {
 namespace {
+
+const Architecture* architecture(const char* name) { return &architecture_from_string(name); }
+const Encoding* encoding(const char* name) { return &encoding_from_string(name); }
 
 MoleculeSet one_molecule() {
   MoleculeSet set;
@@ -27,17 +31,20 @@ MoleculeSet one_molecule() {
 
 using Change = std::function<void(TrainOptions&)>;
 
-ModelConfig resolve(const Change& change, const NamedFlags& named = {}, const ModelConfig* start = nullptr) {
+ModelConfig model_of(const Change& change, const NamedFlags& named = {}, const ModelConfig* start = nullptr) {
   TrainOptions options;
-  options.data = {"my.csv"};
-  if (start != nullptr) options.from = "R";
+  options.data.paths = {"my.csv"};
+  if (start != nullptr) options.model.from = "R";
   change(options);
-  return resolve_model(options, one_molecule(), start, named);
+  LoadedData data;
+  data.set = one_molecule();
+  data.split = {{0}, {}, {}};
+  return resolve(options, data, start, named).model;
 }
 
 std::string problem(const Change& change, const NamedFlags& named = {}, const ModelConfig* start = nullptr) {
   try {
-    resolve(change, named, start);
+    model_of(change, named, start);
   } catch (const UsageError& error) {
     return error.what();
   }
@@ -50,52 +57,52 @@ TEST(OptionConflicts, FlagsThatThisModelDoesNotHave) {
     EXPECT_NE(text.find("--" + flag), std::string::npos) << flag << ": '" << text << "'";
   };
   // Its default, said on the command line, would do nothing just as well.
-  refused("path", [](TrainOptions& o) { o.model = "grpe"; }, {"path"});
-  refused("key-term", [](TrainOptions& o) { o.encoding = "t5"; }, {"key-term"});
-  refused("grpe-terms", [](TrainOptions& o) { o.encoding = "shaw"; }, {"grpe-terms"});
-  EXPECT_EQ(problem([](TrainOptions& o) { o.model = "grpe"; }), "");
-  refused("share-encodings", [](TrainOptions& o) { o.encoding = "laplacian", o.share_encodings = "off"; }, {"share-encodings"});
-  refused("max-distance", [](TrainOptions& o) { o.encoding = "none", o.max_distance = 3; }, {"max-distance"});
-  EXPECT_EQ(problem([](TrainOptions& o) { o.encoding = "none", o.urpe = "on", o.max_distance = 3; }, {"max-distance"}), "") << "the gate has one";
-  refused("published-classes", [](TrainOptions& o) { o.encoding = "random-walk", o.published_classes = true; });
-  refused("key-term", [](TrainOptions& o) { o.model = "grpe", o.grpe_terms = {"topology", "query"}, o.key_term = "row"; });
-  refused("size", [](TrainOptions& o) { o.size = "small", o.layers = 2, o.width = 16, o.ffn = 16, o.heads = 2; },
+  refused("path", [](TrainOptions& o) { o.model.architecture = architecture("grpe"); }, {"path"});
+  refused("key-term", [](TrainOptions& o) { o.model.encoding = encoding("t5"); }, {"key-term"});
+  refused("grpe-terms", [](TrainOptions& o) { o.model.encoding = encoding("shaw"); }, {"grpe-terms"});
+  EXPECT_EQ(problem([](TrainOptions& o) { o.model.architecture = architecture("grpe"); }), "");
+  refused("share-encodings", [](TrainOptions& o) { o.model.encoding = encoding("laplacian"), o.model.share_encodings = Switch::off; }, {"share-encodings"});
+  refused("max-distance", [](TrainOptions& o) { o.model.encoding = encoding("none"), o.model.max_distance = 3; }, {"max-distance"});
+  EXPECT_EQ(problem([](TrainOptions& o) { o.model.encoding = encoding("none"), o.model.gate.use = Switch::on, o.model.max_distance = 3; }, {"max-distance"}), "") << "the gate has one";
+  refused("published-classes", [](TrainOptions& o) { o.model.encoding = encoding("random-walk"), o.model.published_classes = true; });
+  refused("key-term", [](TrainOptions& o) { o.model.architecture = architecture("grpe"), o.model.grpe_terms = {GrpeTerm::topology, GrpeTerm::query}, o.model.key_term = KeyTerm::row; });
+  refused("size", [](TrainOptions& o) { o.model.size = "small", o.model.layers = 2, o.model.width = 16, o.model.ffn = 16, o.model.heads = 2; },
           {"size", "layers", "width", "ffn", "heads"});
-  EXPECT_EQ(problem([](TrainOptions& o) { o.size = "small", o.layers = 2; }, {"size", "layers"}), "");
+  EXPECT_EQ(problem([](TrainOptions& o) { o.model.size = "small", o.model.layers = 2; }, {"size", "layers"}), "");
   // A recipe's own values, where another model is asked for.
-  const std::string text = problem([](TrainOptions& o) { o = recipe("graphormer-zinc").options, o.recipe = "graphormer-zinc", o.model = "grpe", o.size = "small"; });
+  const std::string text = problem([](TrainOptions& o) { o = recipe("graphormer-zinc").options, o.model.recipe = "graphormer-zinc", o.model.architecture = architecture("grpe"), o.model.size = "small"; });
   EXPECT_NE(text.find("--recipe graphormer-zinc sets"), std::string::npos) << text;
 }
 
 TEST(OptionConflicts, WhatFromBringsAlongIsNotIgnored) {
-  const ModelConfig grpe = resolve([](TrainOptions& o) { o.model = "grpe"; });
-  const ModelConfig grpe_row = resolve([](TrainOptions& o) { o.model = "grpe", o.key_term = "row"; });
-  const ModelConfig graphormer = resolve([](TrainOptions& o) { o.model = "graphormer"; });
+  const ModelConfig grpe = model_of([](TrainOptions& o) { o.model.architecture = architecture("grpe"); });
+  const ModelConfig grpe_row = model_of([](TrainOptions& o) { o.model.architecture = architecture("grpe"), o.model.key_term = KeyTerm::row; });
+  const ModelConfig graphormer = model_of([](TrainOptions& o) { o.model.architecture = architecture("graphormer"); });
   const auto contradicts = [](const ModelConfig& start, const std::string& flag, const Change& change, const NamedFlags& named = {}) {
     const std::string text = problem(change, named, &start);
     EXPECT_NE(text.find(flag), std::string::npos) << flag << ": '" << text << "'";
   };
-  contradicts(grpe, "--path ", [](TrainOptions& o) { o.path = "single"; });
+  contradicts(grpe, "--path ", [](TrainOptions& o) { o.model.path_rule = PathRule::single; });
   contradicts(grpe, "--path ", [](TrainOptions&) {}, {"path"});
-  contradicts(grpe, "--path-hops", [](TrainOptions& o) { o.path_hops = 3; });
-  contradicts(grpe, "--spatial-pos-max", [](TrainOptions& o) { o.spatial_pos_max = 8; });
-  contradicts(grpe, "--untie-virtual", [](TrainOptions& o) { o.untie_virtual = true; });
+  contradicts(grpe, "--path-hops", [](TrainOptions& o) { o.model.path_hops = 3; });
+  contradicts(grpe, "--spatial-pos-max", [](TrainOptions& o) { o.model.spatial_pos_max = 8; });
+  contradicts(grpe, "--untie-virtual", [](TrainOptions& o) { o.model.untie_virtual = true; });
   contradicts(grpe_row, "--key-term", [](TrainOptions&) {}, {"key-term"});
   EXPECT_EQ(problem([](TrainOptions&) {}, {}, &grpe_row), "");
-  EXPECT_EQ(problem([](TrainOptions& o) { o.key_term = "row"; }, {"key-term"}, &grpe_row), "") << "true of that run";
-  contradicts(graphormer, "--published-classes", [](TrainOptions& o) { o.published_classes = true; });
-  contradicts(graphormer, "--key-term", [](TrainOptions& o) { o.key_term = "row"; });
+  EXPECT_EQ(problem([](TrainOptions& o) { o.model.key_term = KeyTerm::row; }, {"key-term"}, &grpe_row), "") << "true of that run";
+  contradicts(graphormer, "--published-classes", [](TrainOptions& o) { o.model.published_classes = true; });
+  contradicts(graphormer, "--key-term", [](TrainOptions& o) { o.model.key_term = KeyTerm::row; });
   contradicts(graphormer, "--grpe-terms", [](TrainOptions&) {}, {"grpe-terms"});
-  contradicts(graphormer, "--path ", [](TrainOptions& o) { o.path = "single"; });
-  contradicts(graphormer, "--path-hops", [](TrainOptions& o) { o.path_hops = 3; });
-  EXPECT_EQ(problem([](TrainOptions& o) { o.path_hops = 5; }, {"path-hops"}, &graphormer), "");
+  contradicts(graphormer, "--path ", [](TrainOptions& o) { o.model.path_rule = PathRule::single; });
+  contradicts(graphormer, "--path-hops", [](TrainOptions& o) { o.model.path_hops = 3; });
+  EXPECT_EQ(problem([](TrainOptions& o) { o.model.path_hops = 5; }, {"path-hops"}, &graphormer), "");
 }
 
 TEST(OptionConflicts, OfTheTraining) {
   LoadedData data;
   data.set = one_molecule();
   data.split.train = {0};
-  ModelConfig start = resolve([](TrainOptions& o) { o.model = "grpe"; });
+  ModelConfig start = model_of([](TrainOptions& o) { o.model.architecture = architecture("grpe"); });
   const auto refused = [&](const std::string& flag, const Change& change, const NamedFlags& named = {}, const ModelConfig* from = nullptr) {
     TrainOptions options;
     change(options);
@@ -106,8 +113,8 @@ TEST(OptionConflicts, OfTheTraining) {
       EXPECT_NE(std::string(error.what()).find(flag), std::string::npos) << error.what();
     }
   };
-  refused("--patience", [](TrainOptions& o) { o.patience = 5; });
-  refused("--urpe", [](TrainOptions& o) { o.urpe = "on", o.freeze = "encoder"; }, {}, &start);
+  refused("--patience", [](TrainOptions& o) { o.training.patience = 5; });
+  refused("--urpe", [](TrainOptions& o) { o.model.gate.use = Switch::on, o.model.frozen = Frozen::encoder; }, {}, &start);
   refused("--scale-targets", [](TrainOptions&) {}, {"scale-targets"}, &start);
   start.task.names = {"z"};
   EXPECT_NO_THROW(check_training_flags({}, {"scale-targets"}, data, &start)) << "the head is new";
@@ -118,14 +125,14 @@ TEST(OptionConflicts, OfTheTraining) {
 }
 
 TEST(ModelSize, WhatCannotFitIsRefusedWithItsNumber) {
-  const ModelConfig huge = resolve([](TrainOptions& o) { o.layers = 1000, o.width = 65536, o.ffn = 262144, o.heads = 4096; });
+  const ModelConfig huge = model_of([](TrainOptions& o) { o.model.layers = 1000, o.model.width = 65536, o.model.ffn = 262144, o.model.heads = 4096; });
   try {
     check_model_fits(model_plan(huge), {});
     ADD_FAILURE();
   } catch (const UsageError& error) {
     EXPECT_NE(std::string(error.what()).find("a model of 51,"), std::string::npos) << error.what();   // 1000 * 12 * 65536^2
   }
-  const ModelConfig small = resolve([](TrainOptions&) {});
+  const ModelConfig small = model_of([](TrainOptions&) {});
   EXPECT_NO_THROW(check_model_fits(model_plan(small), {.average = true}));
   EXPECT_GT(machine_memory(), 1e8);
 }

@@ -5,6 +5,8 @@
 
 #include <CLI/CLI.hpp>
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 
 #include "datasets/system/readable.hpp"
 #include "featurize/graph/error.hpp"
@@ -25,7 +27,7 @@ Parsed parse(const std::vector<std::string>& arguments) {
   Parsed parsed;
   CommandLine line("program", "Does things.", "program x");
   line.app().add_option("-m,--model", parsed.models, "models");
-  line.app().add_option("data", parsed.data, "data");
+  line.app().add_option("--data,data", parsed.data, "data");
   line.app().add_option("--split-sizes", parsed.sizes, "sizes")->expected(3);
   line.app().add_option("--layer", parsed.layers, "layers");
   line.app().add_flag("--gate,!--no-gate", parsed.gate, "gate");
@@ -63,6 +65,18 @@ TEST(CommandLine, AFlagThatDoesNotExistIsRefusedWithASuggestion) {
   EXPECT_NE(usage_error({"--threads", "many"}), "no error");
   EXPECT_NE(usage_error({"--threads", "-4"}), "no error");
   EXPECT_NE(usage_error({"-v", "-q"}), "no error");
+}
+
+TEST(CommandLine, WhatStandsOnTheCommandLineWinsOverTheConfig) {
+  const std::string config = (std::filesystem::path(testing::TempDir()) / "molgraph_command_line.toml").string();
+  std::ofstream(config) << "model = ['a', 'b']\ndata = ['of', 'config']\ngate = true\nmax-atoms = 7\n";
+  const Parsed positional = parse({"mine", "--config", config, "--no-gate"});
+  EXPECT_EQ(positional.data, std::vector<std::string>{"mine"});
+  EXPECT_EQ(positional.models, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(positional.common.max_atoms, 7);
+  EXPECT_FALSE(positional.gate);
+  EXPECT_EQ(parse({"--config", config, "-m", "c"}).data, (std::vector<std::string>{"of", "config"}));
+  EXPECT_EQ(parse({"--config", config, "-m", "c"}).models, std::vector<std::string>{"c"});
 }
 
 TEST(CommandLine, GivenTellsDefaultsFromChoices) {

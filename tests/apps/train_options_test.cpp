@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <optional>
 #include <set>
 
+#include "apps/scoring/architectures.hpp"
 #include "apps/training/recipes.hpp"
 #include "apps/training/run_options.hpp"
 #include "datasets/system/files.hpp"
@@ -19,29 +21,29 @@ std::string scratch_file(const std::string& name) {
 
 TEST(TrainOptions, TablesGetTheFeaturesOfOurOwnButNotWithARecipe) {
   TrainOptions options;
-  options.data = {"my.csv"};
+  options.data.paths = {"my.csv"};
   EXPECT_EQ(to_load_options(options, 1).table_features, Features::molgraph);
   EXPECT_FALSE(to_load_options(options, 1).features.has_value());
-  options.recipe = "grpe-molhiv";
+  options.model.recipe = "grpe-molhiv";
   EXPECT_EQ(to_load_options(options, 1).table_features, Features::ogb);
-  options.features = "molgraph";
+  options.data.features = Features::molgraph;
   EXPECT_EQ(to_load_options(options, 1).features, Features::molgraph);
 }
 
 TEST(TrainOptions, TomlRoundTripKeepsEveryOption) {
   TrainOptions options;
-  options.data = {"a b.csv", "c\"d.csv"};
-  options.split_sizes = {0.7, 0.2, 0.1};
-  options.lr = 1.0 / 3.0;
-  options.strict = true;
-  options.share_encodings = "off";
-  options.seed = 12345;
-  options.grpe_terms = {"topology", "value"};
+  options.data.paths = {"a b.csv", "c\"d.csv"};
+  options.data.split_sizes = {0.7, 0.2, 0.1};
+  options.training.lr = 1.0 / 3.0;
+  options.data.strict = true;
+  options.model.share_encodings = Switch::off;
+  options.training.seed = 12345;
+  options.model.grpe_terms = {GrpeTerm::topology, GrpeTerm::value};
   const std::string path = scratch_file("options.toml");
   write_file_atomically(path, to_toml(options));
   EXPECT_EQ(to_toml(train_options_from_toml(path)), to_toml(options));
-  EXPECT_EQ(train_options_from_toml(path).lr, 1.0 / 3.0);
-  EXPECT_EQ(train_options_from_toml(path).data, options.data);
+  EXPECT_EQ(train_options_from_toml(path).training.lr, 1.0 / 3.0);
+  EXPECT_EQ(train_options_from_toml(path).data.paths, options.data.paths);
 }
 
 TEST(TrainOptions, DamagedTomlIsRefused) {
@@ -54,15 +56,15 @@ TEST(TrainOptions, DamagedTomlIsRefused) {
 
 TEST(TrainOptions, RunsOfTheFirstVersionAreRead) {
   TrainOptions options;
-  options.no_header = true;
+  options.data.no_header = true;
   std::string text = to_toml(options);
   const std::string line = "header = false\n";
   const std::size_t at = text.find("\n" + line);
   ASSERT_NE(at, std::string::npos);
   text.erase(at + 1, line.size());
   const TrainOptions read = train_options_from_text(text, "old");
-  EXPECT_TRUE(read.no_header);
-  EXPECT_FALSE(read.header);
+  EXPECT_TRUE(read.data.no_header);
+  EXPECT_FALSE(read.data.header);
 }
 
 // config.toml is read again by --resume: what the command line refuses is refused there too.
@@ -83,11 +85,11 @@ TEST(TrainOptions, EveryNumberHasARange) {
   TrainOptions options;
   for (const auto& option : list_options(options)) {
     const bool number = std::visit(
-        [](const auto* field) {
-          using T = std::decay_t<decltype(*field)>;
+        [](const auto& value) {
+          using T = std::decay_t<decltype(value)>;
           return (std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) || std::is_same_v<T, std::vector<double>>;
         },
-        option.field);
+        option.field.get());
     EXPECT_EQ(number, !std::holds_alternative<std::monostate>(option.range)) << option.key();
   }
   EXPECT_NO_THROW(check_values(options)) << "defaults lie in their ranges";
@@ -100,10 +102,13 @@ TEST(TrainOptions, EveryFieldIsListedOnce) {
   std::set<const void*> fields;
   for (const auto& option : list_options(options)) {
     EXPECT_TRUE(keys.insert(option.key()).second) << option.key();
-    std::visit([&](const auto* field) { EXPECT_TRUE(fields.insert(field).second) << option.key(); }, option.field);
+    EXPECT_TRUE(fields.insert(option.field.address).second) << option.key();
     EXPECT_FALSE(option.help.empty());
   }
 }
+
+const Architecture* architecture(const char* name) { return &architecture_from_string(name); }
+const Encoding* encoding(const char* name) { return &encoding_from_string(name); }
 
 MoleculeSet ten_molecules() {
   MoleculeSet set;
@@ -114,205 +119,229 @@ MoleculeSet ten_molecules() {
   return set;
 }
 
-LoadedData loaded() {
+LoadedData loaded(const MoleculeSet& set) {
   LoadedData data;
-  data.set = ten_molecules();
+  data.set = set;
   data.split = {{0, 1, 2, 3, 4, 5, 6, 7}, {8}, {9}};
   return data;
 }
 
-TEST(RunOptions, AutomaticValuesAreWrittenBackAndStay) {
+TEST(RunOptions, WhatIsOpenIsDecidedOnce) {
   TrainOptions options;
-  options.data = {"my.csv"};
-  const LoadedData data = loaded();
-  const ModelConfig config = resolve_model(options, data.set, nullptr);
-  EXPECT_EQ(options.model, "grpe");
-  EXPECT_EQ(options.urpe, "on");
-  EXPECT_TRUE(config.encoder().gate.enabled);
-  const TrainerOptions trainer = resolve_training(options, data, "folder");
-  EXPECT_EQ(trainer.batch_size, 32);
-  EXPECT_EQ(trainer.total_steps, 300);
-  EXPECT_EQ(trainer.warmup_steps, 30);
-  EXPECT_EQ(trainer.patience, 30);
-  const std::string once = to_toml(options);
-  resolve_model(options, data.set, nullptr);
-  resolve_training(options, data, "folder");
-  EXPECT_EQ(to_toml(options), once);
+  options.data.paths = {"my.csv"};
+  const std::string asked = to_toml(options);
+  const LoadedData data = loaded(ten_molecules());
+  const ResolvedRun run = resolve(options, data, nullptr);
+  EXPECT_EQ(to_toml(options), asked) << "what is resolved is a value of its own";
+  EXPECT_EQ(run.options.model.architecture->name, "grpe");
+  EXPECT_EQ(run.options.model.gate.use, Switch::on);
+  EXPECT_TRUE(run.model.encoder().gate.enabled);
+  EXPECT_EQ(run.trainer.batch_size, 32);
+  EXPECT_EQ(run.trainer.total_steps, 300);
+  EXPECT_EQ(run.trainer.warmup_steps, 30);
+  EXPECT_EQ(run.trainer.patience, 30);
+  const ResolvedRun again = resolve(run.options, data, nullptr);
+  EXPECT_EQ(to_toml(again.options), to_toml(run.options));
+  EXPECT_EQ(to_json(again.model), to_json(run.model));
+  EXPECT_EQ(again.trainer.identity, run.trainer.identity);
+}
+
+TEST(RunOptions, ADataSetsOwnDefaultsGiveWayToWhatIsSaid) {
+  LoadedData data = loaded(ten_molecules());
+  data.training = {.model = "graphormer", .steps = 500, .batch_size = 4};
+  TrainOptions options;
+  options.data.paths = {"zinc"};
+  const ResolvedRun own = resolve(options, data, nullptr);
+  EXPECT_EQ(own.options.model.architecture->name, "graphormer");
+  EXPECT_EQ(own.trainer.total_steps, 500);
+  EXPECT_EQ(own.trainer.batch_size, 4);
+  options.model.encoding = encoding("t5");
+  options.training.epochs = 3;
+  const ResolvedRun said = resolve(options, data, nullptr);
+  EXPECT_EQ(said.options.model.architecture->name, "grpe");
+  EXPECT_EQ(said.trainer.total_steps, 6);
+}
+
+TEST(RunOptions, FoldsHaveTheSameEpochsAndMembersTheirOwnSeed) {
+  LoadedData data = loaded(ten_molecules());
+  TrainOptions options;
+  options.data.paths = {"my.csv"};
+  options.training.batch_size = 2;
+  options.training.steps = 7;   // two epochs, the second cut short
+  options.training.warmup_epochs = 1;
+  options.training.ensemble_size = 3;
+  const ResolvedRun run = resolve(options, data, nullptr);
+  EXPECT_EQ(run.trainer.warmup_steps, 4);
+  data.split.train.pop_back();
+  data.split.train.pop_back();
+  const ResolvedRun fold = for_fold(run, data);
+  EXPECT_EQ(fold.trainer.total_steps, 6);
+  EXPECT_EQ(fold.trainer.warmup_steps, 3);
+  const ResolvedRun member = for_member(fold, data, 2);
+  EXPECT_EQ(member.trainer.seed, 2u);
+  EXPECT_EQ(member.options.training.ensemble_size, 1);
+  EXPECT_NE(member.trainer.identity, for_member(fold, data, 1).trainer.identity);
 }
 
 TEST(RunOptions, ANamedModelHasNoGateUnlessAsked) {
   TrainOptions options;
-  options.data = {"my.csv"};
-  options.model = "graphormer";
-  EXPECT_FALSE(resolve_model(options, ten_molecules(), nullptr).encoder().gate.enabled);
+  options.data.paths = {"my.csv"};
+  options.model.architecture = architecture("graphormer");
+  EXPECT_FALSE(resolve(options, loaded(ten_molecules()), nullptr).model.encoder().gate.enabled);
 }
 
 TEST(RunOptions, ContradictionsAreUsageErrors) {
-  const LoadedData data = loaded();
+  const LoadedData data = loaded(ten_molecules());
   const auto refuse = [&](auto change) {
     TrainOptions options;
-    options.data = {"my.csv"};
+    options.data.paths = {"my.csv"};
     change(options);
-    EXPECT_THROW(
-        {
-          resolve_model(options, data.set, nullptr);
-          resolve_training(options, data, "folder");
-        },
-        UsageError);
+    EXPECT_THROW(resolve(options, data, nullptr), UsageError);
   };
-  refuse([](TrainOptions& o) { o.width = 10, o.heads = 3; });
-  refuse([](TrainOptions& o) { o.epochs = 3, o.steps = 100; });
-  refuse([](TrainOptions& o) { o.loss = "bce"; });
-  refuse([](TrainOptions& o) { o.metric = "roc-auc"; });
-  refuse([](TrainOptions& o) { o.dropout = 1.0; });
-  refuse([](TrainOptions& o) { o.lr = 0; });
-  refuse([](TrainOptions& o) { o.grpe_terms = {"topology", "kye"}; });
-  refuse([](TrainOptions& o) { o.model = "grpe", o.size = "slim"; });
-  refuse([](TrainOptions& o) { o.model = "grpe", o.path = "single"; });
-  refuse([](TrainOptions& o) { o.model = "graphormer", o.perturb_noise = 0.2; });
-  refuse([](TrainOptions& o) { o.urpe = "off", o.gate_relu = true; });
-  refuse([](TrainOptions& o) { o.weight_decay = -1; });
-  refuse([](TrainOptions& o) { o.encoding = "rope"; });
-  refuse([](TrainOptions& o) { o.encoding = "graphormer", o.model = "grpe"; });
-  refuse([](TrainOptions& o) { o.encoding = "t5", o.key_term = "row"; });
-  refuse([](TrainOptions& o) { o.encoding = "shaw", o.grpe_terms = {"topology"}; });
-  refuse([](TrainOptions& o) { o.encoding = "t5", o.pe_dim = 4; });
-  refuse([](TrainOptions& o) { o.encoding = "t5", o.untie_virtual = true; });
-  refuse([](TrainOptions& o) { o.encoding = "t5", o.path_hops = 3; });
-  refuse([](TrainOptions& o) { o.encoding = "laplacian", o.pe_dim = -1; });
-  refuse([](TrainOptions& o) { o.urpe = "off", o.gate_path = true; });
-  refuse([](TrainOptions& o) { o.flag = "2,0.2"; });
+  refuse([](TrainOptions& o) { o.model.width = 10, o.model.heads = 3; });
+  refuse([](TrainOptions& o) { o.training.epochs = 3, o.training.steps = 100; });
+  refuse([](TrainOptions& o) { o.training.loss = Loss::bce; });
+  refuse([](TrainOptions& o) { o.training.metric = Metric::roc_auc; });
+  refuse([](TrainOptions& o) { o.model.dropout = 1.0; });
+  refuse([](TrainOptions& o) { o.training.lr = 0; });
+  refuse([](TrainOptions& o) { o.model.architecture = architecture("grpe"), o.model.size = "slim"; });
+  refuse([](TrainOptions& o) { o.model.architecture = architecture("grpe"), o.model.path_rule = PathRule::single; });
+  refuse([](TrainOptions& o) { o.model.architecture = architecture("graphormer"), o.model.perturb_noise = 0.2; });
+  refuse([](TrainOptions& o) { o.model.gate.use = Switch::off, o.model.gate.relu = true; });
+  refuse([](TrainOptions& o) { o.training.weight_decay = -1; });
+  refuse([](TrainOptions& o) { o.model.encoding = encoding("graphormer"), o.model.architecture = architecture("grpe"); });
+  refuse([](TrainOptions& o) { o.model.encoding = encoding("t5"), o.model.key_term = KeyTerm::row; });
+  refuse([](TrainOptions& o) { o.model.encoding = encoding("shaw"), o.model.grpe_terms = {GrpeTerm::topology}; });
+  refuse([](TrainOptions& o) { o.model.encoding = encoding("t5"), o.model.position_dim = 4; });
+  refuse([](TrainOptions& o) { o.model.encoding = encoding("t5"), o.model.untie_virtual = true; });
+  refuse([](TrainOptions& o) { o.model.encoding = encoding("t5"), o.model.path_hops = 3; });
+  refuse([](TrainOptions& o) { o.model.encoding = encoding("laplacian"), o.model.position_dim = -1; });
+  refuse([](TrainOptions& o) { o.model.gate.use = Switch::off, o.model.gate.path = true; });
+  refuse([](TrainOptions& o) { o.model.flag = "2,0.2"; });
 }
 
 TEST(RunOptions, WarmUpIsGivenOnce) {
-  const LoadedData data = loaded();
-  const auto resolve = [&](std::int64_t steps, std::int64_t epochs) {
+  const LoadedData data = loaded(ten_molecules());
+  const auto warmup = [&](std::optional<std::int64_t> steps, std::optional<std::int64_t> epochs) {
     TrainOptions options;
-    options.data = {"my.csv"};
-    options.epochs = 10;
-    options.warmup_steps = steps;
-    options.warmup_epochs = epochs;
-    resolve_model(options, data.set, nullptr);
-    resolve_training(options, data, "folder");
-    const std::int64_t once = options.warmup_steps;
-    resolve_training(options, data, "folder");
-    EXPECT_EQ(options.warmup_steps, once);
-    return once;
+    options.data.paths = {"my.csv"};
+    options.training.epochs = 10;
+    options.training.warmup_steps = steps;
+    options.training.warmup_epochs = epochs;
+    const ResolvedRun run = resolve(options, data, nullptr);
+    EXPECT_EQ(resolve(run.options, data, nullptr).trainer.warmup_steps, run.trainer.warmup_steps);
+    return run.trainer.warmup_steps;
   };
-  EXPECT_EQ(resolve(-1, 3), 3);
-  EXPECT_EQ(resolve(4, 0), 4);
-  EXPECT_EQ(resolve(3, 3), 3) << "as config.toml has it";
-  EXPECT_THROW(resolve(4, 3), UsageError);
+  EXPECT_EQ(warmup({}, 3), 3);
+  EXPECT_EQ(warmup(4, {}), 4);
+  EXPECT_EQ(warmup(3, 3), 3) << "as config.toml has it";
+  EXPECT_THROW(warmup(4, 3), UsageError);
 }
 
 TEST(RunOptions, MoreStepsThanRandomNumbersAreRefused) {
-  LoadedData data = loaded();
+  LoadedData data = loaded(ten_molecules());
   data.split.train.assign(1000, 0);
   TrainOptions options;
-  options.data = {"my.csv"};
-  options.batch_size = 1;
-  options.epochs = 1000000;
-  resolve_model(options, data.set, nullptr);
-  EXPECT_NO_THROW(resolve_training(options, data, "folder"));
+  options.data.paths = {"my.csv"};
+  options.training.batch_size = 1;
+  options.training.epochs = 1000000;
+  EXPECT_NO_THROW(resolve(options, data, nullptr));
   data.split.train.assign(4001, 0);
-  options.steps = 0;
-  options.warmup_steps = -1;
-  EXPECT_THROW(resolve_training(options, data, "folder"), UsageError);
+  EXPECT_THROW(resolve(options, data, nullptr), UsageError);
 }
 
 TEST(RunOptions, AnEncodingNamesItsTermsAndItsModel) {
-  const auto resolve = [](auto change) {
+  const auto model = [](auto change) {
     TrainOptions options;
-    options.data = {"my.csv"};
+    options.data.paths = {"my.csv"};
     change(options);
-    const ModelConfig config = resolve_model(options, ten_molecules(), nullptr);
+    const ResolvedRun run = resolve(options, loaded(ten_molecules()), nullptr);
     // What is written to config.toml means the same model.
-    const ModelConfig again = resolve_model(options, ten_molecules(), nullptr);
-    EXPECT_EQ(to_json(again), to_json(config));
-    return config;
+    EXPECT_EQ(to_json(resolve(run.options, loaded(ten_molecules()), nullptr).model), to_json(run.model));
+    return run.model;
   };
-  const ModelConfig deberta = resolve([](TrainOptions& o) { o.encoding = "deberta"; });
+  const ModelConfig deberta = model([](TrainOptions& o) { o.model.encoding = encoding("deberta"); });
   EXPECT_EQ(deberta.model.architecture->name, "grpe");
   EXPECT_EQ(deberta.encoder().key_term, KeyTerm::reverse);
   EXPECT_EQ(deberta.encoder().score_terms, 3);
   EXPECT_FALSE(deberta.encoder().gate.enabled) << "the gate is on only where neither model nor encoding is named";
-  const ModelConfig graphormer = resolve([](TrainOptions& o) { o.encoding = "graphormer", o.urpe = "on"; });
+  const ModelConfig graphormer = model([](TrainOptions& o) { o.model.encoding = encoding("graphormer"), o.model.gate.use = Switch::on; });
   EXPECT_EQ(graphormer.model.architecture->name, "graphormer");
   EXPECT_TRUE(graphormer.model.path_bias);
   EXPECT_FALSE(graphormer.encoder().untie_virtual);
-  const ModelConfig t5 = resolve([](TrainOptions& o) { o.encoding = "t5", o.model = "graphormer"; });
+  const ModelConfig t5 = model([](TrainOptions& o) { o.model.encoding = encoding("t5"), o.model.architecture = architecture("graphormer"); });
   EXPECT_EQ(t5.model.architecture->name, "graphormer");
   EXPECT_FALSE(t5.model.path_bias);
   EXPECT_TRUE(t5.encoder().untie_virtual);
   EXPECT_TRUE(t5.encoder().share_encodings);
-  EXPECT_FALSE(resolve([](TrainOptions& o) { o.encoding = "diet-rel"; }).encoder().share_encodings);
-  EXPECT_TRUE(resolve([](TrainOptions& o) { o.encoding = "diet-rel", o.share_encodings = "on"; }).encoder().share_encodings);
-  EXPECT_EQ(resolve([](TrainOptions& o) { o.encoding = "laplacian"; }).encoder().position_dim, 8);
-  EXPECT_EQ(resolve([](TrainOptions& o) { o.encoding = "tupe", o.pe_dim = 5; }).encoder().position_dim, 5);
-  const ModelConfig path = resolve([](TrainOptions& o) { o.encoding = "t5", o.urpe = "on", o.gate_path = true; });
+  EXPECT_FALSE(model([](TrainOptions& o) { o.model.encoding = encoding("diet-rel"); }).encoder().share_encodings);
+  EXPECT_TRUE(model([](TrainOptions& o) { o.model.encoding = encoding("diet-rel"), o.model.share_encodings = Switch::on; }).encoder().share_encodings);
+  EXPECT_EQ(model([](TrainOptions& o) { o.model.encoding = encoding("laplacian"); }).encoder().position_dim, 8);
+  EXPECT_EQ(model([](TrainOptions& o) { o.model.encoding = encoding("tupe"), o.model.position_dim = 5; }).encoder().position_dim, 5);
+  const ModelConfig path = model([](TrainOptions& o) { o.model.encoding = encoding("t5"), o.model.gate.use = Switch::on, o.model.gate.path = true; });
   EXPECT_EQ(path.encoder().gate.path_hops, 5);
-  const ModelConfig table9 = resolve([](TrainOptions& o) { o.model = "grpe", o.grpe_terms = {"topology", "value"}; });
+  const ModelConfig table9 = model([](TrainOptions& o) { o.model.architecture = architecture("grpe"), o.model.grpe_terms = {GrpeTerm::topology, GrpeTerm::value}; });
   EXPECT_EQ(table9.encoder().terms, RelationTerms{.topology_value = true});
 }
 
 TEST(RunOptions, WhatIsSaidOfTheStartingRunMustBeTrue) {
   TrainOptions first;
-  first.data = {"my.csv"};
-  first.model = "grpe";
-  const ModelConfig start = resolve_model(first, ten_molecules(), nullptr);
+  first.data.paths = {"my.csv"};
+  first.model.architecture = architecture("grpe");
+  const ModelConfig start = resolve(first, loaded(ten_molecules()), nullptr).model;
   const auto fine = [&](auto change) {
     TrainOptions options;
-    options.data = {"my.csv"};
-    options.from = "R";
+    options.data.paths = {"my.csv"};
+    options.model.from = "R";
     change(options);
-    return resolve_model(options, ten_molecules(), &start);
+    return resolve(options, loaded(ten_molecules()), &start).model;
   };
-  EXPECT_NO_THROW(fine([](TrainOptions& o) { o.encoding = "grpe", o.share_encodings = "on"; }));
-  EXPECT_EQ(fine([](TrainOptions& o) { o.urpe = "on", o.gate_path = true, o.path_hops = 3; }).encoder().gate.path_hops, 3);
-  EXPECT_THROW(fine([](TrainOptions& o) { o.encoding = "shaw"; }), UsageError);
-  EXPECT_THROW(fine([](TrainOptions& o) { o.grpe_terms = {"topology", "query"}; }), UsageError);
-  EXPECT_THROW(fine([](TrainOptions& o) { o.post_ln = true; }), UsageError);
-  EXPECT_THROW(fine([](TrainOptions& o) { o.share_encodings = "off"; }), UsageError);
-  EXPECT_THROW(fine([](TrainOptions& o) { o.key_term = "row"; }), UsageError);
-  EXPECT_THROW(fine([](TrainOptions& o) { o.published_classes = true; }), UsageError);
-  EXPECT_THROW(fine([](TrainOptions& o) { o.pe_dim = 3; }), UsageError);
+  EXPECT_NO_THROW(fine([](TrainOptions& o) { o.model.encoding = encoding("grpe"), o.model.share_encodings = Switch::on; }));
+  EXPECT_EQ(fine([](TrainOptions& o) { o.model.gate.use = Switch::on, o.model.gate.path = true, o.model.path_hops = 3; }).encoder().gate.path_hops, 3);
+  EXPECT_THROW(fine([](TrainOptions& o) { o.model.encoding = encoding("shaw"); }), UsageError);
+  EXPECT_THROW(fine([](TrainOptions& o) { o.model.grpe_terms = {GrpeTerm::topology, GrpeTerm::query}; }), UsageError);
+  EXPECT_THROW(fine([](TrainOptions& o) { o.model.post_ln = true; }), UsageError);
+  EXPECT_THROW(fine([](TrainOptions& o) { o.model.share_encodings = Switch::off; }), UsageError);
+  EXPECT_THROW(fine([](TrainOptions& o) { o.model.key_term = KeyTerm::row; }), UsageError);
+  EXPECT_THROW(fine([](TrainOptions& o) { o.model.published_classes = true; }), UsageError);
+  EXPECT_THROW(fine([](TrainOptions& o) { o.model.position_dim = 3; }), UsageError);
 }
 
 // Recipes with pre-trained weights name the size that --from brings along.
 TEST(RunOptions, ARecipesSizeAgreesWithTheRunItStartsFrom) {
   TrainOptions first = recipe("graphormer-molhiv").options;
-  const ModelConfig start = resolve_model(first, ten_molecules(), nullptr);
+  const ModelConfig start = resolve(first, loaded(ten_molecules()), nullptr).model;
   TrainOptions fine = recipe("graphormer-molhiv").options;
-  fine.from = "R";
-  EXPECT_EQ(resolve_model(fine, ten_molecules(), &start).encoder().width, 768);
+  fine.model.from = "R";
+  EXPECT_EQ(resolve(fine, loaded(ten_molecules()), &start).model.encoder().width, 768);
   fine = recipe("graphormer-molhiv").options;
-  fine.size = "slim";
-  EXPECT_THROW(resolve_model(fine, ten_molecules(), &start), UsageError);
+  fine.model.size = "slim";
+  EXPECT_THROW(resolve(fine, loaded(ten_molecules()), &start).model, UsageError);
 }
 
 TEST(Recipes, NameNoOptionThatTheirModelRefuses) {
   for (const Recipe& one : recipes()) {
     TrainOptions options = one.options;
-    EXPECT_NO_THROW(resolve_model(options, ten_molecules(), nullptr)) << one.name;
+    EXPECT_NO_THROW(resolve(options, loaded(ten_molecules()), nullptr).model) << one.name;
   }
 }
 
 // docs/formula.md section 7, one figure of each recipe that the others do not share.
 TEST(Recipes, AreThePapersSettings) {
-  EXPECT_EQ(recipe("urpe-zinc").options.urpe, "on");
-  EXPECT_EQ(recipe("urpe-zinc").options.steps, 600000);
-  EXPECT_DOUBLE_EQ(recipe("urpe-zinc").options.lr, 4e-4);
-  EXPECT_EQ(recipe("graphormer-zinc").options.urpe, "off");
-  EXPECT_EQ(recipe("graphormer-zinc").options.max_distance, 38);
-  EXPECT_EQ(recipe("graphormer-zinc").options.warmup_steps, 40000);
-  EXPECT_EQ(recipe("graphormer-zinc").options.path, "single");
-  EXPECT_DOUBLE_EQ(recipe("grpe-zinc").options.perturb_noise, 0.2);
-  EXPECT_EQ(recipe("grpe-zinc").options.key_term, "row");
-  EXPECT_EQ(recipe("grpe-zinc").options.grad_clip, 0.0);
-  EXPECT_FALSE(recipe("grpe-zinc").options.scale_targets);
-  EXPECT_EQ(recipe("grpe-pcqm4m").options.warmup_epochs, 3);
-  EXPECT_EQ(recipe("graphormer-molhiv").options.flag, "2,0.2,0");
-  EXPECT_EQ(recipe("urpe-pcqm4m").options.size, "small");
+  EXPECT_EQ(recipe("urpe-zinc").options.model.architecture.gate.use, Switch::on);
+  EXPECT_EQ(recipe("urpe-zinc").options.training.steps, 600000);
+  EXPECT_DOUBLE_EQ(recipe("urpe-zinc").options.training.lr, 4e-4);
+  EXPECT_EQ(recipe("graphormer-zinc").options.model.architecture.gate.use, Switch::off);
+  EXPECT_EQ(recipe("graphormer-zinc").options.model.architecture.max_distance, 38);
+  EXPECT_EQ(recipe("graphormer-zinc").options.training.warmup_steps, 40000);
+  EXPECT_EQ(recipe("graphormer-zinc").options.model.architecture.path_rule, PathRule::single);
+  EXPECT_DOUBLE_EQ(recipe("grpe-zinc").options.model.architecture.perturb_noise, 0.2);
+  EXPECT_EQ(recipe("grpe-zinc").options.model.architecture.key_term, KeyTerm::row);
+  EXPECT_EQ(recipe("grpe-zinc").options.training.grad_clip, 0.0);
+  EXPECT_FALSE(recipe("grpe-zinc").options.training.scale_targets);
+  EXPECT_EQ(recipe("grpe-pcqm4m").options.training.warmup_epochs, 3);
+  EXPECT_EQ(recipe("graphormer-molhiv").options.model.architecture.flag, "2,0.2,0");
+  EXPECT_EQ(recipe("urpe-pcqm4m").options.model.architecture.size, "small");
   EXPECT_THROW(recipe("urpe"), UsageError);
 }
 

@@ -129,6 +129,21 @@ TEST_F(TrainStart, FlagsThatWouldDoNothingAreRefused) {
   EXPECT_NE(scratch.read("again/config.toml").find("epochs = 2"), std::string::npos);
 }
 
+TEST_F(TrainStart, TheTableOnTheCommandLineWinsOverTheConfigs) {
+  std::string other = "smiles,z\n";
+  for (int i = 1; i <= 30; ++i) other += std::string(static_cast<std::size_t>(i % 15 + 1), 'C') + "," + std::to_string(i) + "\n";
+  scratch.write("other.csv", other);
+  ASSERT_EQ(train("t.csv -o first" + kTiny).code, 0);
+  for (const char* call : {"other.csv --config first/config.toml -o after", "--config first/config.toml -o before other.csv",
+                           "--config first/config.toml -i other.csv -o flag"}) {
+    const ShellResult result = train(call);
+    ASSERT_EQ(result.code, 0) << call << result.err;
+    EXPECT_NE(result.err.find("Targets (regression): z"), std::string::npos) << call << result.err;
+  }
+  for (const char* run : {"after", "before", "flag"})
+    EXPECT_NE(scratch.read(std::string(run) + "/config.toml").find("data-path = [ 'other.csv' ]"), std::string::npos) << run;
+}
+
 TEST_F(TrainStart, AnotherLengthThanTheFilesHasAWarmUpOfItsOwn) {
   const std::string small = " --layers 1 --width 8 --ffn 8 --heads 2 --threads 1 --batch-size 8 ";
   ASSERT_EQ(train("t.csv -o long --epochs 20" + small).code, 0);

@@ -134,6 +134,17 @@ std::vector<const CLI::Option*> options_named_in(const CLI::App& app, const std:
   return named;
 }
 
+/// Positional ones too: by a parse of the command line alone, whose values the real one sets again. Throws CLI::ParseError.
+void add_options_counted(CLI::App& app, std::vector<std::string> arguments, std::vector<const CLI::Option*>& named) {
+  std::reverse(arguments.begin(), arguments.end());   // CLI11 takes them from the back
+  try {
+    app.parse(arguments);
+  } catch (const CLI::RequiredError&) {   // the configuration file may have it
+  }
+  for (const CLI::Option* option : app.get_options())
+    if (option->count() > 0) named.push_back(option);
+}
+
 std::string config_file_in(const std::vector<std::string>& arguments) {
   std::string file;
   for (std::size_t i = 0; i < arguments.size() && arguments[i] != "--"; ++i) {
@@ -322,13 +333,14 @@ void CommandLine::parse(const std::vector<std::string>& arguments) {
       throw EndProgram{};
     }
   }
-  if (const std::string file = config_file_in(all); !file.empty()) {
-    const auto more = arguments_of_config(state.app, file, state.named);
-    // In front: a bare "--" on the command line ends the options.
-    all.insert(all.begin(), more.begin(), more.end());
-  }
-  std::reverse(all.begin(), all.end());  // CLI11 takes them from the back
   try {
+    if (const std::string file = config_file_in(all); !file.empty()) {
+      add_options_counted(state.app, all, state.named);
+      const auto more = arguments_of_config(state.app, file, state.named);
+      // In front: a bare "--" on the command line ends the options.
+      all.insert(all.begin(), more.begin(), more.end());
+    }
+    std::reverse(all.begin(), all.end());  // CLI11 takes them from the back
     state.app.parse(all);
   } catch (const CLI::ParseError& error) {
     throw UsageError(error.what());

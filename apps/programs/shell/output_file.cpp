@@ -101,8 +101,8 @@ OutputFile::~OutputFile() {
 
 void OutputFile::write(std::string_view bytes) {
   if (bytes.empty()) return;
-  const std::string packed = gzip_ ? gzip_member(bytes) : std::string();
-  const std::string_view written = gzip_ ? packed : bytes;
+  const std::string zipped = gzip_ ? gzip_member(bytes) : std::string();
+  const std::string_view written = gzip_ ? zipped : bytes;
   if (terminal_) clear_progress_bar();
   write_all(descriptor_, written, path_);
   bytes_ += written.size();

@@ -1,0 +1,74 @@
+#include "apps/programs/score/score.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <optional>
+
+#include "apps/programs/batch/score_output.hpp"
+#include "apps/programs/score/nearest.hpp"
+#include "featurize/graph/error.hpp"
+
+namespace molgraph {
+namespace {
+
+/// By the suffix of a file; a stream without one is as the input. Throws UsageError on a suffix that means something else.
+RowFormat format_for(const std::string& output, TableFormat input) {
+  if (const auto format = format_of_lines(output)) return *format;
+  if (is_output_stream(output)) return input == TableFormat::tsv ? RowFormat::tsv : RowFormat::csv;
+  throw UsageError(output + ": the suffix must be .csv, .tsv or .jsonl, each also with .gz (- is standard output)");
+}
+
+/// Predictions of a window, with the nearest training molecules if there are any.
+std::vector<ScoredRow> score_window(const Predictor& predictor, const std::optional<TrainingMolecules>& training,
+                                    const RowWindow& window) {
+  const auto predict = [&](const auto&... embedding) {
+    return window.mol_blocks ? predictor.predict_mol_blocks(window.molecules, embedding...)
+                             : predictor.predict(window.molecules, embedding...);
+  };
+  std::vector<ScoredRow> rows;
+  for (Prediction& one : training ? predict(EmbeddingOptions{}) : predict()) rows.push_back({std::move(one), 0, {}});
+  if (!training) return rows;
+  std::vector<float> queries;
+  for (const ScoredRow& row : rows)
+    if (row.status == RowStatus::ok) queries.insert(queries.end(), row.embedding.begin(), row.embedding.end());
+  const std::vector<Neighbour> found = training->rows.find(queries);
+  std::size_t next = 0;
+  for (ScoredRow& row : rows) {
+    if (row.status != RowStatus::ok) continue;
+    row.nearest_distance = found[next].distance;
+    row.nearest_id = training->ids[found[next++].index];
+  }
+  return rows;
+}
+
+}  // namespace
+
+int score(const ScoreOptions& options) {
+  const BatchOptions& batch = options.batch;
+  (void)format_for(batch.output, TableFormat::automatic);   // refused before any work
+  const Predictor predictor(options.models, batch.predictor());
+  spdlog::debug("{} model(s), {}", predictor.num_runs(), predictor.featurizer().canonical_text());
+  const bool nearest = !options.nearest.empty();
+  if (nearest && predictor.num_runs() > 1) throw UsageError("--nearest is measured in one model's space: give one -m");
+  refuse_overwriting(batch, predictor.files(), {{options.nearest, "--nearest"}});
+  InputRange range = open_input(batch);
+  const ScoreTable table(range.tables.columns(), predictor.task(), predictor.output_scale(), predictor.num_runs(),
+                         options.individual, nearest,
+                         format_for(batch.output, range.tables.format()));
+  TextOutput output(batch, range, table.header(), predictor.files(),
+                    {{"individual", options.individual ? "yes" : "no"},
+                     {"nearest", nearest ? fingerprint_of(options.nearest) : "none"}});
+  if (output.done()) return output.exit_code();
+  std::optional<TrainingMolecules> training;
+  if (nearest) training = embed_training_molecules(options.nearest, predictor, batch.common.threads);
+  TextSink<ScoredRow> sink(output, [&](const RowWindows&, const RowWindow& window, const std::vector<ScoredRow>& rows) {
+    std::string text;
+    for (std::size_t i = 0; i < rows.size(); ++i) table.append(window.rows[i], rows[i], text);
+    return text;
+  });
+  return run_batch<ScoredRow>(
+      batch, "Scoring", std::move(range), output.counts(),
+      [&](const RowWindow& window) { return score_window(predictor, training, window); }, sink);
+}
+
+}  // namespace molgraph

@@ -1,0 +1,139 @@
+#include "apps/programs/train/train_call.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+
+#include "apps/programs/shell/option_values.hpp"
+#include "apps/training/recipes.hpp"
+#include "datasets/load.hpp"
+#include "featurize/graph/error.hpp"
+
+namespace molgraph {
+namespace {
+
+constexpr const char* kExample =
+    "molgraph-train my_assay.csv -o runs/my_assay\n"
+    "  molgraph-train zinc --model grpe --urpe --epochs 20 -o runs/zinc";
+
+std::string footer() {
+  std::string text = "Data sets:\n";
+  for (const auto& set : named_datasets()) text += "  " + set.name + std::string(12 - std::min<std::size_t>(11, set.name.size()), ' ') + set.what + "\n";
+  text += "Recipes:\n";
+  for (const auto& r : recipes()) text += "  " + r.name + std::string(20 - std::min<std::size_t>(19, r.name.size()), ' ') + r.what + "\n";
+  return text;
+}
+
+/// Adds one listed option; what the command line gives it goes to `value`.
+void add_option(CLI::App& app, const TrainOption& option, OptionValue& value) {
+  const OptionField& field = option.field;
+  const std::string name = option.key();
+  std::visit(
+      [&](auto& to) {
+        using T = std::decay_t<decltype(to)>;
+        CLI::Option* added = nullptr;
+        if constexpr (std::is_same_v<T, bool>) {
+          added = app.add_flag(to ? option.flags + ",!--no-" + name : option.flags, to, option.help);
+        } else {
+          if (field.is_switch) {
+            added = app.add_flag("--" + name + "{on},--no-" + name + "{off}", to, option.help);
+          } else {
+            added = app.add_option(option.flags, to, option.help)->capture_default_str();
+          }
+          if (field.most != 0) added->expected(field.least, field.most);
+          if (!field.words.empty()) choose(added, field.words);
+          if (!std::holds_alternative<std::monostate>(option.range)) limit(added, option.range);
+        }
+        added->group(option.group);
+      },
+      value);
+}
+
+/// A call whose options start from `base`.
+class CallReader {
+ public:
+  explicit CallReader(const TrainOptions& base) : line_("molgraph-train", "Trains a graph transformer on a table, a store or a named data set.", kExample) {
+    call_.options = base;
+    options_ = list_options(call_.options);
+    for (const TrainOption& option : options_) values_.push_back(option.field.get());
+    CLI::App& app = line_.app();
+    for (std::size_t k = 0; k < options_.size(); ++k) add_option(app, options_[k], values_[k]);
+    app.add_option("-o,--output-dir", call_.output, "run directory (empty: runs/NAME, with a number if it exists)")->group("Data");
+    app.add_flag("--resume", call_.resume, "go on with the run in --output-dir as if nothing had happened")->group("Training");
+    line_.add_common(call_.common, kThreads | kDevice);
+    app.footer(footer());
+  }
+  CallReader(const CallReader&) = delete;
+  CallReader& operator=(const CallReader&) = delete;
+
+  TrainCall read(const std::vector<std::string>& arguments) {
+    line_.parse(arguments);
+    for (std::size_t k = 0; k < options_.size(); ++k) {
+      options_[k].field.set(values_[k]);
+      if (line_.named("--" + options_[k].key())) call_.named.insert(options_[k].key());
+    }
+    call_.config = line_.config_file();
+    while (call_.output.size() > 1 && call_.output.back() == '/') call_.output.pop_back();
+    return call_;
+  }
+
+  const CommandLine& line() const { return line_; }
+
+ private:
+  TrainCall call_;
+  std::vector<TrainOption> options_;   // over the fields of call_
+  std::vector<OptionValue> values_;
+  CommandLine line_;
+};
+
+/// A recipe (or a --config) counts in steps or in epochs; what the user gives replaces both, and warm-up keeps its share.
+void settle_length(TrainingSettings& t, const TrainingSettings& base, const CommandLine& line) {
+  const auto only = [&](const char* one, const char* other) { return line.named(one) ? !line.named(other) : line.given(one) && !line.given(other); };
+  if (only("--epochs", "--steps")) t.steps.reset();
+  if (only("--steps", "--epochs")) t.epochs.reset();
+  const auto replaces = [&](const char* one, const char* other) { return line.named(one) && line.given(other) && !line.named(other); };
+  const bool other_length = replaces("--epochs", "--steps") || replaces("--steps", "--epochs");
+  if (other_length && !line.named("--warmup-steps")) t.warmup_steps.reset();   // a file's warm-up belongs to its length
+  const bool warmup_epochs = only("--warmup-epochs", "--warmup-steps");
+  if (warmup_epochs) t.warmup_steps.reset();
+  if (only("--warmup-steps", "--warmup-epochs")) t.warmup_epochs.reset();
+  if (!line.given("--warmup-steps") && !warmup_epochs && base.steps && t.steps != base.steps) {
+    t.warmup_steps = t.steps && base.warmup_steps ? std::optional(*base.warmup_steps * *t.steps / *base.steps) : std::nullopt;
+  }
+}
+
+/// Those of the run to go on with, with which the command line must agree.
+TrainOptions options_of_run(const std::vector<std::string>& arguments, const std::string& folder) {
+  TrainOptions stored = train_options_from_toml(folder + "/config.toml"), given = CallReader(stored).read(arguments).options;
+  const auto before = list_options(stored), after = list_options(given);
+  for (std::size_t k = 0; k < before.size(); ++k) {
+    if (before[k].field.get() != after[k].field.get())
+      throw UsageError("--resume: --" + before[k].key() + " differs from the run in " + folder);
+  }
+  return stored;
+}
+
+TrainOptions options_of_new_run(const std::vector<std::string>& arguments, const std::string& recipe_name) {
+  const TrainOptions base = recipe_name.empty() ? TrainOptions{} : recipe(recipe_name).options;
+  CallReader reader(base);
+  TrainOptions options = reader.read(arguments).options;
+  settle_length(options.training, base.training, reader.line());
+  return options;
+}
+
+}  // namespace
+
+TrainCall read_call(const std::vector<std::string>& arguments) { return CallReader(TrainOptions{}).read(arguments); }
+
+TrainOptions options_asked_for(const std::vector<std::string>& arguments, const TrainCall& call) {
+  if (call.resume && call.output.empty()) throw UsageError("--resume needs --output-dir: the run to go on with");
+  const bool goes_on = call.resume && std::filesystem::exists(call.output + "/config.toml");
+  TrainOptions options = goes_on ? options_of_run(arguments, call.output) : options_of_new_run(arguments, call.options.model.recipe);
+  if (options.data.paths.empty()) {
+    throw UsageError("what to train on? Name a data set, a table or a store: molgraph-train my_assay.csv");
+  }
+  return options;
+}
+
+}  // namespace molgraph

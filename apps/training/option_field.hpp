@@ -1,0 +1,137 @@
+// A field of an options struct as the command line and config.toml see it: a text, a number, a switch or a list of them.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace molgraph {
+
+using OptionValue = std::variant<std::string, bool, std::int64_t, double, std::vector<std::string>, std::vector<double>>;
+
+/// On, off, or as other options and the data decide.
+enum class Switch : std::uint8_t { automatic, on, off };
+
+/// The values of a field, each with its word; a word of "" stands for a default.
+template <class T>
+using Words = std::vector<std::pair<std::string_view, T>>;
+
+/// Access to one field. What set() is given has been checked against words and range before.
+struct OptionField {
+  std::function<OptionValue()> get;
+  std::function<void(const OptionValue&)> set;
+  const void* address = nullptr;
+  std::vector<std::string> words{};   ///< all that the value, or each item of it, may be; empty = any text
+  bool is_switch = false;             ///< words are those of Switch: --NAME and --no-NAME
+  int least = 0, most = 0;            ///< items of a list; `most` 0 = any number
+
+  OptionField(std::function<OptionValue()> get_, std::function<void(const OptionValue&)> set_, const void* address_)
+      : get(std::move(get_)), set(std::move(set_)), address(address_) {}
+
+  /// A field that is an alternative of OptionValue, or a whole number of another width.
+  template <class T>
+    requires(!std::is_same_v<T, OptionField>)
+  OptionField(T& field) : address(&field) {   // NOLINT(google-explicit-constructor): fields stand in the list as they are
+    using Stored = std::conditional_t<std::is_integral_v<T> && !std::is_same_v<T, bool>, std::int64_t, T>;
+    get = [&field] { return OptionValue(static_cast<Stored>(field)); };
+    set = [&field](const OptionValue& value) { field = static_cast<T>(std::get<Stored>(value)); };
+  }
+  /// So many numbers.
+  template <std::size_t N>
+  OptionField(std::array<double, N>& field) : address(&field), least(N), most(N) {   // NOLINT(google-explicit-constructor)
+    get = [&field] { return OptionValue(std::vector<double>(field.begin(), field.end())); };
+    set = [&field](const OptionValue& value) {
+      const auto& numbers = std::get<std::vector<double>>(value);
+      assert(numbers.size() == N);
+      std::copy(numbers.begin(), numbers.end(), field.begin());
+    };
+  }
+};
+
+/// A whole number that may be left open: `open` stands for that.
+template <class T>
+OptionField or_open(std::optional<T>& field, std::int64_t open) {
+  return {[&field, open] { return OptionValue(field ? static_cast<std::int64_t>(*field) : open); },
+          [&field, open](const OptionValue& value) {
+            const std::int64_t number = std::get<std::int64_t>(value);
+            field = number == open ? std::nullopt : std::optional<T>(static_cast<T>(number));
+          },
+          &field};
+}
+
+namespace option_words {
+
+template <class T>
+std::string word_of(const Words<T>& words, const T& value) {
+  for (const auto& [word, one] : words)
+    if (one == value) return std::string(word);
+  assert(!"a value without a word");
+  return {};
+}
+
+template <class T>
+T value_of(const Words<T>& words, const std::string& word) {
+  for (const auto& [one, value] : words)
+    if (one == word) return value;
+  assert(!"a word without a value");
+  return {};
+}
+
+template <class T>
+OptionField with_words(OptionField field, const Words<T>& words) {
+  for (const auto& [word, value] : words) field.words.emplace_back(word);
+  field.is_switch = std::is_same_v<T, Switch>;
+  return field;
+}
+
+}  // namespace option_words
+
+/// A field of a few values.
+template <class T>
+OptionField one_of(T& field, const Words<std::type_identity_t<T>>& words) {
+  namespace w = option_words;
+  return w::with_words<T>({[&field, words] { return OptionValue(w::word_of(words, field)); },
+                           [&field, words](const OptionValue& value) { field = w::value_of(words, std::get<std::string>(value)); }, &field},
+                          words);
+}
+
+inline OptionField on_off(Switch& field) {
+  return one_of(field, {{"auto", Switch::automatic}, {"on", Switch::on}, {"off", Switch::off}});
+}
+
+/// A list of so many texts.
+inline OptionField few_of(std::vector<std::string>& field, int least, int most) {
+  OptionField few(field);
+  few.least = least;
+  few.most = most;
+  return few;
+}
+
+/// A list of them, each once or not at all.
+template <class T>
+OptionField some_of(std::vector<T>& field, const Words<std::type_identity_t<T>>& words) {
+  namespace w = option_words;
+  OptionField some{[&field, words] {
+                     std::vector<std::string> list;
+                     for (const T& one : field) list.push_back(w::word_of(words, one));
+                     return OptionValue(std::move(list));
+                   },
+                   [&field, words](const OptionValue& value) {
+                     field.clear();
+                     for (const std::string& word : std::get<std::vector<std::string>>(value)) field.push_back(w::value_of(words, word));
+                   },
+                   &field};
+  some.most = static_cast<int>(words.size());
+  return w::with_words<T>(std::move(some), words);
+}
+
+}  // namespace molgraph

@@ -1,0 +1,16 @@
+// What a training of a named data set does where nobody says otherwise.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace molgraph {
+
+/// "" and 0: as for any table.
+struct TrainingDefaults {
+  std::string model{};          ///< an architecture's name
+  std::int64_t steps = 0;       ///< updates
+  std::int64_t batch_size = 0;  ///< molecules
+};
+
+}  // namespace molgraph
