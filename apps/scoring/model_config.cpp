@@ -7,6 +7,7 @@
 
 #include "apps/scoring/architectures.hpp"
 #include "apps/scoring/model_limits.hpp"
+#include "attention/spec/terms.hpp"
 #include "featurize/graph/error.hpp"
 
 namespace molgraph {
@@ -168,8 +169,7 @@ void check(const ObjectReader& reader, const ModelOptions& o) {
   }
   check_range(reader, "score_terms", e.score_terms, 1, 16);
   check_range(reader, "gate_path_hops", e.gate.path_hops, 0, kMostDistance);
-  const bool positions = e.position != NodePosition::none || e.terms.absolute_bias;
-  check_range(reader, "position_dim", e.position_dim, positions ? 1 : 0, kMostPositions);
+  check_range(reader, "position_dim", e.position_dim, uses_position_dim(e) ? 1 : 0, kMostPositions);
   if (e.terms.global_bias && !e.terms.topology_query) reader.fail("has 'global_bias' without 'topology_query'");
   check_range(reader, "max_distance", o.max_distance, 1, kMostDistance);
   const auto own = [&](const char* key, double value, double low, double high) {

@@ -26,11 +26,10 @@ AttentionTerms attention_terms(const Molecule& molecule, const PairClasses& clas
                                const Draws& draws, int layer) {
   const EncoderOptions& o = plan.encoder;
   const std::string tables_of = o.share_encodings ? "encoder." : layer_prefix(layer);
-  const std::string gate_of = o.gate.per_layer ? layer_prefix(layer) : "encoder.";
   AttentionTerms terms{.heads = o.heads, .key_term = o.key_term, .score_terms = o.score_terms};
   terms.tables = relation_tables(parameters, tables_of);
-  terms.bias = pair_bias(molecule, plan, parameters, tables_of);
-  terms.gate = gate(molecule, classes, plan, parameters, gate_of);
+  terms.bias = pair_terms_of(TermFills::bias, layer, molecule, plan, parameters);
+  terms.gate = gate(molecule, classes, plan, parameters, layer);
   const std::int64_t n = molecule.tokens();
   const Matrix factors = draws.dropout(RandomSite::attention_weights, layer, o.heads * n, n, o.attention_dropout);   // [H*N, N]
   for (int h = 0; h < o.heads; ++h) {

@@ -116,27 +116,36 @@ std::vector<Matrix> absolute_term(const Molecule& molecule, const Parameters& pa
   return bias;
 }
 
-std::vector<Matrix> pair_bias(const Molecule& molecule, const ModelPlan& plan, const Parameters& parameters, const std::string& owner) {
-  std::vector<Matrix> bias;
-  if (plan.path_hops > 0)
-    add(bias, path_term(molecule, parameters.at("path.bond"), parameters.at("path.hop_weight"), plan.pack.path_rule));
-  if (plan.encoder.terms.absolute_bias) add(bias, absolute_term(molecule, parameters, owner + "absolute.", plan.encoder.heads));
-  return bias;
+namespace {
+
+std::vector<Matrix> pair_term(const PairTerm& term, const Molecule& molecule, const ModelPlan& plan, const Parameters& parameters) {
+  switch (term.kind) {
+    case PairTerm::Kind::path:
+      return path_term(molecule, parameters.at(term.prefix + "bond"), parameters.at(term.prefix + "hop_weight"), plan.pack.path_rule);
+    case PairTerm::Kind::absolute: break;
+  }
+  return absolute_term(molecule, parameters, term.prefix, plan.encoder.heads);
 }
 
-std::vector<Matrix> gate(const Molecule& molecule, const PairClasses& classes, const ModelPlan& plan, const Parameters& parameters,
-                         const std::string& owner) {
+}  // namespace
+
+std::vector<Matrix> pair_terms_of(TermFills fills, int layer, const Molecule& molecule, const ModelPlan& plan, const Parameters& parameters) {
+  std::vector<Matrix> all;
+  for (const PairTerm& term : pair_terms(plan))
+    if (term.fills == fills && (term.layer < 0 || term.layer == layer)) add(all, pair_term(term, molecule, plan, parameters));
+  return all;
+}
+
+std::vector<Matrix> gate(const Molecule& molecule, const PairClasses& classes, const ModelPlan& plan, const Parameters& parameters, int layer) {
   const GateOptions& options = plan.encoder.gate;
   if (!options.enabled) return {};
-  const Matrix& table = parameters.at(owner + "gate");
+  const Matrix& table = parameters.at(owner_prefix("encoder.", options.per_layer ? layer : -1) + "gate");
   std::vector<Matrix> gates = zeros(table.columns, molecule.tokens());
   for (std::size_t h = 0; h < gates.size(); ++h)
     for (std::int64_t i = 0; i < gates[h].rows; ++i)
       for (std::int64_t j = 0; j < gates[h].columns; ++j)
         gates[h](i, j) = table(classes.topology(i, j), static_cast<std::int64_t>(h));
-  if (options.path_hops > 0)
-    add(gates, path_term(molecule, parameters.at(owner + "gate_path.bond"), parameters.at(owner + "gate_path.hop_weight"),
-                         plan.pack.path_rule));
+  if (const std::vector<Matrix> terms = pair_terms_of(TermFills::gate, layer, molecule, plan, parameters); !terms.empty()) add(gates, terms);
   if (options.relu)
     for (Matrix& gate_of_head : gates)
       for (double& value : gate_of_head.values) value = std::max(value, 0.0);

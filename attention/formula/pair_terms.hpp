@@ -7,6 +7,7 @@
 #include "attention/formula/molecule.hpp"
 #include "attention/formula/parameters.hpp"
 #include "attention/spec/model_plan.hpp"
+#include "attention/spec/terms.hpp"
 
 namespace molgraph::formula {
 
@@ -25,13 +26,12 @@ std::vector<Matrix> path_term(const Molecule& molecule, const Matrix& bond, cons
 /// `owner` is what the parameters' names begin with: "encoder.absolute.".
 std::vector<Matrix> absolute_term(const Molecule& molecule, const Parameters& parameters, const std::string& owner, int heads);
 
-/// What b_ij of a layer has beside the table by class: the path term of the model and the absolute bias of `owner`
-/// ("encoder.", or "encoder.layers.K." where layers have their own). Empty if there is neither.
-std::vector<Matrix> pair_bias(const Molecule& molecule, const ModelPlan& plan, const Parameters& parameters, const std::string& owner);
+/// The sum of those terms of the model (spec/terms.hpp) that fill a layer's b_ij, or its gate, beside the tables by class. Empty if
+/// there is none.
+std::vector<Matrix> pair_terms_of(TermFills fills, int layer, const Molecule& molecule, const ModelPlan& plan, const Parameters& parameters);
 
-/// URPE's gate (Luo et al. 2022, eq. 8; docs/formula.md section 4): C_ij = gate[t_ij] + path_ij of its own, through ReLU if asked for.
-/// Empty if the model has none.
-std::vector<Matrix> gate(const Molecule& molecule, const PairClasses& classes, const ModelPlan& plan, const Parameters& parameters,
-                         const std::string& owner);
+/// URPE's gate in a layer (Luo et al. 2022, eq. 8; docs/formula.md section 4): C_ij = gate[t_ij] + path_ij of its own, through ReLU if
+/// asked for. Empty if the model has none.
+std::vector<Matrix> gate(const Molecule& molecule, const PairClasses& classes, const ModelPlan& plan, const Parameters& parameters, int layer);
 
 }  // namespace molgraph::formula

@@ -30,7 +30,7 @@ Encoder::Encoder(const EncoderOptions& options, const ParameterTree& parameters,
     : options_(options), parameters_(parameters), prefix_(std::move(prefix)), pair_terms_(std::move(terms)) {
   TORCH_CHECK(options.heads > 0 && options.width % options.heads == 0, "width ", options.width,
               " is no multiple of the number of heads ", options.heads);
-  TORCH_CHECK(options.position_dim > 0 || (options.position == NodePosition::none && !options.terms.absolute_bias),
+  TORCH_CHECK(options.position_dim > 0 || !uses_position_dim(options),
               "positions of atoms need a dimension");
   TORCH_CHECK(!options.terms.global_bias || options.terms.topology_query, "the global bias v.PQ[t] needs the table PQ");
 }

@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "attention/spec/terms.hpp"
+
 namespace molgraph {
 namespace {
 
@@ -182,7 +184,7 @@ void check_plan(const ModelPlan& plan) {
   demand(plan.head.last_mlp >= 0, "a negative number of layers in the head");
   demand(plan.max_degree >= -1, "a negative degree");
   demand(plan.path_hops >= 0 && e.gate.path_hops >= 0, "a negative number of hops");
-  demand(e.position_dim >= 1 || (e.position == NodePosition::none && !e.terms.absolute_bias), "positions without a dimension");
+  demand(e.position_dim >= 1 || !uses_position_dim(e), "positions without a dimension");
   demand(!e.terms.global_bias || e.terms.topology_query, "global_bias without topology_query");
   for (const double p : {e.dropout, e.attention_dropout, e.activation_dropout, e.input_dropout}) demand(p >= 0 && p < 1, "a dropout outside [0, 1)");
   const ClassRule& rule = plan.classes;

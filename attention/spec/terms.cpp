@@ -52,6 +52,8 @@ std::vector<PairTerm> encoder_pair_terms(const EncoderOptions& o, const std::str
   return terms;
 }
 
+bool uses_position_dim(const EncoderOptions& o) { return o.position != NodePosition::none || o.terms.absolute_bias; }
+
 std::vector<PairTerm> pair_terms(const ModelPlan& plan) {
   std::vector<PairTerm> terms;
   if (plan.path_hops > 0) terms.push_back({.kind = PairTerm::Kind::path, .prefix = "path.", .size = plan.path_hops});

@@ -53,6 +53,9 @@ std::vector<PairTerm> encoder_pair_terms(const EncoderOptions& options, const st
 /// All of a model; the order is that in which they are added up.
 std::vector<PairTerm> pair_terms(const ModelPlan& plan);
 
+/// True if EncoderOptions::position_dim means something.
+bool uses_position_dim(const EncoderOptions& options);
+
 /// "PREFIXlayers.K.", or PREFIX for what all layers share (layer -1).
 std::string owner_prefix(const std::string& prefix, int layer);
 

@@ -216,10 +216,10 @@ TEST(FormulaGate, TableReluAndPath) {
   p.at("encoder.gate_path.hop_weight")(0, 0) = 2;
   const Molecule molecule(batch, 0);
   const PairClasses classes = formula::pair_classes(molecule, plan.classes);
-  EXPECT_EQ(formula::gate(molecule, classes, plan, p, "encoder.")[0].values,
+  EXPECT_EQ(formula::gate(molecule, classes, plan, p, 0)[0].values,
             (std::vector<double>{5.5, 4.5, 4.5, 3.5, -2.5, 4.5, 3.5, 4.5, -2.5}));
   plan.encoder.gate.relu = true;
-  EXPECT_EQ(formula::gate(molecule, classes, plan, p, "encoder.")[0].values, (std::vector<double>{5.5, 4.5, 4.5, 3.5, 0, 4.5, 3.5, 4.5, 0}));
+  EXPECT_EQ(formula::gate(molecule, classes, plan, p, 0)[0].values, (std::vector<double>{5.5, 4.5, 4.5, 3.5, 0, 4.5, 3.5, 4.5, 0}));
 }
 
 TEST(FormulaNodeInput, AtomsDegreesAndTheVirtualNode) {
