@@ -15,6 +15,11 @@ namespace {
 
 using nlohmann::json;
 
+/// The key of a field that older files lack: written only where it says something, so that they stay as they were.
+struct Newer {
+  const char* key;
+};
+
 // Each struct lists its fields once; `Visitor` writes or reads them.
 template <class Options, class Visitor>
 void visit_encoder(Options& o, Visitor&& field) {
@@ -48,6 +53,7 @@ void visit_encoder(Options& o, Visitor&& field) {
   field("activation_dropout", o.activation_dropout);
   field("input_dropout", o.input_dropout);
   field("untie_virtual", o.untie_virtual);
+  field(Newer{"resistance"}, o.terms.resistance);
 }
 
 template <class Options, class Visitor>
@@ -97,6 +103,19 @@ json to_value(const T& v) {
   return v;
 }
 
+struct ObjectWriter {
+  json& object;
+
+  template <class T>
+  void operator()(const char* key, const T& value) const {
+    object[key] = to_value(value);
+  }
+  template <class T>
+  void operator()(Newer newer, const T& value) const {
+    if (value != T()) (*this)(newer.key, value);
+  }
+};
+
 /// Reads fields of one JSON object; every key must be there, and no other.
 class ObjectReader {
  public:
@@ -110,6 +129,11 @@ class ObjectReader {
     seen_.insert(key);
     if (!object_.contains(key)) fail(std::string("lacks '") + key + "'");
     read(key, object_.at(key), value);
+  }
+
+  template <class T>
+  void operator()(Newer newer, T& value) {
+    if (object_.contains(newer.key)) (*this)(newer.key, value);
   }
 
   void finish() const {
@@ -185,12 +209,9 @@ void check(const ObjectReader& reader, const ModelOptions& o) {
 }  // namespace
 
 std::string to_json(const ModelConfig& config) {
-  const auto writer_into = [](json& object) {
-    return [&object](const char* key, const auto& value) { object[key] = to_value(value); };
-  };
   json encoder, specific;
-  visit_encoder(config.model.encoder, writer_into(encoder));
-  visit_model(config.model, writer_into(specific));
+  visit_encoder(config.model.encoder, ObjectWriter{encoder});
+  visit_model(config.model, ObjectWriter{specific});
   const json task = {{"kind", to_string(config.task.kind)},       {"names", config.task.names},
                      {"units", config.task.units},                {"classes", config.task.classes},
                      {"class_labels", config.task.class_labels}};

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "attention/spec/node_positions.hpp"
+#include "attention/spec/resistance.hpp"
 #include "attention/spec/scalar.hpp"
 
 namespace molgraph::cpu {
@@ -24,12 +25,25 @@ std::vector<LevelPart> level_parts(const GraphBatch& batch, const Pack& pack) {
   return parts;
 }
 
+void pack_resistances(const GraphBatch& batch, const Pack& pack, std::vector<float>& out) {
+  out.assign(pack.pairs, -1.0f);
+  std::vector<double> of_molecule;
+  for (std::size_t b = pack.first; b < pack.last; ++b) {
+    const MoleculeRelations& of = pack.molecules[b - pack.first];
+    const std::size_t atoms = of.tokens - 1;
+    of_molecule.resize(atoms * atoms);
+    resistance_distances(batch, static_cast<std::int64_t>(b), of_molecule.data());
+    for (std::size_t i = 0; i < atoms; ++i)
+      for (std::size_t j = 0; j < atoms; ++j) out[of.first_pair + (i + 1) * of.tokens + j + 1] = static_cast<float>(of_molecule[i * atoms + j]);
+  }
+}
+
 }  // namespace
 
 void PackPlaces::load(const GraphBatch& batch, const Pack& pack) {
   batch_ = &batch;
   pack_ = &pack;
-  has_levels_ = false;
+  has_levels_ = has_resistances_ = false;
   walk_steps_ = 0;
 }
 
@@ -43,6 +57,12 @@ const std::vector<float>& PackPlaces::walks(std::size_t steps) {
   if (walk_steps_ != steps) pack_positions(*batch_, *pack_, NodePosition::random_walk, steps, {}, walks_);
   walk_steps_ = steps;
   return walks_;
+}
+
+const std::vector<float>& PackPlaces::resistances() {
+  if (!has_resistances_) pack_resistances(*batch_, *pack_, resistances_);
+  has_resistances_ = true;
+  return resistances_;
 }
 
 void pack_positions(const GraphBatch& batch, const Pack& pack, NodePosition kind, std::size_t dim, const RandomMode& random,

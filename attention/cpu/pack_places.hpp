@@ -25,16 +25,18 @@ class PackPlaces {
   const std::vector<LevelPart>& levels();
   /// [tokens of the pack, steps] return probabilities of random walks (spec/node_positions.hpp).
   const std::vector<float>& walks(std::size_t steps);
+  /// [pairs of the pack] resistance distances (spec/resistance.hpp), -1 where there is none.
+  const std::vector<float>& resistances();
   /// Working memory of whoever asks last.
   std::vector<float>& scratch() { return scratch_; }
 
  private:
   const GraphBatch* batch_ = nullptr;
   const Pack* pack_ = nullptr;
-  bool has_levels_ = false;
+  bool has_levels_ = false, has_resistances_ = false;
   std::size_t walk_steps_ = 0;   ///< of `walks_`; 0 = not computed
   std::vector<LevelPart> levels_;
-  std::vector<float> walks_, scratch_;
+  std::vector<float> walks_, resistances_, scratch_;
 };
 
 /// [tokens of the pack, dim] of spec/node_positions.hpp, zero at token 0; eigenvectors have random signs in training.

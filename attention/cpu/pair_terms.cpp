@@ -5,6 +5,7 @@
 
 #include "attention/cpu/absolute_term.hpp"
 #include "attention/cpu/path_term.hpp"
+#include "attention/cpu/resistance_term.hpp"
 
 namespace molgraph::cpu {
 
@@ -12,6 +13,7 @@ std::unique_ptr<PairTermPart> make_pair_term(const PairTerm& term, const Paramet
   switch (term.kind) {
     case PairTerm::Kind::path: return std::make_unique<PathTerm>(term, parameters, features);
     case PairTerm::Kind::absolute: return std::make_unique<AbsoluteTerm>(term, parameters);
+    case PairTerm::Kind::resistance: return std::make_unique<ResistanceTerm>(term, parameters);
   }
   throw std::invalid_argument("a pair term of no kind");
 }

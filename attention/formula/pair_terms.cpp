@@ -1,6 +1,8 @@
 #include "attention/formula/pair_terms.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <numbers>
 
 #include "attention/formula/node_positions.hpp"
 #include "attention/spec/node_positions.hpp"
@@ -116,15 +118,56 @@ std::vector<Matrix> absolute_term(const Molecule& molecule, const Parameters& pa
   return bias;
 }
 
+Matrix resistance(const Molecule& molecule) {
+  const std::int64_t n = molecule.tokens();
+  Matrix r(n, n, -1.0);
+  for (std::int64_t ground = 1; ground < n; ++ground) {
+    std::vector<std::int64_t> fragment;   // of `ground`, which keeps the potential 0
+    for (std::int64_t i = 1; i < n; ++i)
+      if (i != ground && molecule.topology(i, ground) != kUnreachable) fragment.push_back(i);
+    const auto size = static_cast<std::int64_t>(fragment.size());
+    Matrix system(size, 2 * size);   // Kirchhoff: the Laplacian without the ground, and one current for each atom beside it
+    for (std::int64_t a = 0; a < size; ++a) {
+      system(a, size + a) = 1.0;
+      for (std::int64_t b = 0; b < size; ++b) system(a, b) = molecule.bonded(fragment[static_cast<std::size_t>(a)], fragment[static_cast<std::size_t>(b)]) ? -1.0 : 0.0;
+      for (std::int64_t j = 1; j < n; ++j) system(a, a) += molecule.bonded(fragment[static_cast<std::size_t>(a)], j) ? 1.0 : 0.0;
+    }
+    for (std::int64_t pivot = 0; pivot < size; ++pivot)   // Gauss and Jordan; the matrix is positive definite
+      for (std::int64_t a = 0; a < size; ++a) {
+        if (a == pivot) continue;
+        const double factor = system(a, pivot) / system(pivot, pivot);
+        for (std::int64_t c = pivot; c < 2 * size; ++c) system(a, c) -= factor * system(pivot, c);
+      }
+    for (std::int64_t a = 0; a < size; ++a) r(fragment[static_cast<std::size_t>(a)], ground) = system(a, size + a) / system(a, a);
+    r(ground, ground) = 0.0;
+  }
+  return r;
+}
+
+std::vector<Matrix> resistance_term(const Molecule& molecule, const Matrix& mean, const Matrix& width, const Matrix& weight) {
+  const Matrix r = resistance(molecule);
+  std::vector<Matrix> bias = zeros(weight.columns, molecule.tokens());
+  for (std::size_t h = 0; h < bias.size(); ++h)
+    for (std::int64_t i = 1; i < r.rows; ++i)
+      for (std::int64_t j = 1; j < r.columns; ++j)
+        for (std::int64_t k = 0; k < weight.rows && r(i, j) >= 0; ++k) {
+          const double deviation = std::abs(width(0, k)) + 0.01, distance = (r(i, j) - mean(0, k)) / deviation;
+          bias[h](i, j) += weight(k, static_cast<std::int64_t>(h)) * std::exp(-distance * distance / 2) / (std::sqrt(2 * std::numbers::pi) * deviation);
+        }
+  return bias;
+}
+
 namespace {
 
 std::vector<Matrix> pair_term(const PairTerm& term, const Molecule& molecule, const ModelPlan& plan, const Parameters& parameters) {
   switch (term.kind) {
     case PairTerm::Kind::path:
       return path_term(molecule, parameters.at(term.prefix + "bond"), parameters.at(term.prefix + "hop_weight"), plan.pack.path_rule);
-    case PairTerm::Kind::absolute: break;
+    case PairTerm::Kind::absolute: return absolute_term(molecule, parameters, term.prefix, plan.encoder.heads);
+    case PairTerm::Kind::resistance: break;
   }
-  return absolute_term(molecule, parameters, term.prefix, plan.encoder.heads);
+  return resistance_term(molecule, parameters.at(term.prefix + "mean"), parameters.at(term.prefix + "width"),
+                         parameters.at(term.prefix + "weight"));
 }
 
 }  // namespace

@@ -26,6 +26,14 @@ std::vector<Matrix> path_term(const Molecule& molecule, const Matrix& bond, cons
 /// `owner` is what the parameters' names begin with: "encoder.absolute.".
 std::vector<Matrix> absolute_term(const Molecule& molecule, const Parameters& parameters, const std::string& owner, int heads);
 
+/// R_ij, the resistance between two atoms when every bond is a resistor of 1: the potential at i when a current of 1 enters at i and
+/// leaves at j, which is grounded. 0 at i = j, -1 at token 0 and between fragments. [N, N]
+Matrix resistance(const Molecule& molecule);
+
+/// Gaussians of the resistance distance (Zhang et al. 2023, section 4; docs/formula.md section 5): sum_k weight[k] G_k(R_ij), G_k the
+/// normal density of mean[k] and deviation |width[k]| + 0.01. `mean`, `width` [1, K], `weight` [K, H]. 0 where there is no R.
+std::vector<Matrix> resistance_term(const Molecule& molecule, const Matrix& mean, const Matrix& width, const Matrix& weight);
+
 /// The sum of those terms of the model (spec/terms.hpp) that fill a layer's b_ij, or its gate, beside the tables by class. Empty if
 /// there is none.
 std::vector<Matrix> pair_terms_of(TermFills fills, int layer, const Molecule& molecule, const ModelPlan& plan, const Parameters& parameters);

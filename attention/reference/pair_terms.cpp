@@ -2,6 +2,7 @@
 
 #include "attention/reference/absolute_encodings.hpp"
 #include "attention/reference/path_bias.hpp"
+#include "attention/reference/resistance_values.hpp"
 
 namespace molgraph {
 
@@ -14,9 +15,10 @@ PairValues pair_values(const PairTerm& term, const ParameterTree& parameters, Te
   switch (term.kind) {
     case PairTerm::Kind::path:
       return {.dense = path_values(parameters[term.prefix + "bond"], parameters[term.prefix + "hop_weight"], input.batch)};
-    case PairTerm::Kind::absolute: break;
+    case PairTerm::Kind::absolute: return absolute_values(parameters, term.prefix, input.batch, input.walks(term.size));
+    case PairTerm::Kind::resistance: break;
   }
-  return absolute_values(parameters, term.prefix, input.batch, input.walks(term.size));
+  return resistance_values(parameters, term.prefix, input.batch);
 }
 
 }  // namespace molgraph

@@ -28,6 +28,7 @@ void initialise(torch::Tensor tensor, const Initialisation& initial) {
   switch (initial.kind) {
     case Initialisation::Kind::constant: tensor.fill_(initial.value); break;
     case Initialisation::Kind::uniform: tensor.uniform_(-initial.value, initial.value); break;
+    case Initialisation::Kind::positive: tensor.uniform_(0.0, initial.value); break;
     case Initialisation::Kind::normal: tensor.normal_(0.0, initial.value); break;
   }
 }

@@ -8,7 +8,7 @@
 namespace molgraph {
 namespace {
 
-constexpr std::array<Encoding, 12> kEncodings{{
+constexpr std::array<Encoding, 13> kEncodings{{
     {.name = "none",
      .formula = "q_i.k_j / sqrt(d)",
      .source = "Vaswani et al. 2017; GRPE Table 9, row 1",
@@ -89,6 +89,14 @@ constexpr std::array<Encoding, 12> kEncodings{{
      .cost = "64 n^2 H",
      .use = "places and distances apart from the atoms' kinds",
      .terms = {.bias = true, .absolute_bias = true},
+     .position_dim = 16},
+    {.name = "resistance",
+     .formula = "q_i.k_j / sqrt(d) + b[t_ij] + sum_k W[k] G_k(R_ij), R the resistance distance",
+     .source = "Zhang et al. 2023 (Graphormer-GD), section 4; one matrix W behind the Gaussians instead of two with a GELU, no gate but --urpe",
+     .parameters = "T H + k (2 + H)",
+     .cost = "n^3 per molecule, k n^2 H",
+     .use = "distances that tell rings from chains",
+     .terms = {.bias = true, .resistance = true},
      .position_dim = 16},
     {.name = "laplacian",
      .formula = "q_i.k_j / sqrt(d), input x_i + W p_i, p = k eigenvectors of I - D^-1/2 A D^-1/2",

@@ -26,6 +26,8 @@ struct RelationTerms {
   bool global_bias = false;
   /// P_Q(i).P_K(j) added to b_ij, P from degree and random walks (Chen et al. 2021, eq. 1)
   bool absolute_bias = false;
+  /// sum_k W[k].G_k(R_ij) added to b_ij, R the resistance distance (Zhang et al. 2023, section 4)
+  bool resistance = false;
 
   bool operator==(const RelationTerms&) const = default;
 };
@@ -80,7 +82,7 @@ struct EncoderOptions {
   double activation_dropout = 0.0; ///< inside the FFN
   double input_dropout = 0.0;      ///< on the node input
   NodePosition position = NodePosition::none;
-  int position_dim = 0;            ///< k: eigenvectors, or steps of the random walk (of absolute_bias too); 0 = not used
+  int position_dim = 0;            ///< k: eigenvectors, or steps of the random walk (of absolute_bias too), kernels of resistance; 0 = not used
   bool untie_virtual = true;       ///< false: the three VIRTUAL classes share one bias b per head (Graphormer)
 };
 

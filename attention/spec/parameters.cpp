@@ -63,6 +63,10 @@ class Lister {
         for (const char* part : {"query_walk", "key_walk"}) add(term.prefix + part, {term.size, heads * kAbsoluteRank}, role, initial);
         break;
       }
+      case PairTerm::Kind::resistance:   // as published
+        for (const char* part : {"mean", "width"}) add(term.prefix + part, {term.size}, role, {Kind::positive, 3});
+        add(term.prefix + "weight", {term.size, heads}, role, {Kind::normal, kTableDeviation});
+        break;
     }
   }
 

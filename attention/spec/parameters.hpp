@@ -33,6 +33,7 @@ struct Initialisation {
     constant,   ///< `value`
     normal,     ///< N(0, value)
     uniform,    ///< in (-value, value)
+    positive,   ///< uniform in (0, value)
   };
   Kind kind = Kind::constant;
   double value = 0;

@@ -46,13 +46,16 @@ std::vector<PairTerm> encoder_pair_terms(const EncoderOptions& o, const std::str
   if (o.terms.absolute_bias)
     add_owned({.kind = PairTerm::Kind::absolute, .fills = TermFills::bias, .size = o.position_dim}, "absolute", prefix, !o.share_encodings,
               o.layers, terms);
+  if (o.terms.resistance)
+    add_owned({.kind = PairTerm::Kind::resistance, .fills = TermFills::bias, .size = o.position_dim}, "resistance", prefix, !o.share_encodings,
+              o.layers, terms);
   if (o.gate.enabled && o.gate.path_hops > 0)
     add_owned({.kind = PairTerm::Kind::path, .fills = TermFills::gate, .size = o.gate.path_hops}, "gate_path", prefix, o.gate.per_layer,
               o.layers, terms);
   return terms;
 }
 
-bool uses_position_dim(const EncoderOptions& o) { return o.position != NodePosition::none || o.terms.absolute_bias; }
+bool uses_position_dim(const EncoderOptions& o) { return o.position != NodePosition::none || o.terms.absolute_bias || o.terms.resistance; }
 
 std::vector<PairTerm> pair_terms(const ModelPlan& plan) {
   std::vector<PairTerm> terms;

@@ -40,12 +40,13 @@ struct PairTerm {
   enum class Kind : std::uint8_t {
     path,       ///< bonds along shortest paths (Ying et al. 2021, eq. 7)
     absolute,   ///< products of places (Chen et al. 2021, eq. 1)
+    resistance, ///< Gaussians of the resistance distance (Zhang et al. 2023, section 4)
   };
   Kind kind = Kind::path;
   TermFills fills = TermFills::bias;   ///< bias or gate
   std::string prefix;                  ///< of its parameters: "path.", "encoder.layers.3.gate_path."
   int layer = -1;                      ///< whose attention it is added to; -1: every layer's
-  int size = 0;                        ///< hops of a path, steps of the walk
+  int size = 0;                        ///< hops of a path, steps of the walk, number of Gaussians
 };
 
 /// What the encoder owns, with its prefix ("encoder."), terms for all layers first.

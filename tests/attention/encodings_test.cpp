@@ -112,6 +112,14 @@ double score(const std::string& name, const OneLayer& m, const Tensor& q, const 
   if (name == "diet-abs" || name == "tupe") {
     for (int c = h * 64; c < (h + 1) * 64; ++c) s += place(m, "query", i, c) * place(m, "key", j, c);
   }
+  if (name == "resistance") {
+    s += m.at("spatial", t, h);
+    const double r = std::abs(static_cast<double>(i - j));   // in a row of atoms the distance
+    for (int c = 0; c < kSteps && i > 0 && j > 0; ++c) {
+      const double deviation = std::abs(m["resistance.width"][c].item<double>()) + 0.01, z = (r - m["resistance.mean"][c].item<double>()) / deviation;
+      s += m.at("resistance.weight", c, h) * std::exp(-z * z / 2) / (deviation * std::sqrt(2 * std::acos(-1.0)));
+    }
+  }
   return s;
 }
 

@@ -48,7 +48,7 @@ TEST(Theorem2, HoldsForEveryEncodingBeforeTheSoftmax) {
       EXPECT_GT(spread_of(encoding, {.enabled = true, .relu = true, .per_layer = true, .path_hops = 2}, share), 1e-2) << encoding.name;
     }
   }
-  EXPECT_EQ(checked, 8);   // all but shaw, grpe (values), laplacian, random-walk (input)
+  EXPECT_EQ(checked, 9);   // all but shaw, grpe (values), laplacian, random-walk (input)
 }
 
 TEST(Theorem2, ValueTermsAndAbsoluteInputsBreakThePremise) {
