@@ -1,9 +1,8 @@
 #include "attention/cpu/resistance_term.hpp"
 
 #include <algorithm>
-#include <cmath>
 
-#include "attention/spec/resistance.hpp"
+#include "attention/spec/scalar.hpp"
 
 namespace molgraph::cpu {
 namespace {
@@ -49,7 +48,7 @@ void ResistanceTerm::add_values(PackPlaces& places, float* out) const {
   for_each_resistance(places, [&](std::size_t pair, std::size_t mirror, float r) {
     std::fill(bias.begin(), bias.end(), 0.0f);
     for (std::size_t k = 0; k < kernels_; ++k) {
-      const float density = gaussian(r, mean[k], width[k]);
+      const float density = gaussian(r, mean[k], gaussian_deviation(width[k]));
       for (std::size_t h = 0; h < heads_; ++h) bias[h] += density * weight[k * heads_ + h];
     }
     for (std::size_t h = 0; h < heads_; ++h) out[pair * padded_ + h] += bias[h];
@@ -65,7 +64,7 @@ void ResistanceTerm::add_gradient(PackPlaces& places, const float* slope, float*
   for_each_resistance(places, [&](std::size_t pair, std::size_t mirror, float r) {
     for (std::size_t h = 0; h < heads_; ++h) from[h] = slope[pair * padded_ + h] + (mirror == pair ? 0.0f : slope[mirror * padded_ + h]);
     for (std::size_t k = 0; k < kernels_; ++k) {
-      const float density = gaussian(r, mean[k], width[k]), deviation = std::abs(width[k]) + static_cast<float>(kLeastGaussianWidth);
+      const float deviation = gaussian_deviation(width[k]), density = gaussian(r, mean[k], deviation);
       float ddensity = 0;
       for (std::size_t h = 0; h < heads_; ++h) {
         dweight[k * heads_ + h] += density * from[h];

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "attention/spec/node_positions.hpp"
+#include "attention/spec/resistance.hpp"
 #include "attention/spec/terms.hpp"
 
 namespace molgraph::cuda {
@@ -26,6 +27,7 @@ void MoleculeArrays::append(const GraphBatch& batch, const ModelPlan& plan) {
   const std::vector<PairTerm> terms = pair_terms(plan);
   const auto has = [&](PairTerm::Kind kind) { return std::any_of(terms.begin(), terms.end(), [&](const PairTerm& t) { return t.kind == kind; }); };
   const bool paths = has(PairTerm::Kind::path), walks_wanted = has(PairTerm::Kind::absolute);
+  const bool resistances = has(PairTerm::Kind::resistance);
   const auto columns = static_cast<std::size_t>(feature_shape(batch.features).atom_columns);
   RelationNumbers numbers(rule, edges);
   std::vector<double> rows;
@@ -70,6 +72,13 @@ void MoleculeArrays::append(const GraphBatch& batch, const ModelPlan& plan) {
     };
     if (o.position != NodePosition::none) append_positions(o.position, positions);
     if (walks_wanted) append_positions(NodePosition::random_walk, walks);
+    if (resistances) {   // symmetric: query and key may change places
+      rows.resize(count * count);
+      resistance_distances(batch, static_cast<std::int64_t>(b), rows.data());
+      for (std::size_t j = 0; j < n; ++j)
+        for (std::size_t i = 0; i < n; ++i)
+          resistance.push_back(i == 0 || j == 0 ? -1.0f : static_cast<float>(rows[(j - 1) * count + i - 1]));
+    }
     entries.push_back(entry);
   }
 }
@@ -95,6 +104,7 @@ void MoleculeArrays::append(const MoleculeArrays& from, std::int64_t number) {
   part(relation, from.relation, of.pair_at, pair_count);
   part(forbidden, from.forbidden, of.pair_at, pair_count);
   part(distance, from.distance, of.pair_at, pair_count);
+  part(resistance, from.resistance, of.pair_at, pair_count);
   part(classes, from.classes, of.relation_at, of.relations);
   if (!paths_of(from)) return;
   for (std::int64_t j = 1; j <= count; ++j)
@@ -108,7 +118,7 @@ void MoleculeArrays::clear() {
   entries.clear();
   for (auto* array : {&atoms, &forbidden, &bond}) array->clear();
   for (auto* array : {&relation, &distance, &partner}) array->clear();
-  for (auto* array : {&positions, &walks}) array->clear();
+  for (auto* array : {&positions, &walks, &resistance}) array->clear();
   degree.clear();
   classes.clear();
   first_bond.assign(1, 0);
@@ -117,7 +127,7 @@ void MoleculeArrays::clear() {
 std::size_t MoleculeArrays::bytes() const {
   const auto of = [](const auto& array) { return array.size() * sizeof(array[0]); };
   return of(atoms) + of(degree) + of(relation) + of(classes) + of(forbidden) + of(distance) + of(first_bond) + of(partner) + of(bond) +
-         of(positions) + of(walks);
+         of(positions) + of(walks) + of(resistance);
 }
 
 std::size_t ResidentMolecules::class_of(std::int32_t tokens) const {
@@ -150,6 +160,7 @@ void ResidentMolecules::visit_arrays(const MoleculeArrays& from, const Visit& vi
   visit(bond_, from.bond);
   visit(positions_, from.positions);
   visit(walks_, from.walks);
+  visit(resistance_, from.resistance);
 }
 
 void ResidentMolecules::upload(const MoleculeArrays& from, const ModelPlan& plan, Stream stream) {

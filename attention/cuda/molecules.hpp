@@ -40,6 +40,7 @@ struct MoleculeArrays {
   std::vector<std::uint16_t> partner;
   std::vector<std::uint8_t> bond;
   std::vector<float> positions, walks;      ///< [atoms, dim]; empty unless the model has them
+  std::vector<float> resistance;            ///< as `relation`, -1 = none; empty unless the model has such a term
 
   void append(const GraphBatch& batch, const ModelPlan& plan);
   /// The molecule `number` of others, which were made for the same plan.
@@ -76,6 +77,7 @@ class ResidentMolecules {
   BondGraph bonds() const { return {distance_.data(), first_bond_.data(), partner_.data(), bond_.data()}; }
   const float* positions() const { return positions_.data(); }
   const float* walks() const { return walks_.data(); }
+  const float* resistance() const { return resistance_.data(); }
 
  private:
   /// Chooses the classes of sizes.
@@ -94,7 +96,7 @@ class ResidentMolecules {
   Array<std::int32_t> degree_, first_bond_;
   Array<std::uint16_t> relation_, distance_, partner_;
   Array<std::uint32_t> classes_;
-  Array<float> positions_, walks_;
+  Array<float> positions_, walks_, resistance_;
   bool has_forbidden_ = false;
 };
 

@@ -8,6 +8,7 @@
 #include "attention/cuda/absolute_term.cuh"
 #include "attention/cuda/kernels/rows.cuh"
 #include "attention/cuda/path_term.cuh"
+#include "attention/cuda/resistance_term.cuh"
 #include "attention/spec/terms.hpp"
 
 namespace molgraph::cuda {
@@ -17,6 +18,7 @@ inline std::unique_ptr<PairTermPart> make_pair_term(const PairTerm& term, const 
   switch (term.kind) {
     case PairTerm::Kind::path: return std::make_unique<PathTerm>(term, plan, parameters, stream);
     case PairTerm::Kind::absolute: return std::make_unique<AbsoluteTerm>(term, plan, parameters, stream);
+    case PairTerm::Kind::resistance: return std::make_unique<ResistanceTerm>(term, plan, parameters, stream);
   }
   throw std::invalid_argument("a pair term of no kind");
 }

@@ -1,7 +1,6 @@
-// The resistance distance of a molecule's atoms, and the Gaussians that a model sees of it.
+// The resistance distance of a molecule's atoms; spec/scalar.hpp has the Gaussians that a model sees of it.
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 
 #include "featurize/graph/graph_batch.hpp"
@@ -13,15 +12,5 @@ namespace molgraph {
 /// whether a bond or an atom is all that holds two parts together (Zhang et al. 2023, arXiv:2301.09505, section 4).
 /// `out` [atoms, atoms].
 void resistance_distances(const GraphBatch& batch, std::int64_t molecule, double* out);
-
-/// Added to the absolute value of a learned width, so that a Gaussian stays one.
-inline constexpr double kLeastGaussianWidth = 0.01;
-
-/// The normal density of mean `mean` and deviation |width| + kLeastGaussianWidth at `x`.
-template <class T>
-T gaussian(T x, T mean, T width) {
-  const T deviation = std::abs(width) + static_cast<T>(kLeastGaussianWidth), distance = (x - mean) / deviation;
-  return static_cast<T>(0.3989422804014327) / deviation * std::exp(static_cast<T>(-0.5) * distance * distance);
-}
 
 }  // namespace molgraph

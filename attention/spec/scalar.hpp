@@ -38,6 +38,20 @@ MOLGRAPH_HOST_DEVICE inline T gelu_slope(T x) {
   return slope;
 }
 
+// --- resistance distances (Zhang et al. 2023, arXiv:2301.09505, section 4) ---
+
+/// Deviation of a Gaussian of learned width: never so small that it vanishes.
+template <class T>
+MOLGRAPH_HOST_DEVICE inline T gaussian_deviation(T width) {
+  return std::abs(width) + T(0.01);
+}
+/// The normal density at x.
+template <class T>
+MOLGRAPH_HOST_DEVICE inline T gaussian(T x, T mean, T deviation) {
+  const T distance = (x - mean) / deviation;
+  return T(kInverseRootTwoPi) / deviation * std::exp(T(-0.5) * distance * distance);
+}
+
 // --- attention ---
 
 /// alpha = 1/sqrt(score_terms d), d the width of a head.
