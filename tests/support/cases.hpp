@@ -207,6 +207,7 @@ inline std::vector<PlanCase> shape_cases() {
   add("one_head", "grpe", size(2, 10, 7, 1));
   add("narrow_heads", "grpe", size(2, 6, 3, 6));
   add("wide_head", "graphormer", size(1, 40, 33, 2));
+  add("many_heads", "grpe", size(1, 36, 20, 12));
   return cases;
 }
 
