@@ -18,6 +18,15 @@ Matrix Draws::dropout(RandomSite site, int layer, std::int64_t rows, std::int64_
   return factors;
 }
 
+std::vector<Matrix> Draws::attention(int layer, int heads, std::int64_t n, double p) const {
+  const Matrix all = dropout(RandomSite::attention_weights, layer, heads * n, n, p);   // element (h N + i) N + j
+  std::vector<Matrix> by_head(static_cast<std::size_t>(heads), Matrix(n, n));
+  for (int h = 0; h < heads; ++h)
+    for (std::int64_t i = 0; i < n; ++i)
+      for (std::int64_t j = 0; j < n; ++j) by_head[static_cast<std::size_t>(h)](i, j) = all(h * n + i, j);
+  return by_head;
+}
+
 Matrix Draws::noise(double width, std::int64_t rows, std::int64_t columns) const {
   Matrix values(rows, columns);
   if (!mode_.training || width == 0) return values;

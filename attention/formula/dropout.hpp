@@ -17,6 +17,8 @@ class Draws {
 
   /// Factors of dropout [rows, columns]: 0 with probability p, else 1/(1 - p).
   Matrix dropout(RandomSite site, int layer, std::int64_t rows, std::int64_t columns, double p) const;
+  /// Those of the attention weights, by head [N, N].
+  std::vector<Matrix> attention(int layer, int heads, std::int64_t tokens, double p) const;
   /// Uniform in (-width, width), [rows, columns].
   Matrix noise(double width, std::int64_t rows, std::int64_t columns) const;
   /// Of `count` eigenvectors, +1 or -1 each, [1, count].

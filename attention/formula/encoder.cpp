@@ -30,13 +30,7 @@ AttentionTerms attention_terms(const Molecule& molecule, const PairClasses& clas
   terms.tables = relation_tables(parameters, tables_of);
   terms.bias = pair_terms_of(TermFills::bias, layer, molecule, plan, parameters);
   terms.gate = gate(molecule, classes, plan, parameters, layer);
-  const std::int64_t n = molecule.tokens();
-  const Matrix factors = draws.dropout(RandomSite::attention_weights, layer, o.heads * n, n, o.attention_dropout);   // [H*N, N]
-  for (int h = 0; h < o.heads; ++h) {
-    terms.dropout.emplace_back(n, n);
-    for (std::int64_t i = 0; i < n; ++i)
-      for (std::int64_t j = 0; j < n; ++j) terms.dropout.back()(i, j) = factors(h * n + i, j);
-  }
+  terms.dropout = draws.attention(layer, o.heads, molecule.tokens(), o.attention_dropout);
   return terms;
 }
 

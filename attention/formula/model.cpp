@@ -2,7 +2,7 @@
 
 #include "attention/formula/encoder.hpp"
 #include "attention/formula/node_input.hpp"
-#include "attention/formula/task_head.hpp"
+#include "attention/formula/head.hpp"
 
 namespace molgraph::formula {
 
@@ -16,7 +16,7 @@ Output run(const ModelPlan& plan, const GraphBatch& batch, std::int64_t molecule
   const Matrix& last = output.states.back();
   Matrix graph(1, last.columns);   // the virtual node's row
   for (std::int64_t c = 0; c < last.columns; ++c) graph(0, c) = last(0, c);
-  output.scaled = task_head(graph, plan.head, parameters).values;
+  output.scaled = head(graph, plan.head, parameters).values;
   return output;
 }
 

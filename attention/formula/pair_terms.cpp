@@ -91,7 +91,7 @@ Matrix hop_table(const Matrix& bond, const Matrix& hop_weight, Features features
   return table;
 }
 
-std::vector<Matrix> path_term(const Molecule& molecule, const Matrix& bond, const Matrix& hop_weight, PathRule rule) {
+std::vector<Matrix> path_values(const Molecule& molecule, const Matrix& bond, const Matrix& hop_weight, PathRule rule) {
   const std::int64_t heads = bond.columns, hops = hop_weight.rows / heads, n = molecule.tokens();
   const Matrix table = hop_table(bond, hop_weight, molecule.batch().features);
   PathWalk walk(molecule, table, hops, rule);
@@ -106,7 +106,7 @@ std::vector<Matrix> path_term(const Molecule& molecule, const Matrix& bond, cons
   return path;
 }
 
-std::vector<Matrix> absolute_term(const Molecule& molecule, const Parameters& parameters, const std::string& owner, int heads) {
+std::vector<Matrix> absolute_values(const Molecule& molecule, const Parameters& parameters, const std::string& owner, int heads) {
   const Matrix query = places(molecule, parameters.at(owner + "query_row"), parameters.at(owner + "query_walk"));
   const Matrix key = places(molecule, parameters.at(owner + "key_row"), parameters.at(owner + "key_walk"));
   const std::int64_t n = molecule.tokens(), rank = query.columns / heads;
@@ -144,7 +144,7 @@ Matrix resistance(const Molecule& molecule) {
   return r;
 }
 
-std::vector<Matrix> resistance_term(const Molecule& molecule, const Matrix& mean, const Matrix& width, const Matrix& weight) {
+std::vector<Matrix> resistance_values(const Molecule& molecule, const Matrix& mean, const Matrix& width, const Matrix& weight) {
   const Matrix r = resistance(molecule);
   std::vector<Matrix> bias = zeros(weight.columns, molecule.tokens());
   for (std::size_t h = 0; h < bias.size(); ++h)
@@ -162,11 +162,11 @@ namespace {
 std::vector<Matrix> pair_term(const PairTerm& term, const Molecule& molecule, const ModelPlan& plan, const Parameters& parameters) {
   switch (term.kind) {
     case PairTerm::Kind::path:
-      return path_term(molecule, parameters.at(term.prefix + "bond"), parameters.at(term.prefix + "hop_weight"), plan.pack.path_rule);
-    case PairTerm::Kind::absolute: return absolute_term(molecule, parameters, term.prefix, plan.encoder.heads);
+      return path_values(molecule, parameters.at(term.prefix + "bond"), parameters.at(term.prefix + "hop_weight"), plan.pack.path_rule);
+    case PairTerm::Kind::absolute: return absolute_values(molecule, parameters, term.prefix, plan.encoder.heads);
     case PairTerm::Kind::resistance: break;
   }
-  return resistance_term(molecule, parameters.at(term.prefix + "mean"), parameters.at(term.prefix + "width"),
+  return resistance_values(molecule, parameters.at(term.prefix + "mean"), parameters.at(term.prefix + "width"),
                          parameters.at(term.prefix + "weight"));
 }
 

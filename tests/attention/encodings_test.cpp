@@ -1,34 +1,32 @@
-// Every preset of --encoding against its formula, written out by hand on a molecule of three atoms in a row.
+// Every preset of --encoding against the formula of its paper, written out by hand on a molecule of three atoms in a row.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
-#include "featurize/graph/error.hpp"
-#include "attention/reference/encoder.hpp"
+#include "attention/formula/layers.hpp"
+#include "attention/formula/model.hpp"
 #include "attention/spec/encodings.hpp"
-#include "attention/reference/relation_classes.hpp"
+#include "featurize/graph/error.hpp"
+#include "tests/support/cases.hpp"
 
 namespace molgraph::test {
 namespace {
 
-using torch::Tensor;
+using formula::Matrix;
 
 constexpr std::int64_t kTokens = 4, kWidth = 6;
-constexpr int kHeads = 2, kHeadWidth = 3, kSteps = 2;
+constexpr int kHeads = 2, kHeadWidth = 3, kSteps = 2, kHops = 2;
 constexpr int kLongest = 1;   // the two ends are FAR
-constexpr TopologyClasses kTopology{kLongest};
-constexpr EdgeClasses kEdge{4};
 
-/// a - b = c, and the virtual node in front.
+/// a - b = c, and the virtual node in front; the atoms have the columns 0, 1, 2.
 GraphBatch three_in_a_row() {
   MolecularGraph graph;
   graph.features = Features::zinc;
   graph.atoms = {0, 1, 2};
   graph.bond_atoms = {0, 1, 1, 2};
   graph.bonds = {1, 2};
-  const GraphView view = graph.view();
-  const std::int64_t row = 0;
-  return pack({&view, 1}, {&row, 1});
+  return batch_of_cases({{"three_in_a_row", graph}});
 }
 
 // The classes of the pairs of the molecule above, by hand.
@@ -46,38 +44,49 @@ constexpr int kBond[kTokens][kTokens] = {{kVirtualEdge, kVirtualPair, kVirtualPa
 constexpr int kPlaceRow[kTokens] = {16, 1, 2, 1};
 constexpr double kWalk[kTokens][kSteps] = {{0, 0}, {0, 0.5}, {0, 1}, {0, 0.5}};
 
-/// An encoder of one layer whose output is its input plus the attention's z.
+// The bonds of the path from one token to another.
+const std::vector<int> kPath[kTokens][kTokens] = {{{}, {}, {}, {}}, {{}, {}, {1}, {1, 2}}, {{}, {1}, {}, {2}}, {{}, {2, 1}, {2}, {}}};
+
+/// A model of one layer whose state behind it is its input plus the attention's z.
 struct OneLayer {
-  explicit OneLayer(const Encoding& encoding, bool gated) {
-    options = {.layers = 1, .width = kWidth, .ffn = 2, .heads = kHeads};
-    set_encoding(options, encoding);
-    if (options.position_dim > 0) options.position_dim = kSteps;
-    options.gate.enabled = gated;
-    torch::manual_seed(11);
-    parameters = std::make_unique<ParameterTree>(encoder_parameters(options, kTopology.count(), kEdge.count(), Features::zinc));
-    parameters->to(torch::kFloat64);
-    torch::NoGradGuard no_grad;
-    for (auto& item : parameters->named_parameters()) {
-      item.value().copy_(torch::randn(item.value().sizes(), torch::kFloat64));
-      if (item.key().find("ffn.linear2") != std::string::npos) item.value().zero_();
-      if (item.key() == "layers.0.attention.output.weight") item.value().copy_(torch::eye(kWidth, torch::kFloat64));
-      if (item.key() == "layers.0.attention.output.bias") item.value().zero_();
-    }
-    x = torch::randn({kTokens, kWidth}, torch::kFloat64);
-    path = torch::randn({kTokens * kTokens, kHeads}, torch::kFloat64);
+  OneLayer(const Encoding& encoding, bool gated) : plan(make_plan(encoding, gated)), parameters(make_parameters(plan)) {}
+
+  static ModelPlan make_plan(const Encoding& encoding, bool gated) {
+    ModelOptions o = small_model(encoding, Features::zinc);
+    o.encoder.layers = 1;
+    o.encoder.width = kWidth;
+    o.encoder.heads = kHeads;
+    if (o.encoder.position_dim > 0) o.encoder.position_dim = kSteps;
+    o.encoder.gate.enabled = gated;
+    o.max_distance = kLongest;
+    if (o.path_bias) o.path_hops = kHops;
+    return model_plan(o);
   }
 
-  /// A parameter of the encoder or, per layer, of its only block.
-  Tensor operator[](const std::string& name) const {
-    return (*parameters)[parameters->specs().find(name) != nullptr ? name : "layers.0." + name];
+  static formula::Parameters make_parameters(const ModelPlan& plan) {
+    const ParameterList list = parameters_of(plan);
+    const Numbers numbers = parameter_numbers(list, 1.0);
+    formula::Parameters p(list, [&](const std::string& name) { return numbers.at(name).data(); });
+    const auto fill = [&](const std::string& name, bool unit) {
+      Matrix& m = p.at("encoder.layers.0." + name);
+      for (std::int64_t i = 0; i < m.rows; ++i)
+        for (std::int64_t j = 0; j < m.columns; ++j) m(i, j) = unit && i == j ? 1.0 : 0.0;
+    };
+    fill("ffn.linear2.weight", false);
+    fill("ffn.linear2.bias", false);
+    fill("attention.output.weight", true);
+    fill("attention.output.bias", false);
+    return p;
   }
+
+  /// A number of a table that the encoder has, or its only layer.
   double at(const std::string& name, std::int64_t row, std::int64_t column) const {
-    return (*this)[name][row][column].item<double>();
+    const Matrix& shared = parameters["encoder." + name];
+    return (shared.empty() ? parameters.at("encoder.layers.0." + name) : shared)(row, column);
   }
 
-  EncoderOptions options;
-  std::unique_ptr<ParameterTree> parameters;
-  Tensor x, path;
+  ModelPlan plan;
+  formula::Parameters parameters;
 };
 
 /// P_Q or P_K of a token, element c of all heads.
@@ -87,36 +96,41 @@ double place(const OneLayer& m, const std::string& side, std::int64_t i, std::in
   return value;
 }
 
-/// s_ij of head h as the preset's paper has it; q and k are rows of all heads.
-double score(const std::string& name, const OneLayer& m, const Tensor& q, const Tensor& k, std::int64_t i,
-             std::int64_t j, int h) {
-  const auto element = [](const Tensor& rows, std::int64_t row, int c) { return rows[row][c].item<double>(); };
+/// Ying et al. 2021, eq. 7: the mean over the path's bonds of their embedding times their hop's weight.
+double path(const OneLayer& m, std::int64_t i, std::int64_t j, int h) {
+  const Matrix &bond = m.parameters.at("path.bond"), &weight = m.parameters.at("path.hop_weight");
+  double sum = 0;
+  for (std::size_t hop = 0; hop < kPath[i][j].size(); ++hop)
+    for (int in = 0; in < kHeads; ++in) sum += bond(kPath[i][j][hop], in) * weight(static_cast<std::int64_t>(hop) * kHeads + in, h);
+  return kPath[i][j].empty() ? 0 : sum / static_cast<double>(kPath[i][j].size());
+}
+
+/// s_ij of head h as the preset's paper has it.
+double score(const std::string& name, const OneLayer& m, const Matrix& q, const Matrix& k, std::int64_t i, std::int64_t j, int h) {
   const int t = kClass[i][j], reversed = kClass[j][i], e = kBond[i][j];
   double content = 0, position = 0;
   for (int c = h * kHeadWidth; c < (h + 1) * kHeadWidth; ++c) {
-    const double qc = element(q, i, c), kc = element(k, j, c);
-    content += qc * kc;
-    if (name == "shaw") position += qc * m.at("topology_query", t, c);
-    if (name == "deberta") position += qc * m.at("topology_query", t, c) + kc * m.at("topology_key", reversed, c);
+    content += q(i, c) * k(j, c);
+    if (name == "shaw") position += q(i, c) * m.at("topology_query", t, c);
+    if (name == "deberta") position += q(i, c) * m.at("topology_query", t, c) + k(j, c) * m.at("topology_key", reversed, c);
     if (name == "transformer-xl") {
       const double r = m.at("topology_query", t, c);
-      position += qc * r + m["content_bias"][c].item<double>() * kc + m["position_bias"][c].item<double>() * r;
+      position += q(i, c) * r + m.at("content_bias", 0, c) * k(j, c) + m.at("position_bias", 0, c) * r;
     }
     if (name == "grpe")
-      position += qc * (m.at("topology_query", t, c) + m.at("edge_query", e, c)) +
-                  kc * (m.at("topology_key", t, c) + m.at("edge_key", e, c));
+      position += q(i, c) * (m.at("topology_query", t, c) + m.at("edge_query", e, c)) +
+                  k(j, c) * (m.at("topology_key", t, c) + m.at("edge_key", e, c));
   }
   double s = (content + position) / std::sqrt(name == "deberta" ? 3.0 * kHeadWidth : 1.0 * kHeadWidth);
   if (name == "t5" || name == "diet-rel" || name == "tupe") s += m.at("spatial", t, h);
-  if (name == "graphormer") s += m.at("spatial", std::min(t, kToVirtual), h) + m.path[i * kTokens + j][h].item<double>();
-  if (name == "diet-abs" || name == "tupe") {
+  if (name == "graphormer") s += m.at("spatial", std::min(t, kToVirtual), h) + path(m, i, j, h);
+  if (name == "diet-abs" || name == "tupe")
     for (int c = h * 64; c < (h + 1) * 64; ++c) s += place(m, "query", i, c) * place(m, "key", j, c);
-  }
   if (name == "resistance") {
     s += m.at("spatial", t, h);
     const double r = std::abs(static_cast<double>(i - j));   // in a row of atoms the distance
     for (int c = 0; c < kSteps && i > 0 && j > 0; ++c) {
-      const double deviation = std::abs(m["resistance.width"][c].item<double>()) + 0.01, z = (r - m["resistance.mean"][c].item<double>()) / deviation;
+      const double deviation = std::abs(m.at("resistance.width", 0, c)) + 0.01, z = (r - m.at("resistance.mean", 0, c)) / deviation;
       s += m.at("resistance.weight", c, h) * std::exp(-z * z / 2) / (deviation * std::sqrt(2 * std::acos(-1.0)));
     }
   }
@@ -130,56 +144,72 @@ double value_term(const std::string& name, const OneLayer& m, std::int64_t i, st
   return 0;
 }
 
-/// The layer's output by the formula.
-Tensor by_hand(const std::string& name, const OneLayer& m, const Tensor& input, bool gated) {
-  const Tensor normed = torch::layer_norm(input, {kWidth}, m["layers.0.attention_norm.weight"], m["layers.0.attention_norm.bias"], 1e-5);
-  const auto linear = [&](const std::string& part) {
-    return torch::linear(normed, m["layers.0.attention." + part + ".weight"], m["layers.0.attention." + part + ".bias"]);
-  };
-  const Tensor q = linear("query"), k = linear("key"), v = linear("value"), out = input.clone();
-  for (int h = 0; h < kHeads; ++h) {
+/// The layer's output from its input, by the paper.
+Matrix by_hand(const std::string& name, const OneLayer& m, const Matrix& input, bool gated) {
+  const std::string own = "encoder.layers.0.";
+  const Matrix normed = formula::layer_norm(input, m.parameters, own + "attention_norm");
+  const auto linear = [&](const char* part) { return formula::linear(normed, m.parameters, own + "attention." + part); };
+  const Matrix q = linear("query"), k = linear("key"), v = linear("value");
+  Matrix out = input;
+  for (int h = 0; h < kHeads; ++h)
     for (std::int64_t i = 0; i < kTokens; ++i) {
       double sum = 0, weight[kTokens];
       for (std::int64_t j = 0; j < kTokens; ++j) sum += weight[j] = std::exp(score(name, m, q, k, i, j, h));
       for (std::int64_t j = 0; j < kTokens; ++j) {
         const double w = weight[j] / sum * (gated ? m.at("gate", kClass[i][j], h) : 1.0);
-        for (int c = h * kHeadWidth; c < (h + 1) * kHeadWidth; ++c)
-          out[i][c] += w * (v[j][c].item<double>() + value_term(name, m, i, j, c));
+        for (int c = h * kHeadWidth; c < (h + 1) * kHeadWidth; ++c) out(i, c) += w * (v(j, c) + value_term(name, m, i, j, c));
       }
     }
-  }
   return out;
 }
 
-/// The node input of laplacian and random-walk.
-Tensor input_of(const std::string& name, const OneLayer& m, const GraphBatch& batch) {
-  if (name == "random-walk") {
-    return m.x + torch::matmul(torch::from_blob(const_cast<double*>(&kWalk[0][0]), {kTokens, kSteps}, torch::kFloat64),
-                               m["position.weight"].t());
+/// The node input of every preset: embedded atoms, degrees with Graphormer, positions.
+Matrix input_by_hand(const std::string& name, const OneLayer& m, const Matrix& got) {
+  const auto& p = m.parameters;
+  Matrix x(kTokens, kWidth);
+  for (std::int64_t c = 0; c < kWidth; ++c) {
+    x(0, c) = p.at("node.virtual_node")(0, c);
+    for (std::int64_t i = 1; i < kTokens; ++i) x(i, c) = p.at("node.atom")(i - 1, c);
+    for (std::int64_t i = 1; name == "graphormer" && i < kTokens; ++i) x(i, c) += p.at("in_degree")(kPlaceRow[i], c) + p.at("out_degree")(kPlaceRow[i], c);
+    for (std::int64_t i = 1; name == "random-walk" && i < kTokens; ++i)
+      for (int t = 0; t < kSteps; ++t) x(i, c) += kWalk[i][t] * m.at("position.weight", c, t);
   }
-  if (name != "laplacian") return m.x;
-  // Eigenvalues 0, 1, 2 of the path; the signs are the implementation's choice.
-  const Tensor chosen = node_positions(batch, NodePosition::laplacian, kSteps, {}, torch::kFloat64);
-  const double r = std::sqrt(0.5);
-  const Tensor vectors = torch::tensor({0.0, 0.0, r, 0.5, 0.0, -r, -r, 0.5}, torch::kFloat64).view({kTokens, kSteps});
-  const Tensor signs = (chosen * vectors).sum(0).sign();
-  return m.x + torch::matmul(vectors * signs, m["position.weight"].t());
+  if (name != "laplacian") return x;
+  // Eigenvalues 0, 1, 2 of the path, so the vectors (1, 0, -1)/sqrt 2 and (1, -sqrt 2, 1)/2; the signs are the implementation's choice.
+  const double r = std::sqrt(0.5), vectors[kTokens][kSteps] = {{0, 0}, {r, 0.5}, {0, -r}, {-r, 0.5}};
+  Matrix best;
+  double least = 1e9;
+  for (const double first : {1.0, -1.0})
+    for (const double second : {1.0, -1.0}) {
+      Matrix y = x;
+      double difference = 0;
+      for (std::int64_t i = 0; i < kTokens; ++i)
+        for (std::int64_t c = 0; c < kWidth; ++c) {
+          y(i, c) += first * vectors[i][0] * m.at("position.weight", c, 0) + second * vectors[i][1] * m.at("position.weight", c, 1);
+          difference += std::abs(y(i, c) - got(i, c));
+        }
+      if (difference < least) {
+        least = difference;
+        best = y;
+      }
+    }
+  return best;
+}
+
+void expect_near(const Matrix& got, const Matrix& wanted, const char* what) {
+  ASSERT_EQ(got.values.size(), wanted.values.size());
+  for (std::size_t k = 0; k < wanted.values.size(); ++k) EXPECT_NEAR(got.values[k], wanted.values[k], 1e-12) << what << ", number " << k;
 }
 
 class EveryEncoding : public testing::TestWithParam<Encoding> {};
 
-TEST_P(EveryEncoding, IsItsFormula) {
-  torch::NoGradGuard no_grad;
+TEST_P(EveryEncoding, IsThePapersFormula) {
   const std::string name(GetParam().name);
-  const GraphBatch batch = three_in_a_row();
   for (const bool gated : {false, true}) {
-    OneLayer m(GetParam(), gated);
-    std::vector<Tensor> kept;
-    const PairValues path{.dense = GetParam().path_bias ? m.path : Tensor()};
-    Encoder(m.options, *m.parameters)
-        .forward(m.x, batch, relation_classes(batch, class_rule(batch.features, kLongest)), {.keep_layers = {1}}, &kept, path);
-    const Tensor expected = by_hand(name, m, input_of(name, m, batch), gated);
-    EXPECT_LT((kept.at(0) - expected).abs().max().item<double>(), 1e-12) << (gated ? "with the gate" : "without");
+    const OneLayer m(GetParam(), gated);
+    const std::vector<Matrix> states = formula::run(m.plan, three_in_a_row(), 0, m.parameters).states;
+    expect_near(states[0], input_by_hand(name, m, states[0]), "input");
+    expect_near(states[1], by_hand(name, m, states[0], gated), gated ? "with the gate" : "without");
   }
 }
 

@@ -161,17 +161,17 @@ TEST(FormulaPaths, TiesHopsAndRules) {
   // A square 0-1-2-3 with a tail 3-4; bonds of types 0, 1, 2, 3 and 0, worth 1, 10, 100, 1000; hops weigh 1 and 2.
   const GraphBatch batch = batch_of(molecule_of(Features::zinc, 5, {{0, 1}, {1, 2}, {2, 3}, {3, 0}, {3, 4}}));
   const Matrix bond = matrix(4, 1, {1, 10, 100, 1000}), weight = matrix(2, 1, {1, 2});
-  const Matrix mean = formula::path_term(Molecule(batch, 0), bond, weight, PathRule::mean)[0];
+  const Matrix mean = formula::path_values(Molecule(batch, 0), bond, weight, PathRule::mean)[0];
   EXPECT_DOUBLE_EQ(mean(1, 2), 1);
   EXPECT_DOUBLE_EQ(mean(1, 3), ((1 + 2 * 10) / 2.0 + (1000 + 2 * 100) / 2.0) / 2);   // over atom 1 and over atom 3
   EXPECT_DOUBLE_EQ(mean(3, 1), ((10 + 2 * 1) / 2.0 + (100 + 2 * 1000) / 2.0) / 2);   // hops count from the atom that asks
   EXPECT_DOUBLE_EQ(mean(2, 5), ((1 + 2 * 1000) / 2.0 + (10 + 2 * 100) / 2.0) / 2);   // three bonds, of which two count
   EXPECT_EQ(mean(1, 1), 0);
   EXPECT_EQ(mean(0, 3), 0);
-  const Matrix single = formula::path_term(Molecule(batch, 0), bond, weight, PathRule::single)[0];
+  const Matrix single = formula::path_values(Molecule(batch, 0), bond, weight, PathRule::single)[0];
   EXPECT_DOUBLE_EQ(single(1, 3), (1 + 2 * 10) / 2.0);   // over the smaller atom
   const GraphBatch salt = batch_of(molecule_of(Features::zinc, 2, {}));
-  EXPECT_EQ(formula::path_term(Molecule(salt, 0), bond, weight, PathRule::mean)[0].values, std::vector<double>(9, 0.0));
+  EXPECT_EQ(formula::path_values(Molecule(salt, 0), bond, weight, PathRule::mean)[0].values, std::vector<double>(9, 0.0));
 }
 
 TEST(FormulaPaths, ABondIsTheMeanOfItsColumnsAndTheInputHeadComesFirst) {

@@ -1,9 +1,10 @@
-// The operation on packed tokens, by the reference and by loops written straight from the formula.
+// The operation on packed tokens, by the reference and by the formula.
 #pragma once
 
-#include <cmath>
-#include <limits>
+#include <algorithm>
 
+#include "attention/formula/attention.hpp"
+#include "attention/formula/dropout.hpp"
 #include "attention/reference/dropout.hpp"
 #include "tests/attention/cases.hpp"
 
@@ -31,61 +32,67 @@ inline torch::Tensor run_reference(const AttentionCase& c, const AttentionInputs
   return z.index_select(0, layout.to_packed);
 }
 
-/// z by scalar loops in float64. Written from docs/formula.md section 2; of the attention room it uses the draws only.
-inline torch::Tensor run_loops(const AttentionCase& c, const AttentionInputs& in) {
-  const auto number = [](const torch::Tensor& table, std::int64_t row, std::int64_t column) {
-    return table.defined() ? table.const_data_ptr<double>()[row * table.size(1) + column] : 0.0;
-  };
+/// Rows [first, first + count) and columns of a tensor of two dimensions; all of it for a vector, nothing for an undefined one.
+inline formula::Matrix matrix_of(const torch::Tensor& x, std::int64_t first = 0, std::int64_t count = -1, std::int64_t column = 0,
+                                 std::int64_t columns = -1) {
+  if (!x.defined()) return {};
+  const torch::Tensor part = (x.dim() == 1 ? x.detach().unsqueeze(0) : x.detach()).narrow(0, first, count < 0 ? x.numel() / x.size(-1) : count);
+  const torch::Tensor block = part.narrow(1, column, columns < 0 ? part.size(1) : columns).contiguous();
+  formula::Matrix matrix(block.size(0), block.size(1));
+  std::copy_n(block.const_data_ptr<double>(), block.numel(), matrix.values.data());
+  return matrix;
+}
+
+/// Column h of packed pairs [P, H], as the [N, N] of every head; added to what is there.
+inline void add_pairs(const torch::Tensor& pairs, std::int64_t first, std::int64_t n, std::vector<formula::Matrix>& by_head) {
+  if (!pairs.defined()) return;
+  for (std::int64_t h = 0; h < kHeads; ++h) {
+    formula::Matrix own = matrix_of(pairs, first, n * n, h, 1);
+    own.rows = own.columns = n;
+    auto& to = by_head[static_cast<std::size_t>(h)];
+    to = formula::sum(to, own);
+  }
+}
+
+/// z [packed tokens, C] by the formula.
+inline torch::Tensor run_formula(const AttentionCase& c, const AttentionInputs& in) {
   const torch::Tensor z = torch::zeros({in.batch.num_tokens(), kWidth}, torch::kFloat64);
   const std::int64_t* topology = in.classes.topology.const_data_ptr<std::int64_t>();
   const std::int64_t* edge = in.classes.edge.const_data_ptr<std::int64_t>();
   for (std::int64_t b = 0; b < in.batch.size(); ++b) {
-    const std::int64_t first = in.batch.token_offset[b], n = in.batch.token_offset[b + 1] - first;
-    std::vector<std::uint16_t> draws(static_cast<std::size_t>(kHeads * n * n));
-    random_draws({kCaseSeed, 5, static_cast<std::uint32_t>(in.batch.row[b]), 0, RandomSite::attention_weights},
-                 kHeads * n * n, draws.data());
-    for (int h = 0; h < kHeads; ++h)
-      for (std::int64_t i = 0; i < n; ++i) {
-        std::vector<double> score(n), weight(n);
-        double largest = -std::numeric_limits<double>::infinity(), sum = 0;
-        for (std::int64_t j = 0; j < n; ++j) {
-          const std::int64_t pair = in.batch.pair_offset[b] + i * n + j, t = topology[pair], e = edge[pair];
-          const std::int64_t x = c.key_term == KeyTerm::row ? i : j;
-          const std::int64_t reversed = in.batch.pair_offset[b] + j * n + i;
-          const std::int64_t key_pair = c.key_term == KeyTerm::reverse ? reversed : pair;
-          for (int k = h * kHeadWidth; k < (h + 1) * kHeadWidth; ++k) {
-            const double q = number(in.qkv, first + i, k), key_x = number(in.qkv, first + x, kWidth + k);
-            score[j] += q * (number(in.qkv, first + j, kWidth + k) + number(in.tables.topology_query, t, k) +
-                             number(in.tables.edge_query, e, k)) +
-                        key_x * (number(in.tables.topology_key, topology[key_pair], k) +
-                                 number(in.tables.edge_key, edge[key_pair], k)) +
-                        number(in.content_bias, 0, k) * number(in.qkv, first + j, kWidth + k) +
-                        number(in.position_bias, 0, k) * number(in.tables.topology_query, t, k);
-          }
-          const std::int64_t row = c.tied_virtual ? std::min<std::int64_t>(t, kTopology.atom_to_virtual()) : t;
-          score[j] = score[j] / std::sqrt(double(c.score_terms * kHeadWidth)) + number(in.tables.spatial, row, h) +
-              number(in.pair_bias, pair, h);
-          for (int k = h * kPlaceRank; k < (h + 1) * kPlaceRank; ++k)
-            score[j] += number(in.place_query, first + i, k) * number(in.place_key, first + j, k);
-          if (in.classes.forbidden.defined() && in.classes.forbidden.const_data_ptr<bool>()[pair])
-            score[j] = -std::numeric_limits<double>::infinity();
-          largest = std::max(largest, score[j]);
-        }
-        if (std::isinf(largest)) continue;
-        for (std::int64_t j = 0; j < n; ++j) sum += weight[j] = std::exp(score[j] - largest);
-        for (std::int64_t j = 0; j < n; ++j) {
-          const std::int64_t pair = in.batch.pair_offset[b] + i * n + j, t = topology[pair], e = edge[pair];
-          double w = weight[j] / sum;
-          const double gate = number(in.gate, t, h) + number(in.gate_path, pair, h);
-          if (c.gate.enabled) w *= c.gate.relu ? std::max(0.0, gate) : gate;
-          const double threshold = std::round(65536 * kCaseDropout);
-          if (c.dropout) w *= draws[(h * n + i) * n + j] < threshold ? 0.0 : 1 / (1 - threshold / 65536);
-          for (int k = h * kHeadWidth; k < (h + 1) * kHeadWidth; ++k)
-            z.mutable_data_ptr<double>()[(first + i) * kWidth + k] +=
-                w * (number(in.qkv, first + j, 2 * kWidth + k) + number(in.tables.topology_value, t, k) +
-                     number(in.tables.edge_value, e, k));
-        }
-      }
+    const std::int64_t first = in.batch.token_offset[b], n = in.batch.token_offset[b + 1] - first, pairs = in.batch.pair_offset[b];
+    formula::PairClasses classes{formula::Grid<int>(n, n), formula::Grid<int>(n, n), formula::Grid<char>(n, n)};
+    for (std::int64_t p = 0; p < n * n; ++p) {
+      classes.topology.values[p] = static_cast<int>(topology[pairs + p]);
+      classes.edge.values[p] = static_cast<int>(edge[pairs + p]);
+      classes.masked.values[p] = in.classes.forbidden.defined() && in.classes.forbidden.const_data_ptr<bool>()[pairs + p];
+    }
+    const std::vector<formula::Matrix> zeros(kHeads, formula::Matrix(n, n));
+    formula::AttentionTerms terms{.heads = kHeads, .key_term = c.key_term, .score_terms = c.score_terms, .bias = zeros};
+    const CaseTables& t = in.tables;
+    terms.tables = {matrix_of(t.spatial),    matrix_of(t.topology_query), matrix_of(t.topology_key),
+                    matrix_of(t.topology_value), matrix_of(t.edge_query), matrix_of(t.edge_key),
+                    matrix_of(t.edge_value), matrix_of(t.content_bias),   matrix_of(t.position_bias)};
+    add_pairs(in.pair_bias, pairs, n, terms.bias);
+    for (std::int64_t h = 0; in.place_query.defined() && h < kHeads; ++h) {
+      const auto place = [&](const torch::Tensor& all) { return matrix_of(all, first, n, h * kPlaceRank, kPlaceRank); };
+      auto& to = terms.bias[static_cast<std::size_t>(h)];
+      to = formula::sum(to, formula::linear(place(in.place_query), place(in.place_key), {}));
+    }
+    if (c.gate.enabled) {
+      terms.gate = zeros;
+      const formula::Matrix gate = matrix_of(in.gate);
+      for (std::int64_t h = 0; h < kHeads; ++h)
+        for (std::int64_t p = 0; p < n * n; ++p) terms.gate[h].values[p] = gate(classes.topology.values[p], h);
+      add_pairs(in.gate_path, pairs, n, terms.gate);
+      for (formula::Matrix& of_head : terms.gate)
+        for (double& value : of_head.values) value = c.gate.relu ? std::max(value, 0.0) : value;
+    }
+    const formula::Draws draws({.training = c.dropout, .seed = kCaseSeed, .step = 5}, in.batch.row[b]);
+    terms.dropout = draws.attention(0, kHeads, n, kCaseDropout);
+    const auto part = [&](int which) { return matrix_of(in.qkv, first, n, which * kWidth, kWidth); };
+    const formula::Matrix own = formula::attention(part(0), part(1), part(2), classes, terms);
+    std::copy(own.values.begin(), own.values.end(), z.mutable_data_ptr<double>() + first * kWidth);
   }
   return z;
 }

@@ -1,4 +1,4 @@
-// The edge-path bias against sums over paths: by hand on small graphs, by listing all shortest paths on random ones.
+// The edge-path bias against sums over paths: by hand on small graphs, by the formula, which walks every path, on random ones.
 #include "attention/reference/path_bias.hpp"
 
 #include <gtest/gtest.h>
@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <random>
 
+#include "attention/formula/pair_terms.hpp"
 #include "featurize/graph/graph_batch.hpp"
 
 namespace molgraph::test {
@@ -139,69 +140,33 @@ std::vector<Bond> random_bonds(int atoms, std::mt19937& random) {
   return bonds;
 }
 
-/// All shortest paths from i to j as lists of atoms, by growing every simple path until some arrive.
-std::vector<std::vector<int>> shortest_paths(const std::vector<std::vector<int>>& type, int i, int j) {
-  const int n = static_cast<int>(type.size());
-  std::vector<std::vector<int>> open{{i}}, arrived;
-  for (int length = 0; length < n && !open.empty(); ++length) {
-    for (const auto& path : open)
-      if (path.back() == j) arrived.push_back(path);
-    if (!arrived.empty()) break;
-    std::vector<std::vector<int>> longer;
-    for (const auto& path : open)
-      for (int next = 0; next < n; ++next) {
-        if (type[path.back()][next] < 0 || std::find(path.begin(), path.end(), next) != path.end()) continue;
-        longer.push_back(path);
-        longer.back().push_back(next);
-      }
-    open = std::move(longer);
-  }
-  return arrived;
+formula::Matrix matrix_of(const torch::Tensor& x) {
+  const torch::Tensor rows = x.detach().reshape({-1, x.size(-1)}).contiguous();
+  formula::Matrix matrix(rows.size(0), rows.size(1));
+  std::copy_n(rows.const_data_ptr<double>(), rows.numel(), matrix.values.data());
+  return matrix;
 }
 
-/// (1/m') sum over hops of Ebar W, for one path.
-torch::Tensor sum_along(const std::vector<int>& path, const std::vector<std::vector<int>>& type, const Path& bias,
-                        int max_hops) {
-  const int hops = std::min(static_cast<int>(path.size()) - 1, max_hops);
-  torch::Tensor sum = torch::zeros({bias.bond.size(1)}, torch::kFloat64);
-  for (int p = 0; p < hops; ++p) sum = sum + torch::matmul(bias.bond[type[path[p]][path[p + 1]]], bias.hop_weight[p]);
-  return sum / std::max(hops, 1);
-}
-
-/// The path made of smallest predecessors is the smallest of all, read from its end.
-const std::vector<int>& single_path(const std::vector<std::vector<int>>& paths) {
-  return *std::min_element(paths.begin(), paths.end(), [](const auto& a, const auto& b) {
-    return std::lexicographical_compare(a.rbegin(), a.rend(), b.rbegin(), b.rend());
-  });
-}
-
-TEST(PathBias, EnumeratedPathsOfRandomGraphs) {
+// The formula walks every path; the reference never lists one.
+TEST(PathBias, WalkedPathsOfRandomGraphs) {
   std::mt19937 random(7);
   torch::manual_seed(7);
   constexpr int kAtoms = 9, kHops = 3;
-  int ties = 0, capped = 0;
+  std::int64_t ties = 0, capped = 0;
   for (int round = 0; round < 12; ++round) {
     const std::vector<Bond> bonds = random_bonds(kAtoms, random);
-    std::vector<std::vector<int>> type(kAtoms, std::vector<int>(kAtoms, -1));
-    for (const Bond& bond : bonds) type[bond.from][bond.to] = type[bond.to][bond.from] = bond.type;
-    Path path(Features::zinc, 2, kHops);
-      const MolecularGraph chain = zinc_graph(4, kChain);   // its paths must not mix with those of the second molecule
+    const Path path(Features::zinc, 2, kHops);
+    const MolecularGraph chain = zinc_graph(4, kChain);   // its paths must not mix with those of the second molecule
     for (const PathRule rule : {PathRule::mean, PathRule::single}) {
       const GraphBatch batch = batch_of({chain, zinc_graph(kAtoms, bonds)}, rule);
       const torch::Tensor got = of_atoms(path(batch), batch, 1);
-      for (int i = 0; i < kAtoms; ++i)
-        for (int j = 0; j < kAtoms; ++j) {
-          const auto paths = shortest_paths(type, i, j);
-          torch::Tensor wanted = torch::zeros({2}, torch::kFloat64);
-          if (rule == PathRule::mean)
-            for (const auto& one : paths)
-              wanted = wanted + sum_along(one, type, path, kHops) / static_cast<double>(paths.size());
-          else if (!paths.empty()) wanted = sum_along(single_path(paths), type, path, kHops);
-          const double error = (got[i][j] - wanted).abs().max().item<double>();
-          ASSERT_LT(error, 1e-12) << "round " << round << " pair " << i << " " << j;
-          ties += paths.size() > 2;
-          capped += !paths.empty() && paths.front().size() > kHops + 1;
-        }
+      const auto wanted = formula::path_values(formula::Molecule(batch, 1), matrix_of(path.bond), matrix_of(path.hop_weight), rule);
+      for (std::int64_t h = 0; h < 2; ++h)
+        for (std::int64_t i = 0; i < kAtoms; ++i)
+          for (std::int64_t j = 0; j < kAtoms; ++j)
+            ASSERT_NEAR(got[i][j][h].item<double>(), wanted[static_cast<std::size_t>(h)](i + 1, j + 1), 1e-12) << "round " << round << " pair " << i << " " << j;
+      ties += std::count_if(batch.paths.weight.begin(), batch.paths.weight.end(), [](double weight) { return weight < 0.5; });
+      capped += batch.paths.levels() > kHops ? batch.paths.level_pairs.back() - batch.paths.level_pairs[kHops] : 0;
     }
   }
   EXPECT_GT(ties, 50);   // or the graphs test nothing

@@ -7,6 +7,6 @@
 namespace molgraph::formula {
 
 /// `graph` [1, C], the molecule's embedding -> [1, outputs], in scaled units (or logits).
-Matrix task_head(const Matrix& graph, const HeadOptions& options, const Parameters& parameters);
+Matrix head(const Matrix& graph, const HeadOptions& options, const Parameters& parameters);
 
 }  // namespace molgraph::formula
