@@ -6,20 +6,6 @@
 #include "featurize/graph/error.hpp"
 
 namespace molgraph {
-namespace {
-
-template <class Engine>
-void let_engine_train(const std::shared_ptr<Engine>& engine, Trainable& trainable) {
-  trainable.gradients = [engine](const GraphBatch& batch, const ForwardMode& mode, const LossSlope& slope) {
-    torch::Tensor perturbation = mode.perturbation, dinput;
-    const torch::Tensor scaled = engine->train(batch, mode, slope, perturbation.defined() ? &dinput : nullptr);
-    if (perturbation.defined()) perturbation.mutable_grad() = dinput;
-    return scaled;
-  };
-  trainable.weights_changed = [engine] { engine->weights_changed(); };
-}
-
-}  // namespace
 
 void check_compute(const TrainRun& run) {
   const ModelSettings& m = run.options.model;
@@ -33,22 +19,20 @@ void check_compute(const TrainRun& run) {
 }
 
 Compute make_compute(const TrainRun& run, GraphModel& model) {
-  if (run.options.training.backend == TrainingBackend::reference) return {};
-  const Precision precision = run.options.training.precision;
+  const TrainingSettings& t = run.options.training;
+  if (t.backend == TrainingBackend::reference) return nullptr;
   tell_notes(run.control.warn);
-  if (run.gpu) return {nullptr, std::make_shared<cuda::Backend>(model, precision, *run.gpu)};
-  return {std::make_shared<EngineBoundary>(model, Device{.threads = thread_count(run.threads)}, precision), nullptr};
+  Device device = device_of(run.gpu.value_or(-1));
+  device.threads = thread_count(run.threads);
+  return std::make_shared<EngineBoundary>(model, device, t.precision);
 }
 
 PackOptions pack_options(const GraphModel& model, const Compute& compute) {
-  PackOptions options = model.pack_options();
-  if (compute.gpu) options.paths = false;
-  return options;
+  return compute ? compute->pack_options() : model.pack_options();
 }
 
 RunFunction run_function(const std::shared_ptr<GraphModel>& model, const Compute& compute) {
-  if (compute.cpu) return [engine = compute.cpu](const GraphBatch& batch, const ForwardMode&) { return engine->predict(batch); };
-  if (compute.gpu) return [engine = compute.gpu](const GraphBatch& batch, const ForwardMode&) { return engine->predict(batch); };
+  if (compute) return [compute](const GraphBatch& batch, const ForwardMode&) { return compute->predict(batch); };
   return [model](const GraphBatch& batch, const ForwardMode& mode) { return model->run(batch, mode); };
 }
 
@@ -56,15 +40,20 @@ Trainable make_trainable(const std::shared_ptr<GraphModel>& model, const Compute
   Trainable trainable;
   trainable.module = model;
   trainable.run = run_function(model, compute);
-  if (compute.cpu) let_engine_train(compute.cpu, trainable);
-  if (compute.gpu) let_engine_train(compute.gpu, trainable);
+  if (compute) {
+    trainable.gradients = [compute](const GraphBatch& batch, const ForwardMode& mode, const LossSlope& slope) {
+      torch::Tensor perturbation = mode.perturbation, dinput;
+      const torch::Tensor scaled = compute->train(batch, mode, slope, perturbation.defined() ? &dinput : nullptr);
+      if (perturbation.defined()) perturbation.mutable_grad() = dinput;
+      return scaled;
+    };
+    trainable.weights_changed = [compute] { compute->weights_changed(); };
+  }
   trainable.pack = pack_options(*model, compute);
-  trainable.width = config.encoder().width;
+  trainable.width = config.model.encoder.width;
   trainable.target_shift = model->named_buffers()["target_shift"];
   trainable.target_scale = model->named_buffers()["target_scale"];
-  trainable.decay_exempt = [model, decay_all](const std::string& name) {
-    return !decay_all && !model->specs().at(name).decays();
-  };
+  trainable.decay_exempt = [model, decay_all](const std::string& name) { return !decay_all && !model->specs().at(name).decays(); };
   trainable.save = [model, config](const std::string& path) { save_model(path, *model, config); };
   return trainable;
 }

@@ -1,28 +1,24 @@
-// What computes while a run trains: LibTorch's operations, the CPU engine or a GPU, and how the trainer asks it.
+// What computes while a run trains: LibTorch's operations or an engine, and how the trainer asks it.
 #pragma once
 
 #include <memory>
 
-#include "apps/training/evaluate.hpp"
 #include "apps/scoring/model_config.hpp"
+#include "apps/training/evaluate.hpp"
 #include "apps/training/train_run.hpp"
 #include "apps/training/trainer.hpp"
 #include "attention/reference/engine_boundary.hpp"
-#include "attention/reference/cuda_backend.hpp"
 
 namespace molgraph {
 
-/// LibTorch's operations where neither is there.
-struct Compute {
-  std::shared_ptr<EngineBoundary> cpu;
-  std::shared_ptr<cuda::Backend> gpu;
-};
+/// Null where LibTorch's operations compute.
+using Compute = std::shared_ptr<EngineBoundary>;
 
 /// Throws UsageError where the options contradict each other or this machine cannot do what they ask for.
 void check_compute(const TrainRun& run);
 /// `model` must outlive the result.
 Compute make_compute(const TrainRun& run, GraphModel& model);
-/// What a batch has to be packed with: a GPU finds path steps itself.
+/// What a batch has to be packed with.
 PackOptions pack_options(const GraphModel& model, const Compute& compute);
 /// Predictions of the model as it is now.
 RunFunction run_function(const std::shared_ptr<GraphModel>& model, const Compute& compute);

@@ -4,7 +4,7 @@
 
 #include "apps/scoring/model_file.hpp"
 #include "apps/training/compute.hpp"
-#include "apps/training/cuda_training.hpp"
+#include "apps/training/device_training.hpp"
 #include "apps/training/model_factory.hpp"
 #include "apps/training/nccl.hpp"
 #include "apps/training/run_directory.hpp"
@@ -59,16 +59,14 @@ std::shared_ptr<GraphModel> start_model(const ResolvedRun& resolved, const Loade
 }
 
 std::string description(const ModelConfig& config, const GraphModel& model, std::uint64_t seed) {
-  std::int64_t parameters = 0;
-  for (const auto& parameter : model.parameters()) parameters += parameter.numel();
   const EncoderOptions& e = config.encoder();
   return text("%s%s, %d layers x %d (FFN %d, %d heads), %s parameters; seed %llu",
               std::string(config.model.architecture->title).c_str(), e.gate.enabled ? " + URPE gate" : "", e.layers, e.width, e.ffn, e.heads,
-              with_thousands(parameters).c_str(), static_cast<unsigned long long>(seed));
+              with_thousands(model.specs().numbers()).c_str(), static_cast<unsigned long long>(seed));
 }
 
 /// How gradients on GPUs are added up; empty for one process.
-cuda::DeviceSum device_sum(const TrainRun& run) {
+DeviceSum device_sum(const TrainRun& run) {
   if (run.processes->alone()) return {};
   return [nccl = std::make_shared<Nccl>(*run.processes, *run.gpu)](float* values, std::size_t size, DeviceStream stream) {
     nccl->sum(values, size, stream);
@@ -89,8 +87,8 @@ AllPredictions train_model(const TrainRun& run, const ResolvedRun& resolved, con
   run.control.note(description(resolved.model, *model, trainer.seed));
   const Compute compute = make_compute(run, *model);
   Trainable trainable = make_trainable(model, compute, resolved.model, resolved.options.training.decay == DecayOf::all);
-  if (compute.gpu && trainer.flag.ascents == 0)   // FLAG's passes go through the host
-    trainable.device = cuda::train_on_device(compute.gpu, *model, data.set, trainable.decay_exempt, device_sum(run), run.control);
+  if (compute && compute->resident() != nullptr && trainer.flag.ascents == 0)   // FLAG's passes go through the host
+    trainable.device = std::make_shared<DeviceTraining>(compute, *model, data.set, trainable.decay_exempt, device_sum(run), run.control);
   tell_estimate(measure_step(trainable, data.set, data.split, trainer), trainer);
   const TrainerResult result = train(trainable, data.set, data.split, trainer, run.resume);
   if (!run.processes->first()) return {};

@@ -24,6 +24,8 @@ Engine& EngineBoundary::engine() {
   return *engine_;
 }
 
+ResidentTraining* EngineBoundary::resident() { return engine_->resident() != nullptr ? engine().resident() : nullptr; }
+
 ModelOutput EngineBoundary::predict(const GraphBatch& batch, const std::vector<int>& keep_layers) {
   torch::NoGradGuard no_grad;
   refresh(Fresh::for_prediction);

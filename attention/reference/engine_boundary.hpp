@@ -30,6 +30,8 @@ class EngineBoundary {
   PackOptions pack_options() const { return engine_->pack_options(); }
   /// With the model's weights in it, ready to train.
   Engine& engine();
+  /// Training that stays on the device, with the model's weights there to begin with; null where there is none.
+  ResidentTraining* resident();
 
  private:
   enum class Fresh : std::uint8_t { no, for_prediction, for_training };

@@ -8,7 +8,8 @@
 #include <span>
 
 #include "attention/cuda/gpu/library_product.hpp"
-#include "attention/reference/cuda_backend.hpp"
+#include "attention/reference/engine_boundary.hpp"
+#include "attention/resident_training.hpp"
 
 namespace molgraph::bench {
 namespace {
@@ -74,11 +75,9 @@ nlohmann::json measure_case(const Case& c, Precision precision, const GpuOptions
                             double peak) {
   const auto size = std::min(static_cast<std::size_t>(c.width > 128 ? 4 * o.batch_size : o.batch_size), molecules.size());
   const std::unique_ptr<GraphModel> model = make_model(c, set.featurizer.features, o.dropout);
-  cuda::Backend backend(*model, precision, o.number);
-  ResidentTraining& engine = backend.resident();
-  PackOptions pack = model->pack_options();
-  pack.paths = false;
-  const TrainBatch all = make_batch(set, molecules, pack);
+  EngineBoundary boundary(*model, {.kind = Device::Kind::cuda, .number = o.number}, precision);
+  ResidentTraining& engine = *boundary.resident();
+  const TrainBatch all = make_batch(set, molecules, boundary.pack_options());
   engine.add_molecules(all.graph);
   engine.upload_molecules();
   std::vector<std::vector<std::int64_t>> batches;

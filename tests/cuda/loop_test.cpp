@@ -8,10 +8,11 @@
 #include <fstream>
 #include <sstream>
 
-#include "apps/training/cuda_training.hpp"
+#include "apps/training/device_training.hpp"
 #include "apps/training/model_factory.hpp"
 #include "apps/training/optimizer.hpp"
 #include "apps/training/trainer.hpp"
+#include "attention/cuda/cuda_engine.hpp"
 #include "attention/cuda/gpu/runtime.hpp"
 #include "attention/reference/engine_boundary.hpp"
 #include "tests/apps/meeting.hpp"
@@ -63,7 +64,7 @@ class CudaLoop : public testing::Test {
     trainable.decay_exempt = [of](const std::string& parameter) { return !of->specs().at(parameter).decays(); };
     trainable.save = [of](const std::string& path) { torch::save(of->parameters(), path); };
     if (on_device) {
-      cuda::DeviceSum sum;   // as NCCL's, by way of the host
+      DeviceSum sum;   // as NCCL's, by way of the host
       if (!processes->alone()) {
         sum = [processes](float* values, std::size_t size, DeviceStream stream) {
           std::vector<float> host(size);
@@ -73,7 +74,8 @@ class CudaLoop : public testing::Test {
           cuda::synchronize(stream);
         };
       }
-      trainable.device = cuda::train_on_device(std::make_shared<cuda::Backend>(*of), *of, set, trainable.decay_exempt, sum);
+      const auto boundary = std::make_shared<EngineBoundary>(*of, Device{.kind = Device::Kind::cuda});
+      trainable.device = std::make_shared<DeviceTraining>(boundary, *of, set, trainable.decay_exempt, sum);
     } else {
       const auto engine = std::make_shared<EngineBoundary>(*of);
       trainable.run = [engine](const GraphBatch& batch, const ForwardMode&) { return engine->predict(batch); };

@@ -2,20 +2,20 @@
 // GPU, and with the emulated one, whose tests run everywhere.
 #include <gtest/gtest.h>
 
-#include "attention/reference/cuda_backend.hpp"
+#include "tests/cuda/gpu_model.hpp"
 #include "tests/models/border_cases.hpp"
 #include "tests/models/engine_checks.hpp"
 
 namespace molgraph::test {
 namespace {
 
-using cuda::Backend, cuda::why_unusable;
+using cuda::why_unusable;
 using torch::Tensor;
 
 // Of the whole vector of gradients, and of values (issue's bounds for the norm).
 constexpr double kTf32 = 2e-3, kBf16 = 2e-2;
 
-const auto make_fp32 = [](GraphModel& model) { return Backend(model); };
+const auto make_fp32 = [](GraphModel& model) { return GpuModel(model); };
 
 class OnDevice : public testing::Test {
  protected:
@@ -46,7 +46,7 @@ class CudaSizes : public OnDevice, public testing::WithParamInterface<SizeCase> 
     const GraphBatch batch = batch_for(*pair.reference, assorted());
     ForwardMode mode{.training = true, .seed = 3, .step = 5};
     mode.perturbation = torch::zeros({batch.num_tokens(), GetParam().width});
-    const auto make = [&](GraphModel& model) { return Backend(model, precision); };
+    const auto make = [&](GraphModel& model) { return GpuModel(model, precision); };
     const Gradients wanted = reference_gradients(*pair.reference, batch, mode);
     const Gradients got = engine_gradients(*pair.engine, batch, mode, make);
     return {relative(got.scaled, wanted.scaled), gradient_error(got, wanted)};
@@ -82,7 +82,7 @@ TEST_F(OnDevice, WideProductsOfTheLibrary) {   // more than 256 tokens, 256 wide
     ForwardMode mode{.training = true, .seed = 3, .step = 5};
     mode.perturbation = torch::zeros({batch.num_tokens(), 256});
     const Gradients wanted = reference_gradients(*pair.reference, batch, mode);
-    const Gradients got = engine_gradients(*pair.engine, batch, mode, [&](GraphModel& model) { return Backend(model, precision); });
+    const Gradients got = engine_gradients(*pair.engine, batch, mode, [&](GraphModel& model) { return GpuModel(model, precision); });
     EXPECT_LT(relative(got.scaled, wanted.scaled), precision == Precision::fp32 ? kFloat32 : kBf16);
     EXPECT_LT(gradient_error(got, wanted), precision == Precision::fp32 ? kFloat32 : kBf16);
   }
@@ -111,17 +111,17 @@ TEST_F(OnDevice, LargeMolecules) {   // several tiles of queries, and arrays bey
 TEST_F(OnDevice, WhatDoesNotFitIsRefused) {
   const auto slope = [](std::size_t, const float*, float*) {};
   for (const auto& model : models_with_borders()) {
-    Backend backend(*model);
-    expect_refusals(*model, false, [&](const GraphBatch& batch) { backend.predict(batch); });
-    expect_refusals(*model, false, [&](const GraphBatch& batch) { backend.train(batch, {.training = true}, slope); });
-    expect_refusals(*model, false, [&](const GraphBatch& batch) { backend.resident().add_molecules(batch); });
+    GpuModel gpu(*model);
+    expect_refusals(*model, false, [&](const GraphBatch& batch) { gpu.predict(batch); });
+    expect_refusals(*model, false, [&](const GraphBatch& batch) { gpu.train(batch, {.training = true}, slope); });
+    expect_refusals(*model, false, [&](const GraphBatch& batch) { gpu.resident().add_molecules(batch); });
   }
 }
 
 TEST_F(OnDevice, NumbersAndTargetsAreThoseOfTheMolecules) {
   const auto model = make_model({"grpe", &encoding_from_string("grpe")});
-  Backend backend(*model);
-  ResidentTraining& engine = backend.resident();
+  GpuModel gpu(*model);
+  ResidentTraining& engine = gpu.resident();
   const GraphBatch batch = batch_for(*model, assorted());
   const std::size_t count = assorted().size();
   const std::vector<std::int64_t> some{0, 1}, beyond{static_cast<std::int64_t>(count)}, below{-1};
@@ -145,7 +145,7 @@ TEST_F(OnDevice, NumbersAndTargetsAreThoseOfTheMolecules) {
   engine.start_training(good, 0);
   engine.step(some, 0, 0.1);
   EXPECT_THROW(engine.step(beyond, 1, 0.1), std::invalid_argument);
-  EXPECT_THROW(backend.engine().assign([](const std::string&) -> const float* { return nullptr; }, true), std::invalid_argument);
+  EXPECT_THROW(gpu.engine().assign([](const std::string&) -> const float* { return nullptr; }, true), std::invalid_argument);
 }
 
 }  // namespace

@@ -8,13 +8,13 @@
 #include <map>
 #include <thread>
 
-#include "attention/reference/cuda_backend.hpp"
+#include "tests/cuda/gpu_model.hpp"
 #include "tests/models/engine_checks.hpp"
 
 namespace molgraph::test {
 namespace {
 
-using cuda::Backend, cuda::why_unusable;
+using cuda::why_unusable;
 using torch::Tensor;
 
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
@@ -167,8 +167,8 @@ TEST_F(CudaTraining, UpdatesAreAdamWs) {
     for (const Case& c : cases()) {
       Pair pair = make_pair([&] { return grpe ? make_grpe() : make_graphormer(); });
       const Trained wanted = by_reference(*pair.reference, c);
-      Backend backend(*pair.engine);
-      ResidentTraining& engine = backend.resident();
+      GpuModel gpu(*pair.engine);
+      ResidentTraining& engine = gpu.resident();
       load(engine, *pair.engine);
       engine.start_training(options_of(c), 0);
       for (std::size_t u = 0; u < kBatches.size(); ++u) engine.step(kBatches[u], static_cast<std::uint32_t>(u), rate(u));
@@ -179,7 +179,7 @@ TEST_F(CudaTraining, UpdatesAreAdamWs) {
       // AdamW divides by the gradient's size: where that is nearly zero, rounding decides. So all weights as one vector.
       Named averages(*pair.engine);
       if (c.average > 0) engine.read_state({.average = averages.out()});
-      backend.fetch_weights();
+      gpu.fetch_weights();
       double error = 0, size = 0, average_error = 0;
       for (auto& item : pair.engine->named_parameters()) {
         error += (item->to(torch::kFloat64) - wanted.weight.at(item.key())).square().sum().item<double>();
@@ -199,21 +199,21 @@ TEST_F(CudaTraining, GoesOnWithTheSameBits) {
   const auto train = [&](std::size_t stop) {   // at `stop`, a new engine takes over
     Pair pair = make_pair([] { return make_graphormer(); });
     Named mean(*pair.engine), square(*pair.engine), average(*pair.engine);
-    auto backend = std::make_unique<Backend>(*pair.engine);
-    load(backend->resident(), *pair.engine);
-    backend->resident().start_training(options_of(c), 0);
+    auto gpu = std::make_unique<GpuModel>(*pair.engine);
+    load(gpu->resident(), *pair.engine);
+    gpu->resident().start_training(options_of(c), 0);
     for (std::size_t u = 0; u < kBatches.size(); ++u) {
       if (u == stop) {
-        backend->resident().read_state({mean.out(), square.out(), average.out()});
-        backend->fetch_weights();
-        backend = std::make_unique<Backend>(*pair.engine);
-        load(backend->resident(), *pair.engine);
-        backend->resident().start_training(options_of(c), static_cast<std::int64_t>(u), {mean.in(), square.in(), average.in()});
+        gpu->resident().read_state({mean.out(), square.out(), average.out()});
+        gpu->fetch_weights();
+        gpu = std::make_unique<GpuModel>(*pair.engine);
+        load(gpu->resident(), *pair.engine);
+        gpu->resident().start_training(options_of(c), static_cast<std::int64_t>(u), {mean.in(), square.in(), average.in()});
       }
-      backend->resident().step(kBatches[u], static_cast<std::uint32_t>(u), rate(u));
+      gpu->resident().step(kBatches[u], static_cast<std::uint32_t>(u), rate(u));
     }
-    backend->resident().swap_average();
-    backend->fetch_weights();
+    gpu->resident().swap_average();
+    gpu->fetch_weights();
     return torch::cat([&] {
       std::vector<Tensor> all;
       for (auto& item : pair.engine->named_parameters()) all.push_back(item->detach().reshape(-1));
@@ -229,16 +229,16 @@ TEST_F(CudaTraining, StartsAnewWithOtherOptions) {
   const std::vector<Case> all = cases();
   const auto train = [&](const std::vector<std::size_t>& chosen) {
     Pair pair = make_pair([] { return make_graphormer(); });
-    Backend backend(*pair.engine);
-    load(backend.resident(), *pair.engine);
+    GpuModel gpu(*pair.engine);
+    load(gpu.resident(), *pair.engine);
     for (const std::size_t k : chosen) {
-      backend.weights_changed();   // they begin as the module's are
-      backend.resident().start_training(options_of(all[k]), 0);
-      for (std::uint32_t u = 0; u < 4; ++u) backend.resident().step(kBatches[0], u, rate(u));
+      gpu.weights_changed();   // they begin as the module's are
+      gpu.resident().start_training(options_of(all[k]), 0);
+      for (std::uint32_t u = 0; u < 4; ++u) gpu.resident().step(kBatches[0], u, rate(u));
     }
     Named averages(*pair.engine);
-    if (all[chosen.back()].average > 0) backend.resident().read_state({.average = averages.out()});
-    backend.fetch_weights();
+    if (all[chosen.back()].average > 0) gpu.resident().read_state({.average = averages.out()});
+    gpu.fetch_weights();
     std::vector<Tensor> values;
     for (auto& item : pair.engine->named_parameters()) {
       values.push_back(item->detach().reshape(-1));
@@ -263,10 +263,10 @@ TEST_F(CudaTraining, MoleculesThatStayOnTheHostGiveTheSameBits) {
     const auto train = [&, &create = make](std::size_t most_bytes) {
       torch::manual_seed(3);
       const std::unique_ptr<GraphModel> model = create();
-      Backend backend(*model);
-      ResidentTraining& engine = backend.resident();
+      GpuModel gpu(*model);
+      ResidentTraining& engine = gpu.resident();
       load(engine, *model, most_bytes);
-      const std::size_t count = backend.engine().outputs();
+      const std::size_t count = gpu.engine().outputs();
       const auto outputs = static_cast<int>(count);
       const std::vector<float> zeros(count, 0.0f), ones(count, 1.0f);
       UpdateOptions options{.targets = outputs, .target = std::vector<float>(6 * count, 0.5f), .shift = zeros, .scale = ones};
@@ -274,7 +274,7 @@ TEST_F(CudaTraining, MoleculesThatStayOnTheHostGiveTheSameBits) {
       for (const std::size_t u : {0u, 1u, 3u}) engine.step(kBatches[u], static_cast<std::uint32_t>(u), rate(u));
       Tensor last = torch::empty({2, outputs});
       engine.predict_resident(kBatches[2], last.data_ptr<float>());
-      backend.fetch_weights();
+      gpu.fetch_weights();
       std::vector<Tensor> all{last.reshape(-1)};
       for (auto& item : model->named_parameters()) all.push_back(item->detach().reshape(-1));
       return torch::cat(all);
@@ -287,35 +287,35 @@ TEST_F(CudaTraining, PredictionsFollowTheUpdates) {   // whatever is derived fro
   const Case c = cases()[0];
   for (const Precision precision : {Precision::fp32, Precision::bf16}) {
     Pair pair = make_pair([] { return make_graphormer(); });
-    Backend backend(*pair.engine, precision);
-    load(backend.resident(), *pair.engine);
-    backend.resident().start_training(options_of(c), 0);
-    for (std::size_t u = 0; u < 3; ++u) backend.resident().step(kBatches[u], static_cast<std::uint32_t>(u), rate(u));
+    GpuModel gpu(*pair.engine, precision);
+    load(gpu.resident(), *pair.engine);
+    gpu.resident().start_training(options_of(c), 0);
+    for (std::size_t u = 0; u < 3; ++u) gpu.resident().step(kBatches[u], static_cast<std::uint32_t>(u), rate(u));
     const std::vector<std::int64_t> all{0, 1, 2, 3, 4, 5};
     Tensor resident = torch::empty({6, 3});
-    backend.resident().predict_resident(all, resident.data_ptr<float>());
-    backend.fetch_weights();
-    EXPECT_TRUE(torch::equal(resident, Backend(*pair.engine, precision).predict(batch_for(*pair.engine, molecules())).scaled));
+    gpu.resident().predict_resident(all, resident.data_ptr<float>());
+    gpu.fetch_weights();
+    EXPECT_TRUE(torch::equal(resident, GpuModel(*pair.engine, precision).predict(batch_for(*pair.engine, molecules())).scaled));
   }
 }
 
 TEST_F(CudaTraining, PredictionsDependOnTheMoleculeAlone) {
   Pair pair = make_pair([] { return make_graphormer(); });
-  Backend backend(*pair.engine);
-  load(backend.resident(), *pair.engine);
-  const Tensor together = backend.predict(batch_for(*pair.engine, molecules())).scaled;
+  GpuModel gpu(*pair.engine);
+  load(gpu.resident(), *pair.engine);
+  const Tensor together = gpu.predict(batch_for(*pair.engine, molecules())).scaled;
   const std::vector<std::int64_t> numbers{5, 2, 3};
   Tensor resident = torch::empty({3, 3});
-  backend.resident().predict_resident(numbers, resident.data_ptr<float>());
+  gpu.resident().predict_resident(numbers, resident.data_ptr<float>());
   for (std::size_t k = 0; k < numbers.size(); ++k)
     EXPECT_TRUE(torch::equal(resident[static_cast<std::int64_t>(k)], together[numbers[k]])) << numbers[k];
 }
 
 TEST_F(CudaTraining, PredictsForSeveralThreadsAtOnce) {
   Pair pair = make_pair([] { return make_grpe(); });
-  Backend backend(*pair.engine);
-  const Tensor wanted = backend.predict(batch_for(*pair.engine, molecules())).scaled;
-  Engine& engine = backend.engine();
+  GpuModel gpu(*pair.engine);
+  const Tensor wanted = gpu.predict(batch_for(*pair.engine, molecules())).scaled;
+  Engine& engine = gpu.engine();
   std::vector<Tensor> got(3);
   {
     std::vector<std::jthread> threads;
