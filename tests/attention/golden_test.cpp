@@ -1,62 +1,76 @@
-// The operation against values of an independent implementation (tests/golden/make_attention_cases.py, numpy, float64).
+// The formula against values of an independent implementation (tests/golden/make_attention_cases.py, numpy, float64).
 #include <gtest/gtest.h>
 
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "attention/reference/attention.hpp"
+#include "attention/formula/attention.hpp"
 
 namespace molgraph::test {
 namespace {
 
+using formula::Grid;
+using formula::Matrix;
 using nlohmann::json;
-using torch::Tensor;
 
 constexpr double kExact = 1e-12;   // both sides float64, sums of at most about a hundred terms of order one
 
-void flatten(const json& value, std::vector<double>& numbers) {
-  if (value.is_number()) numbers.push_back(value.get<double>());
+template <class Number>
+void flatten(const json& value, std::vector<Number>& numbers) {
+  if (value.is_number()) numbers.push_back(value.get<Number>());
   else for (const json& part : value) flatten(part, numbers);
 }
 
-// A nested list with the given shape; undefined for null.
-Tensor tensor_of(const json& value, at::IntArrayRef shape) {
-  if (value.is_null()) return {};
-  std::vector<double> numbers;
-  flatten(value, numbers);
-  return torch::tensor(numbers, torch::kFloat64).view(shape);
+/// A nested list as a table of so many rows; empty for null.
+template <class Number = double>
+Grid<Number> table(const json& value, std::int64_t rows) {
+  Grid<Number> grid;
+  if (value.is_null()) return grid;
+  flatten(value, grid.values);
+  grid.rows = rows;
+  grid.columns = static_cast<std::int64_t>(grid.values.size()) / rows;
+  return grid;
 }
 
-double largest_difference(const Tensor& a, const Tensor& b) { return (a - b).abs().max().item<double>(); }
+/// [heads][n][n] as a matrix per head.
+std::vector<Matrix> by_head(const json& value, std::int64_t n) {
+  std::vector<Matrix> heads;
+  if (value.is_null()) return heads;
+  for (const json& head : value) heads.push_back(table(head, n));
+  return heads;
+}
+
+void expect_near(const Matrix& got, const Matrix& wanted, const char* what) {
+  ASSERT_EQ(got.values.size(), wanted.values.size());
+  for (std::size_t k = 0; k < wanted.values.size(); ++k) EXPECT_NEAR(got.values[k], wanted.values[k], kExact) << what << ", number " << k;
+}
 
 void check(const json& c) {
-  const std::int64_t n = c["n"], heads = c["heads"], width = c["head_width"];
-  const std::int64_t T = c["topology_classes"], E = c["edge_classes"];
-  GraphBatch batch;
-  batch.token_offset = {0, n};
-  batch.pair_offset = {0, n * n};
-  batch.row = {0};
-  const RelationClasses classes{tensor_of(c["topology"], {-1}).to(torch::kInt64),
-                                tensor_of(c["edge"], {-1}).to(torch::kInt64), {}};
-  const auto table = [&](const char* name, std::int64_t rows) { return tensor_of(c[name], {rows, heads * width}); };
-  const CaseTables tables{.spatial = {},
-                              .topology_query = table("PQ", T),
-                              .topology_key = table("PK", T),
-                              .topology_value = table("PV", T),
-                              .edge_query = table("EQ", E),
-                              .edge_key = table("EK", E),
-                              .edge_value = table("EV", E)};
-  const Tensor b = tensor_of(c["b"], {heads, n * n}), gate = tensor_of(c["C"], {heads, T});
-  const AttentionLayout layout = make_layout(batch, classes);
-  const TermOptions options{static_cast<int>(heads), false, c["key_term"] == "row" ? KeyTerm::row : KeyTerm::column};
-  const BatchTerms terms = make_terms(tables.filled(), {{.dense = b.defined() ? b.t() : b}}, layout, options, torch::kFloat64);
-  const std::vector<Tensor> gates = gate.defined() ? make_gates(filled_gate(gate.t()), {}, false, layout) : std::vector<Tensor>();
-  const Tensor qkv = torch::cat({table("q", n), table("k", n), table("v", n)}, 1);
-  AttentionWeights seen;
-  const Tensor z = attention(qkv, layout, terms, gates, {}, &seen);
-  EXPECT_LT(largest_difference(seen.softmax[0], tensor_of(c["softmax"], {heads, 1, n, n})), kExact);
-  EXPECT_LT(largest_difference(seen.weights[0], tensor_of(c["weights"], {heads, 1, n, n})), kExact);
-  EXPECT_LT(largest_difference(z, tensor_of(c["output"], {n, heads * width})), kExact);
+  const std::int64_t n = c["n"], heads = c["heads"], T = c["topology_classes"], E = c["edge_classes"];
+  const formula::PairClasses classes{table<int>(c["topology"], n), table<int>(c["edge"], n), {}};
+  formula::AttentionTerms terms{.heads = static_cast<int>(heads), .key_term = c["key_term"] == "row" ? KeyTerm::row : KeyTerm::column};
+  terms.tables.topology_query = table(c["PQ"], T);
+  terms.tables.topology_key = table(c["PK"], T);
+  terms.tables.topology_value = table(c["PV"], T);
+  terms.tables.edge_query = table(c["EQ"], E);
+  terms.tables.edge_key = table(c["EK"], E);
+  terms.tables.edge_value = table(c["EV"], E);
+  terms.bias = by_head(c["b"], n);
+  if (!c["C"].is_null()) {
+    const Matrix gate = table(c["C"], heads);   // [heads, T]
+    terms.gate.assign(static_cast<std::size_t>(heads), Matrix(n, n));
+    for (std::int64_t h = 0; h < heads; ++h)
+      for (std::int64_t i = 0; i < n; ++i)
+        for (std::int64_t j = 0; j < n; ++j) terms.gate[static_cast<std::size_t>(h)](i, j) = gate(h, classes.topology(i, j));
+  }
+  const Matrix q = table(c["q"], n), k = table(c["k"], n), v = table(c["v"], n);
+  const std::vector<Matrix> softmax = by_head(c["softmax"], n), weights = by_head(c["weights"], n);
+  for (int h = 0; h < heads; ++h) {
+    const Matrix a = formula::softmax(formula::attention_scores(q, k, classes, terms, h));
+    expect_near(a, softmax[static_cast<std::size_t>(h)], "softmax");
+    expect_near(formula::attention_weights(a, terms, h), weights[static_cast<std::size_t>(h)], "weights");
+  }
+  expect_near(formula::attention(q, k, v, classes, terms), table(c["output"], n), "output");
 }
 
 TEST(AttentionGolden, AllCases) {
