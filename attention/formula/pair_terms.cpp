@@ -14,9 +14,10 @@ std::vector<Matrix> zeros(std::int64_t heads, std::int64_t tokens) {
   return std::vector<Matrix>(static_cast<std::size_t>(heads), Matrix(tokens, tokens));
 }
 
+/// Adds what may be nothing to what may be nothing yet.
 void add(std::vector<Matrix>& to, const std::vector<Matrix>& terms) {
   if (to.empty()) to = terms;
-  else for (std::size_t h = 0; h < to.size(); ++h) to[h] = sum(to[h], terms[h]);
+  else for (std::size_t h = 0; h < terms.size(); ++h) to[h] = sum(to[h], terms[h]);
 }
 
 /// Walks back from j to i along shortest paths and adds up what they pay.
@@ -188,7 +189,7 @@ std::vector<Matrix> gate(const Molecule& molecule, const PairClasses& classes, c
     for (std::int64_t i = 0; i < gates[h].rows; ++i)
       for (std::int64_t j = 0; j < gates[h].columns; ++j)
         gates[h](i, j) = table(classes.topology(i, j), static_cast<std::int64_t>(h));
-  if (const std::vector<Matrix> terms = pair_terms_of(TermFills::gate, layer, molecule, plan, parameters); !terms.empty()) add(gates, terms);
+  add(gates, pair_terms_of(TermFills::gate, layer, molecule, plan, parameters));
   if (options.relu)
     for (Matrix& gate_of_head : gates)
       for (double& value : gate_of_head.values) value = std::max(value, 0.0);
