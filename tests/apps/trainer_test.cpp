@@ -8,6 +8,7 @@
 
 #include "apps/training/checkpoint.hpp"
 #include "apps/training/optimizer.hpp"
+#include "datasets/system/stopped.hpp"
 #include "featurize/graph/error.hpp"
 
 namespace molgraph {
@@ -83,6 +84,68 @@ struct Line : torch::nn::Module {
   Line() { weight = register_parameter("weight", torch::tensor({1.0f, -2.0f})); }
   torch::Tensor weight;
 };
+
+/// Says its first weight of every molecule.
+Trainable constant_model(const std::shared_ptr<Line>& module) {
+  Trainable trainable;
+  trainable.module = module;
+  trainable.run = [module](const GraphBatch& batch, const ForwardMode&) {
+    ModelOutput output;
+    output.scaled = output.values = module->weight[0].expand({batch.size(), 1});
+    return output;
+  };
+  trainable.target_shift = torch::zeros({1});
+  trainable.target_scale = torch::ones({1});
+  trainable.decay_exempt = [](const std::string&) { return true; };
+  trainable.save = [](const std::string&) {};
+  return trainable;
+}
+
+TEST(RunControl, StopsATrainingThatHearsOfNothingElse) {
+  MoleculeSet set;
+  set.task = {TaskKind::regression, {"y"}, {""}, 0, {}};
+  set.featurizer.features = Features::zinc;
+  MolecularGraph carbon;
+  carbon.features = Features::zinc;
+  carbon.atoms = {0};
+  for (int g = 0; g < 6; ++g) set.add(carbon, g, std::to_string(g), "C", {static_cast<double>(g)});
+  const Split split{{0, 1, 2, 3}, {4, 5}, {}};
+  TrainerOptions options;
+  options.batch_size = 1;
+  options.epochs = 2;
+  options.total_steps = 8;
+  options.lr = 0.1;
+  const auto scratch = std::filesystem::path(testing::TempDir());
+
+  options.folder = (scratch / "molgraph_whole_run").string();
+  const auto whole = std::make_shared<Line>();
+  EXPECT_EQ(train(constant_model(whole), set, split, options, false).steps, 8);   // nobody asks, nobody hears
+
+  options.folder = (scratch / "molgraph_stopped_run").string();
+  TrainerOptions stopping = options;
+  std::int64_t done = 0;
+  std::string pieces, notes;
+  stopping.control.stop_signal = [&] { return done == 2 ? 15 : 0; };
+  stopping.control.begin = [&](const std::string& what, const std::string& unit, std::int64_t total) {
+    pieces += what + " of " + std::to_string(total) + " " + unit + "; ";
+  };
+  stopping.control.advance = [&](std::int64_t so_far, std::int64_t, const std::string&) { done = so_far; };
+  stopping.control.end = [&] { pieces += "end; "; };
+  stopping.control.note = [&](const std::string& line) { notes += line + "; "; };
+  int signal = 0;
+  try {
+    train(constant_model(std::make_shared<Line>()), set, split, stopping, false);
+  } catch (const Stopped& stopped) {
+    signal = stopped.signal;
+  }
+  EXPECT_EQ(signal, 15);
+  EXPECT_EQ(pieces, "Epoch 1 of 4 molecules; end; ");
+  EXPECT_EQ(notes, "Stopped after step 3; go on with --resume; ");
+  const auto resumed = std::make_shared<Line>();
+  EXPECT_EQ(train(constant_model(resumed), set, split, options, true).steps, 8);
+  EXPECT_TRUE(torch::equal(resumed->weight, whole->weight)) << "as if nothing had happened";
+  for (const char* folder : {"molgraph_whole_run", "molgraph_stopped_run"}) std::filesystem::remove_all(scratch / folder);
+}
 
 TEST(Checkpoint, RoundTripAndRefusals) {
   const std::string path = (std::filesystem::path(testing::TempDir()) / "molgraph_checkpoint.safetensors").string();

@@ -98,7 +98,7 @@ class TextOutput {
   /// Without finish() or keep(): leaves OUT.part only if it can be gone on with.
   ~TextOutput();
   bool done() const { return done_; }
-  /// Of a run that was done(): what the run that wrote it ended with.
+  /// Of an output that was done() before: what the call that wrote it ended with.
   int exit_code() const;
   /// Of the rows that were there before.
   const StatusCounts& counts() const { return record_.counts; }
@@ -126,8 +126,8 @@ class TextOutput {
   std::chrono::steady_clock::time_point next_save_;
 };
 
-/// The whole run. `compute`: one result per molecule of the window, called by several threads; `before`: of rows that an
-/// interrupted run wrote. Returns the exit code.
+/// All of a call. `compute`: one result per molecule of the window, called by several threads; `before`: of rows that an
+/// interrupted call wrote. Returns the exit code.
 template <class Result>
 int run_batch(const BatchOptions& options, const std::string& what, InputRange range, StatusCounts before,
               const std::function<std::vector<Result>(const RowWindow&)>& compute, RowSink<Result>& sink);
@@ -157,7 +157,7 @@ class TextSink : public RowSink<Result> {
 
 // --- templates ---
 
-/// Ends a --strict run at its first bad row. Throws DataError naming input, row, reason and text.
+/// Ends a --strict call at its first bad row. Throws DataError naming input, row, reason and text.
 [[noreturn]] void refuse_row(const std::string& input, const TableRow& row, RowStatus status, const std::string& reason,
                              const std::string& text);
 WindowOptions window_options(const BatchOptions& options, const InputRange& range);
