@@ -1,4 +1,4 @@
-// Edge paths and places as parts of the engine: their values are the formula's, and their gradients its derivatives.
+// What no relation table holds, as parts of the engine: the values are the formula's, and the gradients its derivatives.
 #include <map>
 
 #include "attention/cpu/pair_terms.hpp"
@@ -26,16 +26,12 @@ class PairTermCase {
     terms_.assign([this](const std::string& name) { return numbers_.at(name).data(); });
   }
 
-  /// A term's values [pairs of the batch][H], with the parameters given.
-  std::vector<double> formula_of(const PairTerm& term, const formula::Parameters& parameters) const {
-    const int heads = plan_.encoder.heads;
+  /// What is added to a layer's bias or gate [pairs of the batch, H].
+  std::vector<double> formula_of(TermFills fills, std::size_t layer, const formula::Parameters& parameters) const {
     std::vector<double> values;
     for (std::int64_t b = 0; b < batch_.size(); ++b) {
-      const formula::Molecule molecule(batch_, b);
       const std::vector<formula::Matrix> by_head =
-          term.kind == PairTerm::Kind::path
-              ? formula::path_term(molecule, parameters.at(term.prefix + "bond"), parameters.at(term.prefix + "hop_weight"), plan_.pack.path_rule)
-              : formula::absolute_term(molecule, parameters, term.prefix, heads);
+          formula::pair_terms_of(fills, static_cast<int>(layer), formula::Molecule(batch_, b), plan_, parameters);
       for (std::size_t p = 0; p < by_head[0].values.size(); ++p)
         for (const formula::Matrix& matrix : by_head) values.push_back(matrix.values[p]);
     }
@@ -48,23 +44,14 @@ class PairTermCase {
   void expect_values(const std::string& name) {
     cpu::PairTerms::Work work;
     const cpu::PairInputs got = terms_.values(batch_, pack_, work);
-    for (const TermFills fills : {TermFills::bias, TermFills::gate}) {
-      const auto& arrays = fills == TermFills::bias ? got.bias : got.gate;
-      for (std::size_t layer = 0; layer < arrays.size(); ++layer) {
-        std::vector<double> wanted;
-        for (const PairTerm& term : pair_terms(plan_)) {
-          if (term.fills != fills || (term.layer >= 0 && term.layer != static_cast<int>(layer))) continue;
-          const std::vector<double> values = formula_of(term, parameters());
-          wanted.resize(values.size());
-          for (std::size_t i = 0; i < values.size(); ++i) wanted[i] += values[i];
-        }
-        expect_close(wanted, arrays[layer], name + ", layer " + std::to_string(layer));
-      }
-    }
+    for (std::size_t layer = 0; layer < got.bias.size(); ++layer)
+      expect_close(formula_of(TermFills::bias, layer, parameters()), got.bias[layer], name + ", bias of layer " + std::to_string(layer));
+    for (std::size_t layer = 0; layer < got.gate.size(); ++layer)
+      expect_close(formula_of(TermFills::gate, layer, parameters()), got.gate[layer], name + ", gate of layer " + std::to_string(layer));
   }
 
-  // Every parameter is one factor of a product, so that the derivative along a direction is the term with the direction in its place, and
-  // with nothing in that of the other parameter of the same sum (the places' rows and walks).
+
+  // Along a random direction of each parameter, by the formula's central difference.
   void expect_gradients(const std::string& name) {
     cpu::PairTerms::Work work;
     (void)terms_.values(batch_, pack_, work);
@@ -80,31 +67,30 @@ class PairTermCase {
     Numbers gradients;
     for (const ParameterSpec& spec : parameters_) gradients[spec.name].resize(static_cast<std::size_t>(spec.size()));
     for (std::size_t t = 0; t < flat.size(); ++t) terms_.add_gradients(t, flat[t].data(), [&](const std::string& of) { return gradients.at(of).data(); });
-    for (const PairTerm& term : pair_terms(plan_)) {
-      const auto& arrays = term.fills == TermFills::bias ? slopes.bias : slopes.gate;
-      const bool path = term.kind == PairTerm::Kind::path;
-      const std::vector<std::string> parts = path ? std::vector<std::string>{"bond", "hop_weight"}
-                                                  : std::vector<std::string>{"query_row", "query_walk", "key_row", "key_walk"};
-      for (std::size_t part = 0; part < parts.size(); ++part) {
-        const std::string of = term.prefix + parts[part];
-        formula::Parameters moved = parameters();
-        for (double& value : moved.at(of).values) value = random.next();
-        const std::vector<double> direction = moved.at(of).values;
-        if (!path)
-          for (double& value : moved.at(term.prefix + parts[part ^ 1]).values) value = 0;
-        const std::vector<double> change = formula_of(term, moved);
-        double wanted = 0, size = 0, got = 0;
+    constexpr double kStep = 1e-5;
+    for (const ParameterSpec& spec : parameters_) {
+      if (spec.role != ParameterRole::pair_term && spec.role != ParameterRole::gate_term) continue;
+      const std::vector<float> direction = random.many(static_cast<std::size_t>(spec.size()));
+      formula::Parameters above = parameters(), below = parameters();
+      double wanted = 0, size = 0, got = 0;
+      for (std::size_t i = 0; i < direction.size(); ++i) {
+        above.at(spec.name).values[i] += kStep * direction[i];
+        below.at(spec.name).values[i] -= kStep * direction[i];
+        got += direction[i] * gradients.at(spec.name)[i];
+      }
+      for (const TermFills fills : {TermFills::bias, TermFills::gate}) {
+        const auto& arrays = fills == TermFills::bias ? slopes.bias : slopes.gate;
         for (std::size_t layer = 0; layer < arrays.size(); ++layer) {
-          if (term.layer >= 0 && term.layer != static_cast<int>(layer)) continue;
+          const std::vector<double> high = formula_of(fills, layer, above), low = formula_of(fills, layer, below);
           for (std::size_t p = 0; p < pack_.pairs; ++p)
             for (std::size_t h = 0; h < heads; ++h) {
-              wanted += arrays[layer][p * padded_ + h] * change[p * heads + h];
-              size += std::abs(arrays[layer][p * padded_ + h] * change[p * heads + h]);
+              const double change = arrays[layer][p * padded_ + h] * (high[p * heads + h] - low[p * heads + h]) / (2 * kStep);
+              wanted += change;
+              size += std::abs(change);
             }
         }
-        for (std::size_t i = 0; i < direction.size(); ++i) got += direction[i] * gradients.at(of)[i];
-        EXPECT_NEAR(got, wanted, kOfLargest * size) << name << ", " << of;
       }
+      EXPECT_NEAR(got, wanted, kOfLargest * size) << name << ", " << spec.name;
     }
   }
 
@@ -139,7 +125,7 @@ std::vector<PlanCase> cases_with_pair_terms() {
 
 TEST(PairTerms, ValuesAreTheFormulas) {
   EXPECT_GT(cases_with_pair_terms().size(), 10u);
-  for (const PlanCase& of : cases_with_pair_terms()) PairTermCase(of, of.name == "graphormer" || of.name == "diet_abs").expect_values(of.name);
+  for (const PlanCase& of : cases_with_pair_terms()) PairTermCase(of, of.name == "graphormer" || of.name == "diet_abs" || of.name == "resistance").expect_values(of.name);
 }
 
 TEST(PairTerms, GradientsAreTheFormulasDerivatives) {
