@@ -20,8 +20,6 @@ struct BondGraph {
   const std::uint8_t* bond = nullptr;         ///< [2 bonds] id
 };
 
-inline constexpr int kHalfWarp = 16;   ///< molecules up to so many tokens can do with half a warp in the attention
-
 /// On the host.
 struct MoleculeArrays {
   struct Entry {

@@ -45,6 +45,9 @@ struct StepNumbers {
   double targets = 0;    ///< present in the whole batch; 0 = all its molecules are here
 };
 
+/// Molecules up to so many tokens can do with half a warp in the attention.
+inline constexpr int kHalfWarp = 16;
+
 /// The class word of what fills a batch up: no relation.
 inline constexpr std::uint32_t kNoClass = 0xFFFFFFFFu;
 

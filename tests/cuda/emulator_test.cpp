@@ -19,7 +19,8 @@ constexpr unsigned kThreads = 64;
 
 // Everybody writes a number and reads that of another warp's thread.
 void exchange(float* out, bool barrier) {
-  auto* shared = reinterpret_cast<float*>(emulator::shared_memory());
+  extern __shared__ __align__(16) unsigned char memory[];
+  auto* shared = reinterpret_cast<float*>(memory);
   shared[threadIdx.x] = static_cast<float>(threadIdx.x);
   if (barrier) __syncthreads();
   out[blockIdx.x * kThreads + threadIdx.x] = shared[(threadIdx.x + 40) % kThreads];
@@ -50,14 +51,24 @@ TEST(Emulator, FindsDeadlocks) {
                std::logic_error);
 }
 
+void write_beside(int at) {
+  extern __shared__ __align__(16) unsigned char memory[];
+  memory[at] = 1;
+}
+
+TEST(Emulator, FindsWritesBesideSharedMemory) {
+  EXPECT_NO_THROW(launch(nullptr, write_beside, 1u, 1u, 100, 99));
+  EXPECT_THROW(launch(nullptr, write_beside, 1u, 1u, 100, 100), std::logic_error);
+}
+
 TEST(Emulator, FindsWritesBesideAnArray) {
-  auto* memory = static_cast<float*>(emulator::allocate(4 * sizeof(float)));
-  const float guard = memory[4];
-  memory[4] = 1;
+  auto* array = static_cast<float*>(emulator::allocate(4 * sizeof(float)));
+  const float guard = array[4];
+  array[4] = 1;
   EXPECT_THROW(emulator::check_guards(), std::logic_error);
-  memory[4] = guard;
-  EXPECT_TRUE(std::isnan(memory[0]));
-  EXPECT_NO_THROW(emulator::release(memory));
+  array[4] = guard;
+  EXPECT_TRUE(std::isnan(array[0]));
+  EXPECT_NO_THROW(emulator::release(array));
 }
 
 TEST(Emulator, RecordingsKeepTheirArguments) {

@@ -11,12 +11,23 @@
 #include <stdexcept>
 #include <vector>
 
+namespace molgraph::cuda {
+
+constexpr std::size_t kMostShared = 227 * 1024, kSharedGuard = 64;
+__thread unsigned char memory[kMostShared + kSharedGuard] __attribute__((aligned(16)));   // a block's shared memory
+
+}  // namespace molgraph::cuda
+
 namespace molgraph::emulator {
 namespace {
 
 namespace ctx = boost::context;
-constexpr std::size_t kGuard = 64;
+constexpr std::size_t kGuard = cuda::kSharedGuard;
 constexpr unsigned char kGuardByte = 0xA5;
+
+bool intact(const unsigned char* guard) {
+  return std::all_of(guard, guard + kGuard, [](unsigned char byte) { return byte == kGuardByte; });
+}
 
 enum class Waits : std::uint8_t { no, half, warp, block, done };
 
@@ -34,7 +45,6 @@ struct Block {
 };
 
 thread_local Block* block_now = nullptr;
-thread_local std::vector<unsigned char> shared;
 thread_local std::mt19937_64 schedule;
 thread_local std::map<void*, std::size_t> sizes;
 thread_local std::vector<std::function<void()>>* recorded = nullptr;
@@ -119,7 +129,6 @@ std::vector<std::function<void()>> record(const std::function<void()>& launches)
   return all;
 }
 
-unsigned char* shared_memory() { return shared.data(); }
 void block_barrier() { wait(Waits::block); }
 void warp_barrier(unsigned width) { wait(width == 32 ? Waits::warp : Waits::half); }
 
@@ -131,6 +140,7 @@ const unsigned char* gather(const void* mine, std::size_t bytes) {
 }
 
 void run(dim3 grid, dim3 size, std::size_t shared_bytes, const std::function<void()>& kernel) {
+  if (shared_bytes > cuda::kMostShared) throw std::logic_error("emulated GPU: more shared memory than a block may have");
   block_size = size;
   grid_size = grid;
   Block block;
@@ -139,8 +149,10 @@ void run(dim3 grid, dim3 size, std::size_t shared_bytes, const std::function<voi
     for (unsigned y = 0; y < grid.y; ++y)
       for (unsigned x = 0; x < grid.x; ++x) {
         block_index = dim3(x, y, z);
-        shared.assign(shared_bytes, 0xFF);
+        std::memset(cuda::memory, 0xFF, shared_bytes);
+        std::memset(cuda::memory + shared_bytes, kGuardByte, kGuard);
         run_block(block, size, kernel);
+        if (!intact(cuda::memory + shared_bytes)) throw std::logic_error("emulated GPU: a kernel wrote beside its shared memory");
       }
   block_now = nullptr;
 }
@@ -156,9 +168,6 @@ void* allocate(std::size_t bytes) {
 }
 
 void check_guards() {
-  const auto intact = [](const unsigned char* guard) {
-    return std::all_of(guard, guard + kGuard, [](unsigned char byte) { return byte == kGuardByte; });
-  };
   for (const auto& [memory, bytes] : sizes) {
     const auto* first = static_cast<const unsigned char*>(memory);
     if (!intact(first - kGuard) || !intact(first + bytes)) throw std::logic_error("emulated GPU: a kernel wrote beside its array");

@@ -28,7 +28,6 @@ void enqueue(std::function<void()> work);
 std::vector<std::function<void()>> record(const std::function<void()>& launches);
 bool recording();
 
-unsigned char* shared_memory();
 void block_barrier();
 /// Of `width` neighbouring lanes: 32, or the 16 of half a warp.
 void warp_barrier(unsigned width = 32);

@@ -23,6 +23,8 @@ struct alignas(16) float4 {
 #define __host__
 #define __forceinline__ inline
 #define __launch_bounds__(...)
+#define __shared__ __thread   // of `extern __shared__ unsigned char memory[]`, which emulator.cpp defines
+#define __align__(bytes) __attribute__((aligned(bytes)))
 #define threadIdx molgraph::emulator::thread_index
 #define blockIdx molgraph::emulator::block_index
 #define blockDim molgraph::emulator::block_size
@@ -49,8 +51,6 @@ inline int __ffs(unsigned bits) { return __builtin_ffs(static_cast<int>(bits)); 
 inline float rsqrtf(float x) { return 1.0f / std::sqrt(x); }
 
 namespace molgraph::cuda {
-
-inline unsigned char* shared_memory() { return emulator::shared_memory(); }
 
 inline std::uint16_t round_to_bf16(float x) {
   std::uint32_t bits;

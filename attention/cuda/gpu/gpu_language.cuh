@@ -1,4 +1,5 @@
-// What kernels are written in: CUDA C++, and the few things that it says in assembly or with a syntax of its own. Kernels include it as
+// What kernels are written in: CUDA C++, and the few things that it says in assembly or with a syntax of its own. A launch's shared
+// memory is `extern __shared__ __align__(16) unsigned char memory[]`, declared where it is used. Kernels include it as
 // <gpu_language.cuh>: this one, or in tests the emulated GPU's (tests/cuda_emulator), which offers the same names.
 #pragma once
 
@@ -11,12 +12,6 @@
 #include "attention/cuda/gpu/runtime.hpp"
 
 namespace molgraph::cuda {
-
-/// The shared memory that the launch asked for, aligned to 16 bytes.
-__device__ __forceinline__ unsigned char* shared_memory() {
-  extern __shared__ __align__(16) unsigned char memory[];
-  return memory;
-}
 
 /// bfloat16, the upper half of a float: rounds to nearest, ties to even.
 __device__ __forceinline__ std::uint16_t round_to_bf16(float x) {

@@ -302,10 +302,11 @@ __device__ __forceinline__ void attend(const GroupTask<E, Lanes>& w) {
 /// (`OnChip`) or in p.scratch: known when compiling, so that the compiler knows which kind of load it needs.
 template <bool OnChip, int Lanes, class E, class Work>
 __device__ __forceinline__ void for_each_task(const Attention<E>& p, bool gradient, const Work& work) {
+  extern __shared__ __align__(16) unsigned char memory[];
   const GroupArrays at = group_arrays(Lanes, p.max_tokens, p.max_relations, p.width, p.tables, p.key_by_row, gradient);
   const int groups = static_cast<int>(blockDim.x / Lanes), group = static_cast<int>(threadIdx.x / Lanes);
   const int slot = static_cast<int>(blockIdx.x) * groups + group;
-  float* base = OnChip ? reinterpret_cast<float*>(shared_memory()) + group * at.size : p.scratch + slot * at.size;
+  float* base = OnChip ? reinterpret_cast<float*>(memory) + group * at.size : p.scratch + slot * at.size;
   for (int task = slot; task < p.count * p.heads; task += static_cast<int>(gridDim.x) * groups) {
     if (p.chosen[task / p.heads] < 0) continue;   // it only fills the batch up
     work(GroupTask<E, Lanes>(p, task, at, base));

@@ -21,7 +21,8 @@ inline constexpr int kLossThreads = 256;
 
 /// One block: a thread takes every 256th target.
 __global__ void __launch_bounds__(kLossThreads) loss_kernel(LossTask p) {
-  auto* sums = reinterpret_cast<double*>(shared_memory());
+  extern __shared__ __align__(16) unsigned char memory[];
+  auto* sums = reinterpret_cast<double*>(memory);
   const int thread = static_cast<int>(threadIdx.x), count = p.molecules * p.targets, classes = p.outputs / p.targets;
   const auto target_of = [&](int e) { return p.target[static_cast<std::int64_t>(p.chosen[e / p.targets]) * p.targets + e % p.targets]; };
   double loss = 0, present = 0;

@@ -21,7 +21,8 @@ struct Update {
 
 /// gradient = sum of the slices, in order; with `squares` also each block's sum of squares.
 __global__ void __launch_bounds__(kUpdateThreads) sum_slices_kernel(Update p) {
-  auto* sums = reinterpret_cast<double*>(shared_memory());
+  extern __shared__ __align__(16) unsigned char memory[];
+  auto* sums = reinterpret_cast<double*>(memory);
   double square = 0;
   for (int k = 0; k < kUpdateEach; ++k) {
     const std::int64_t at = static_cast<std::int64_t>(blockIdx.x) * kUpdateBlock + k * kUpdateThreads + threadIdx.x;
@@ -37,7 +38,8 @@ __global__ void __launch_bounds__(kUpdateThreads) sum_slices_kernel(Update p) {
 }
 
 __global__ void __launch_bounds__(kUpdateThreads) clip_kernel(Update p, int blocks) {
-  auto* sums = reinterpret_cast<double*>(shared_memory());
+  extern __shared__ __align__(16) unsigned char memory[];
+  auto* sums = reinterpret_cast<double*>(memory);
   double square = 0;
   for (int b = static_cast<int>(threadIdx.x); b < blocks; b += kUpdateThreads) square += p.squares[b];
   const double total = block_sum<kUpdateThreads>(sums, square);

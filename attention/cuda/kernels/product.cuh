@@ -164,7 +164,7 @@ __global__ void __launch_bounds__(kProductThreads) product_kernel(Group group, i
   const int share = ((p.depth + p.slices - 1) / p.slices + kProductDepth - 1) / kProductDepth * kProductDepth;
   const int first_k = slice * share, last_k = first_k + share < p.depth ? first_k + share : p.depth;
 
-  unsigned char* memory = shared_memory();
+  extern __shared__ __align__(16) unsigned char memory[];
   E *a = reinterpret_cast<E*>(memory), *b = a + kProductRows * kLine<E>;
   Carried<E, kProductRows * kProductDepth / kProductThreads> next_a;
   Carried<E, kColumns * kProductDepth / kProductThreads> next_b;
@@ -244,7 +244,8 @@ __global__ void __launch_bounds__(kFinishThreads) finish_kernel(Product<E> p, co
 /// Sums of a over the depth, for 32 of its rows: eight warps take every eighth part of the depth, and are added in order.
 template <class E>
 __global__ void __launch_bounds__(kFinishThreads) row_sums_kernel(Product<E> p) {
-  auto* sums = reinterpret_cast<float*>(shared_memory());
+  extern __shared__ __align__(16) unsigned char memory[];
+  auto* sums = reinterpret_cast<float*>(memory);
   const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32), m = static_cast<int>(blockIdx.x) * 32 + lane;
   float sum = 0;
   for (int k = warp; m < p.rows && k < p.depth; k += kFinishThreads / 32) sum += to_float(p.a[m * p.a_row + k * p.a_depth]);

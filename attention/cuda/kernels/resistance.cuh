@@ -28,7 +28,8 @@ __global__ void __launch_bounds__(kTableThreads) resistance_values_kernel(Resist
 /// Block per Gaussian and slice of the molecules: the gradients of its mean, width and weights, one place each in every slice.
 __global__ void __launch_bounds__(kTableThreads) resistance_gradient_kernel(ResistanceTask p, const float* slope, std::int64_t slice_stride,
                                                                             float* dmean, float* dwidth, float* dweight) {
-  auto* sums = reinterpret_cast<double*>(shared_memory());   // [threads]
+  extern __shared__ __align__(16) unsigned char memory[];
+  auto* sums = reinterpret_cast<double*>(memory);   // [threads]
   const int k = static_cast<int>(blockIdx.x), slice = static_cast<int>(blockIdx.y), slices = static_cast<int>(gridDim.y);
   const float mean = p.mean[k], deviation = gaussian_deviation(p.width[k]);
   const int first = static_cast<int>(static_cast<std::int64_t>(p.count) * slice / slices);

@@ -82,7 +82,8 @@ inline int norm_parts(int rows) { return static_cast<int>(std::min(blocks_for(ro
 // A block has consecutive rows, a warp every eighth of them.
 template <class E>
 __global__ void __launch_bounds__(kRowThreads) norm_gradient_kernel(NormGradient<E> p) {
-  auto* sums = reinterpret_cast<float*>(shared_memory());   // [warps, 2, width]
+  extern __shared__ __align__(16) unsigned char memory[];
+  auto* sums = reinterpret_cast<float*>(memory);   // [warps, 2, width]
   const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);
   const int parts = static_cast<int>(gridDim.x), share = (p.rows + parts - 1) / parts, first = static_cast<int>(blockIdx.x) * share;
   const int last = first + share < p.rows ? first + share : p.rows;
@@ -135,7 +136,8 @@ struct NormColumns {
 };
 // Block (channels, of which gradient, norm): a warp takes every eighth part, then the warps' sums are added in order.
 __global__ void __launch_bounds__(kRowThreads) norm_columns_kernel(NormColumns p) {
-  auto* sums = reinterpret_cast<float*>(shared_memory());   // [warps, 32]
+  extern __shared__ __align__(16) unsigned char memory[];
+  auto* sums = reinterpret_cast<float*>(memory);   // [warps, 32]
   const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);
   const int c = static_cast<int>(blockIdx.x) * 32 + lane;
   const float* from = p.from + (static_cast<std::int64_t>(blockIdx.z) * p.parts * 2 + blockIdx.y) * p.width;

@@ -45,7 +45,8 @@ __global__ void __launch_bounds__(kSumThreads) table_gradient_kernel(TableGroup 
   const TableGradient& p = group.of[blockIdx.z];
   const int row = static_cast<int>(blockIdx.x), slice = static_cast<int>(blockIdx.y);
   if (row >= p.rows || slice >= p.slices) return;
-  auto* sums = reinterpret_cast<float*>(shared_memory());   // [warps, channels]
+  extern __shared__ __align__(16) unsigned char memory[];
+  auto* sums = reinterpret_cast<float*>(memory);   // [warps, channels]
   const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);
   const std::int64_t share = (p.entries + p.slices - 1) / p.slices, first = slice * share;
   const std::int64_t last = first + share < p.entries ? first + share : p.entries;
