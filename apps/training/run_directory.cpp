@@ -9,6 +9,7 @@
 #include "datasets/system/files.hpp"
 #include "datasets/tables/table_reader.hpp"
 #include "datasets/system/text.hpp"
+#include "featurize/graph/error.hpp"
 
 namespace molgraph {
 namespace {
@@ -85,6 +86,15 @@ void write_predictions(const std::string& path, const MoleculeSet& set, const st
     text += "\n";
   }
   write_file_atomically(path, text);
+}
+
+std::string model_file_of(const std::string& run) {
+  namespace fs = std::filesystem;
+  if (fs::is_regular_file(run)) return run;
+  for (const char* name : {"/model.safetensors", "/checkpoints/best.safetensors"}) {
+    if (fs::is_regular_file(run + name)) return run + name;
+  }
+  throw FileError(run + ": no run directory: neither model.safetensors nor checkpoints/best.safetensors is in it");
 }
 
 }  // namespace molgraph

@@ -41,4 +41,7 @@ void write_rejected(const std::string& path, const MoleculeSet& set);
 void write_predictions(const std::string& path, const MoleculeSet& set, const std::vector<std::int64_t>& indices,
                        const std::vector<double>& predictions, const std::vector<double>& output_scale);
 
+/// The model file of a run directory (or the file itself). Throws FileError.
+std::string model_file_of(const std::string& run);
+
 }  // namespace molgraph

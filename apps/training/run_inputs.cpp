@@ -4,6 +4,7 @@
 
 #include "apps/scoring/model_file.hpp"
 #include "apps/training/run_options.hpp"
+#include "apps/training/run_directory.hpp"
 #include "apps/training/warm_start.hpp"
 #include "attention/spec/missing_rows.hpp"
 #include "datasets/system/readable.hpp"

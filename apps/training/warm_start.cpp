@@ -19,15 +19,6 @@ bool other_labels(const Task& a, const Task& b) {
 
 }  // namespace
 
-std::string model_file_of(const std::string& run) {
-  namespace fs = std::filesystem;
-  if (fs::is_regular_file(run)) return run;
-  for (const char* name : {"/model.safetensors", "/checkpoints/best.safetensors"}) {
-    if (fs::is_regular_file(run + name)) return run + name;
-  }
-  throw FileError(run + ": no run directory: neither model.safetensors nor checkpoints/best.safetensors is in it");
-}
-
 bool needs_new_head(const Task& start, const Task& task) {
   return start.names != task.names || start.kind != task.kind || start.num_outputs() != task.num_outputs() ||
          other_labels(start, task);

@@ -8,9 +8,6 @@
 
 namespace molgraph {
 
-/// The model file of a run directory (or the file itself). Throws FileError.
-std::string model_file_of(const std::string& run);
-
 /// Other targets than those of the run one starts from: head and target scaling are new.
 bool needs_new_head(const Task& start, const Task& task);
 

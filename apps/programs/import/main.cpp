@@ -9,7 +9,6 @@
 #include "apps/scoring/model_limits.hpp"
 #include "apps/training/import_run.hpp"
 #include "apps/training/run_directory.hpp"
-#include "apps/training/warm_start.hpp"
 #include "featurize/graph/error.hpp"
 
 namespace molgraph {
