@@ -1,5 +1,5 @@
-// What computes a whole model without LibTorch: node input, encoder, head; forward, and forward with gradients. One interface for
-// the CPU (cpu/) and the GPU (cuda/); which of them it is, is known to make_engine() alone.
+// What computes a whole model without LibTorch: node input, encoder, head; forward, and forward with gradients. One
+// interface for the CPU (cpu/) and the GPU (cuda/); which of them it is, is known to make_engine() alone.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "attention/spec/model_plan.hpp"
-#include "attention/spec/random.hpp"
 #include "attention/spec/precision.hpp"
+#include "attention/spec/random.hpp"
 #include "featurize/graph/error.hpp"
 #include "featurize/graph/graph_batch.hpp"
 
@@ -27,7 +27,7 @@ using LossSlope = std::function<void(std::size_t molecule, const float* scaled, 
 /// A layer's states of the whole batch: 0 = node input, l = after block l, -1 = output.
 struct KeptStates {
   int layer = -1;
-  float* states = nullptr;   ///< [tokens, C]
+  float* states = nullptr;  ///< [tokens, C]
 };
 
 /// What an engine works with: the CPU with so many threads (at least one), or GPU `number`.
@@ -43,12 +43,13 @@ class DeviceError : public RunError {
   using RunError::RunError;
 };
 
-class ResidentTraining;   // attention/resident_training.hpp
+class ResidentTraining;  // attention/resident_training.hpp
 
-/// A model on one device. Results do not depend on the number of threads nor, where all products are the engine's own kernels, on what
-/// else is in the batch, bit for bit on one kind of processor. predict() may be called by several threads at once, everything else not.
-/// A plan, a batch, a layer or weights that do not fit (spec/plan_check.hpp) are std::invalid_argument, a device that fails is
-/// DeviceError; what arrays of floats hold and how long they are is the caller's to know.
+/// A model on one device. Results do not depend on the number of threads nor, where all products are the engine's own
+/// kernels, on what else is in the batch, bit for bit on one kind of processor. predict() may be called by several
+/// threads at once, everything else not. A plan, a batch, a layer or weights that do not fit (spec/plan_check.hpp) are
+/// std::invalid_argument, a device that fails is DeviceError; what arrays of floats hold and how long they are is the
+/// caller's to know.
 class Engine {
  public:
   virtual ~Engine() = default;
@@ -57,7 +58,8 @@ class Engine {
   virtual std::size_t outputs() const = 0;
   /// What a batch has to be packed with: an engine that finds paths itself needs none.
   virtual PackOptions pack_options() const = 0;
-  /// Pairs of tokens that one call of predict() should have, where there are so many: fewer leave threads or a GPU waiting.
+  /// Pairs of tokens that one call of predict() should have, where there are so many: fewer leave threads or a GPU
+  /// waiting.
   virtual std::int64_t pairs_per_call() const = 0;
 
   /// Takes all parameters under their names. `training` prepares for gradients().
@@ -67,16 +69,20 @@ class Engine {
   virtual void predict(const GraphBatch& batch, float* scaled, const std::vector<KeptStates>& kept = {}) = 0;
 
   /// A training pass: predictions with dropout, and the loss's gradients added to `gradients`.
-  /// `perturbation` [tokens, C] is added to the node input, `dinput` [tokens, C] is overwritten with its gradient; both may be null.
+  /// `perturbation` [tokens, C] is added to the node input, `dinput` [tokens, C] is overwritten with its gradient; both
+  /// may be null.
   virtual void gradients(const GraphBatch& batch, const RandomMode& random, const LossSlope& loss, float* scaled,
-                         const GradientLookup& gradients, const float* perturbation = nullptr, float* dinput = nullptr) = 0;
+                         const GradientLookup& gradients, const float* perturbation = nullptr,
+                         float* dinput = nullptr) = 0;
 
   /// Training whose molecules, weights and updates stay on the device; null where there is none.
   virtual ResidentTraining* resident() { return nullptr; }
 };
 
-/// Throws DeviceError if the device cannot be used, std::invalid_argument for a plan that does not fit or a precision that it lacks.
-std::unique_ptr<Engine> make_engine(const ModelPlan& plan, const Device& device = {}, Precision precision = Precision::fp32);
+/// Throws DeviceError if the device cannot be used, std::invalid_argument for a plan that does not fit or a precision
+/// that it lacks.
+std::unique_ptr<Engine> make_engine(const ModelPlan& plan, const Device& device = {},
+                                    Precision precision = Precision::fp32);
 
 /// Why the device cannot be used with this precision, "" if it can.
 std::string why_unusable(const Device& device, Precision precision = Precision::fp32);
@@ -84,7 +90,8 @@ std::string why_unusable(const Device& device, Precision precision = Precision::
 /// Makes a GPU the calling thread's own, for other libraries that work on it; of the CPU nothing.
 void use_device(const Device& device);
 
-/// Whom engines tell what no result shows, such as that a slower way is taken, each text once; empty = a line on stderr.
+/// Whom engines tell what no result shows, such as that a slower way is taken, each text once; empty = a line on
+/// stderr.
 void tell_notes(std::function<void(const std::string&)> to);
 
 }  // namespace molgraph

@@ -26,16 +26,17 @@ std::uint64_t mix(std::uint64_t x) {  // the finaliser of splitmix64 (Steele et 
 /// Atom columns that no writing of a molecule changes.
 std::vector<std::size_t> settled_columns(Features features) {
   switch (features) {
-    case Features::ogb: return {0, 3, 4, 8};        // number, charge, hydrogens, in ring
-    case Features::molgraph: return {0, 2, 3, 7};   // the same
+    case Features::ogb: return {0, 3, 4, 8};       // number, charge, hydrogens, in ring
+    case Features::molgraph: return {0, 2, 3, 7};  // the same
     case Features::zinc: break;
   }
   return {};
 }
 
 /// A number that is equal for all texts of one molecule: four rounds of Weisfeiler-Leman over element (and, unless the
-/// features are `zinc`, charge, hydrogens and ring membership) and the bonds' pattern. Chirality, bond stereo and the Kekule form
-/// depend on the text and are left out. Different molecules may share it; canonical SMILES decide between them.
+/// features are `zinc`, charge, hydrogens and ring membership) and the bonds' pattern. Chirality, bond stereo and the
+/// Kekule form depend on the text and are left out. Different molecules may share it; canonical SMILES decide between
+/// them.
 std::uint64_t invariant_hash(const GraphView& graph) {
   const auto columns = static_cast<std::size_t>(feature_shape(graph.features).atom_columns);
   const auto n = static_cast<std::size_t>(graph.num_atoms);
@@ -154,7 +155,7 @@ namespace {
 
 /// One kind of trouble and the targets that have it.
 struct Trouble {
-  std::string one, many;   ///< what stands after "target 'y' " and after "70 targets "
+  std::string one, many;  ///< what stands after "target 'y' " and after "70 targets "
   std::vector<std::string> names{};
 };
 
@@ -172,7 +173,7 @@ std::string quoted_name(const MoleculeSet& set, std::size_t target) { return "'"
 /// What one part holds of one target.
 struct Values {
   std::int64_t count = 0;
-  std::set<double> distinct{};   ///< up to a few
+  std::set<double> distinct{};  ///< up to a few
 };
 
 Values values_of(const MoleculeSet& set, const std::vector<std::int64_t>& part, std::size_t target) {
@@ -200,7 +201,8 @@ std::vector<std::string> part_warnings(const MoleculeSet& set, const Split& spli
     for (std::size_t t = 0; t < set.task.names.size(); ++t) {
       const Values values = values_of(set, *part, t);
       if (values.count == 0) none.names.push_back(quoted_name(set, t));
-      else if (set.task.kind == TaskKind::binary && values.distinct.size() == 1) one_class.names.push_back(quoted_name(set, t));
+      else if (set.task.kind == TaskKind::binary && values.distinct.size() == 1)
+        one_class.names.push_back(quoted_name(set, t));
     }
     append_lines({none, one_class}, warnings);
   }
@@ -227,7 +229,8 @@ std::vector<std::string> target_warnings(const MoleculeSet& set, const Split& sp
       scarce.one = "has only " + count + " values in the training part";
       scarce.names.push_back(name);
     } else if (set.task.kind == TaskKind::regression && values.distinct.size() <= kFewDistinct) {
-      steps.one = "has only " + distinct + " different values: should it be classified (-t classification or -t multiclass)?";
+      steps.one =
+          "has only " + distinct + " different values: should it be classified (-t classification or -t multiclass)?";
       steps.names.push_back(name);
     }
   }

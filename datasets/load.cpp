@@ -5,11 +5,11 @@
 
 #include "datasets/catalogue/catalogue.hpp"
 #include "datasets/dataset_warnings.hpp"
-#include "datasets/tables/encoding.hpp"
 #include "datasets/load_checks.hpp"
 #include "datasets/load_store.hpp"
 #include "datasets/row_source.hpp"
 #include "datasets/system/text.hpp"
+#include "datasets/tables/encoding.hpp"
 #include "featurize/graph/error.hpp"
 
 namespace molgraph {
@@ -91,7 +91,8 @@ void apply_split_options(SourcePlan& plan, const LoadOptions& options) {
   if (options.split == SplitKind::published && plan.split_name.empty())
     throw UsageError("'" + plan.name +
                      "' comes without a split; choose random, scaffold, scaffold-balanced or predefined");
-  if (!by_column && !several && (options.split == SplitKind::automatic || options.split == SplitKind::published)) return;
+  if (!by_column && !several && (options.split == SplitKind::automatic || options.split == SplitKind::published))
+    return;
   for (SourceTable& table : plan.tables) table.part = SplitPart::none;
   plan.part_files = {};
   plan.part_archive.clear();
@@ -222,8 +223,8 @@ ComputedSplits computed_splits(const LoadOptions& options, const SplitBasis& bas
   };
   const std::string name(split_name(options.split));
   if (options.folds > 0)
-    return {name + " folds", k_fold_splits(basis.count, keys(), options.folds, options.split_sizes, options.seed,
-                                           basis.labels)};
+    return {name + " folds",
+            k_fold_splits(basis.count, keys(), options.folds, options.split_sizes, options.seed, basis.labels)};
   switch (options.split) {
     case SplitKind::scaffold: return {name, {scaffold_split(keys(), options.split_sizes)}};
     case SplitKind::scaffold_balanced:
@@ -261,7 +262,8 @@ SplitKind split_kind_from_string(const std::string& text) {
   if (word == "group") return SplitKind::group;
   if (word == "time") return SplitKind::time;
   if (word == "predefined" || word == "column") return SplitKind::column;
-  throw UsageError("unknown split type '" + text + "': random, scaffold, scaffold-balanced, group, time, predefined or published");
+  throw UsageError("unknown split type '" + text +
+                   "': random, scaffold, scaffold-balanced, group, time, predefined or published");
 }
 
 LoadedData load_data(const LoadOptions& options, const std::function<void(std::int64_t, std::int64_t)>& progress) {
@@ -287,7 +289,8 @@ LoadedData load_data(const LoadOptions& options, const std::function<void(std::i
       [&](FeaturisedRow&& row) {
         const auto* graph = std::get_if<MolecularGraph>(&row.result);
         if (row.extra_part > 0 && options.limit == 0)
-          data.hidden_parts[source.extra_parts()[row.extra_part - 1]].push_back(graph != nullptr ? data.set.size() : -1);
+          data.hidden_parts[source.extra_parts()[row.extra_part - 1]].push_back(graph != nullptr ? data.set.size()
+                                                                                                 : -1);
         if (graph != nullptr) {
           add_to_part(from_parts, row.part, data.set.size());
           if (row.extra_part > 0) extra[row.extra_part - 1].test.push_back(data.set.size());
@@ -307,7 +310,9 @@ LoadedData load_data(const LoadOptions& options, const std::function<void(std::i
     data.split_name = source.plan().split_name;
     data.split = std::move(from_parts);
   } else {
-    const auto basis_keys = [&] { return source.has_key() ? std::move(keys) : scaffolds_of(data.set, options.threads); };
+    const auto basis_keys = [&] {
+      return source.has_key() ? std::move(keys) : scaffolds_of(data.set, options.threads);
+    };
     const LoadOptions split_by = split_options(options, source);
     const ClassLabels labels = is_random(split_by) ? class_labels_of(data.set) : ClassLabels{};
     if (labels.targets > 0) data.notes.emplace_back(kStratifiedNote);
@@ -326,8 +331,7 @@ LoadedData load_data(const LoadOptions& options, const std::function<void(std::i
 StoreReport load_to_store(const LoadOptions& options, const std::string& path, const StoreWriterOptions& writer_options,
                           const std::function<void(std::int64_t, std::int64_t)>& progress,
                           const std::function<void(const RejectedRow&)>& rejected) {
-  if (is_store(options))
-    throw UsageError(options.paths[0] + ": is a store already");
+  if (is_store(options)) throw UsageError(options.paths[0] + ": is a store already");
   RowSource source(announced(make_plan(options), options), options);
   StoreReport report;
   report.task = source.task();
@@ -343,7 +347,8 @@ StoreReport load_to_store(const LoadOptions& options, const std::string& path, c
   const bool with_scaffolds = needs_scaffolds(split_by.split);
   const bool with_rows = source.has_key() || !options.splits_file.empty();
   const bool draws_valid = source.has_parts() && source.plan().tables.size() == 2;
-  const bool computes = !source.has_parts() && (split_by.split != SplitKind::automatic || with_rows || options.folds > 0);
+  const bool computes =
+      !source.has_parts() && (split_by.split != SplitKind::automatic || with_rows || options.folds > 0);
   ClassLabels labels;
   if (source.task().kind != TaskKind::regression && (draws_valid || (computes && is_random(split_by))))
     labels.targets = static_cast<std::size_t>(source.task().num_targets());
@@ -377,8 +382,9 @@ StoreReport load_to_store(const LoadOptions& options, const std::string& path, c
     report.split_name = source.plan().split_name;
   } else if (computes) {
     if (labels.targets > 0) report.notes.emplace_back(kStratifiedNote);
-    ComputedSplits computed = computed_splits(split_by, {writer.size(), [&] { return std::move(keys); }, source.plan().name,
-                                                         std::move(rows), source.rows(), std::move(labels)});
+    ComputedSplits computed =
+        computed_splits(split_by, {writer.size(), [&] { return std::move(keys); }, source.plan().name, std::move(rows),
+                                   source.rows(), std::move(labels)});
     report.split_name = computed.name;
     for (std::size_t k = 1; k < computed.splits.size(); ++k)
       writer.split(computed.name + " " + std::to_string(k), computed.splits[k]);

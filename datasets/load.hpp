@@ -11,8 +11,8 @@
 
 #include "datasets/catalogue/download.hpp"
 #include "datasets/catalogue/training_defaults.hpp"
-#include "datasets/store/molecule_set.hpp"
 #include "datasets/splits/splits.hpp"
+#include "datasets/store/molecule_set.hpp"
 #include "datasets/store/store.hpp"
 #include "datasets/tables/table_reader.hpp"
 #include "featurize/smiles/smiles.hpp"
@@ -26,46 +26,46 @@ SplitKind split_kind_from_string(const std::string& text);
 /// What to load and how; aggregated from the command line. Two tables are train and test (valid is drawn from train,
 /// seeded), three are train, valid, test.
 struct LoadOptions {
-  std::vector<std::string> paths;            ///< one name, store or table; or two or three tables: train, [valid,] test
-  std::string data_dir;                      ///< where named data sets lie; "" = $MOLGRAPH_DATA, else the XDG cache
-  std::string subset;                        ///< zinc: 12k (default) or full; pcqm4mv2: partial or sample
+  std::vector<std::string> paths;  ///< one name, store or table; or two or three tables: train, [valid,] test
+  std::string data_dir;            ///< where named data sets lie; "" = $MOLGRAPH_DATA, else the XDG cache
+  std::string subset;              ///< zinc: 12k (default) or full; pcqm4mv2: partial or sample
   TableOptions table;
-  std::vector<std::string> target_columns;   ///< empty = found by the rule of docs/programs.md, "Input"
-  std::string positive;                      ///< the label that is 1 in a classification; "" = by its meaning (labels.hpp)
-  std::optional<TaskKind> task;              ///< empty = by the data set, else by the values (only binary labels = binary)
-  std::optional<Features> features;          ///< empty = the data set's, else `table_features`
-  Features table_features = kDefaultFeatures;   ///< of tables without a name
+  std::vector<std::string> target_columns;  ///< empty = found by the rule of docs/programs.md, "Input"
+  std::string positive;              ///< the label that is 1 in a classification; "" = by its meaning (labels.hpp)
+  std::optional<TaskKind> task;      ///< empty = by the data set, else by the values (only binary labels = binary)
+  std::optional<Features> features;  ///< empty = the data set's, else `table_features`
+  Features table_features = kDefaultFeatures;  ///< of tables without a name
   FeaturizerLimits limits;
   /// why a model cannot take a molecule ("" if it can): such rows are rejected as unsupported
   std::function<std::string(const GraphView&)> unsupported;
-  SplitKind split = SplitKind::automatic;    ///< automatic: published, else a column of the data set, else random
+  SplitKind split = SplitKind::automatic;  ///< automatic: published, else a column of the data set, else random
   SplitSizes split_sizes{0.8, 0.1, 0.1};
   std::string splits_column;
-  std::string group_column, time_column;     ///< of the table, for those kinds of split
-  std::string splits_file;                   ///< JSON as chemprop's (splits_of_file)
-  int folds = 0;                             ///< cross-validation by random, scaffold or group; 0 = one split
+  std::string group_column, time_column;  ///< of the table, for those kinds of split
+  std::string splits_file;                ///< JSON as chemprop's (splits_of_file)
+  int folds = 0;                          ///< cross-validation by random, scaffold or group; 0 = one split
   std::uint64_t seed = 0;
-  std::int64_t limit = 0;                    ///< > 0: keep this many molecules: the first of each split part in proportion
+  std::int64_t limit = 0;  ///< > 0: keep this many molecules: the first of each split part in proportion
   int threads = 0;
-  bool strict = false;                       ///< any rejected row is a DataError
-  bool require_targets = true;               ///< false: featurise only
+  bool strict = false;          ///< any rejected row is a DataError
+  bool require_targets = true;  ///< false: featurise only
   /// told all files that will be read, before the first row is and before anything is written; may throw
   std::function<void(const std::vector<std::string>&)> will_read;
-  std::optional<DownloadOptions> download;   ///< how to fetch a named data set that is not there; empty = not at all
+  std::optional<DownloadOptions> download;  ///< how to fetch a named data set that is not there; empty = not at all
 };
 
 struct LoadedData {
   MoleculeSet set;
-  std::string split_name;                    ///< "published", "random" ... : the split that `split` is
+  std::string split_name;  ///< "published", "random" ... : the split that `split` is
   Split split;
-  std::vector<Split> folds;                  ///< several splits, `split` is the first; empty if there is but one
-  std::string metric;                        ///< the data set's own, "" = by the task
-  TrainingDefaults training;                 ///< the data set's own
-  /// Parts whose labels are hidden, for the benchmark's judges ("test-dev"): per row of the part, in the table's order, its
-  /// molecule, -1 where there is none. Empty with a limit: a part of them is no submission.
+  std::vector<Split> folds;   ///< several splits, `split` is the first; empty if there is but one
+  std::string metric;         ///< the data set's own, "" = by the task
+  TrainingDefaults training;  ///< the data set's own
+  /// Parts whose labels are hidden, for the benchmark's judges ("test-dev"): per row of the part, in the table's order,
+  /// its molecule, -1 where there is none. Empty with a limit: a part of them is no submission.
   std::map<std::string, std::vector<std::int64_t>> hidden_parts;
-  std::vector<std::string> notes;            ///< what was decided about targets and split, for people
-  std::vector<std::string> warnings;         ///< same molecule in two splits, constant target, rejected rows ... for people
+  std::vector<std::string> notes;     ///< what was decided about targets and split, for people
+  std::vector<std::string> warnings;  ///< same molecule in two splits, constant target, rejected rows ... for people
 };
 
 /// `progress(done, total_or_0)` is called now and then from one thread. Throws DataError, FileError, UsageError.
@@ -74,11 +74,11 @@ LoadedData load_data(const LoadOptions& options, const std::function<void(std::i
 /// What load_to_store() wrote.
 struct StoreReport {
   std::int64_t rows = 0, molecules = 0;
-  std::map<std::string, std::int64_t> rejected;   ///< count per status word
+  std::map<std::string, std::int64_t> rejected;  ///< count per status word
   Task task;
-  std::string split_name;                         ///< "" = no split was written
-  std::array<std::int64_t, 3> split_sizes{};      ///< train, valid, test
-  std::vector<std::string> notes, warnings;       ///< as in LoadedData
+  std::string split_name;                     ///< "" = no split was written
+  std::array<std::int64_t, 3> split_sizes{};  ///< train, valid, test
+  std::vector<std::string> notes, warnings;   ///< as in LoadedData
 };
 
 /// Names and tables as for load_data(), but from row to row into a store: memory does not grow with the molecules (a

@@ -31,8 +31,10 @@ void check_plan_options(const LoadOptions& o, const SourcePlan& plan, bool named
   if (named) refuse_table_options(o.table, plan.computed_label, "the files of '" + plan.name + "' are known");
   else refuse(!o.data_dir.empty(), "--data-dir", "it is for data sets known by name");
   if (!o.splits_file.empty()) return check_split_sizes(o, "that of --splits-file");
-  const bool drawn = plan.split_name == "files" && plan.tables.size() == 2;   // valid, from train
-  check_split_sizes(o, plan.split_name.empty() || drawn ? "" : plan.split_name == "files" ? "that of the tables" : "the " + plan.split_name + " one");
+  const bool drawn = plan.split_name == "files" && plan.tables.size() == 2;  // valid, from train
+  check_split_sizes(o, plan.split_name.empty() || drawn ? ""
+                       : plan.split_name == "files"     ? "that of the tables"
+                                                        : "the " + plan.split_name + " one");
 }
 
 void check_split_sizes(const LoadOptions& o, const std::string& fixed) {

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "datasets/tables/labels.hpp"
 #include "datasets/load_checks.hpp"
 #include "datasets/splits/splits.hpp"
 #include "datasets/store/store.hpp"
 #include "datasets/system/text.hpp"
+#include "datasets/tables/labels.hpp"
 #include "featurize/graph/error.hpp"
 
 namespace molgraph {
@@ -50,12 +50,13 @@ void change_kind(MoleculeSet& set, TaskKind kind, const std::string& path) {
   if (set.task.kind == TaskKind::multiclass || kind == TaskKind::multiclass)
     throw UsageError(path + ": the store's targets are " + std::string(to_string(set.task.kind)) + ", not " +
                      std::string(to_string(kind)) + "; make the store with that task type");
-  const auto not_binary = std::ranges::find_if(set.targets, [](double v) { return !std::isnan(v) && v != 0 && v != 1; });
+  const auto not_binary =
+      std::ranges::find_if(set.targets, [](double v) { return !std::isnan(v) && v != 0 && v != 1; });
   if (kind == TaskKind::binary && not_binary != set.targets.end())
     throw DataError(path + ": its targets are to be classified, but " + number_text(*not_binary) +
                     " is neither 0 nor 1");
   set.task.kind = kind;
-  if (kind == TaskKind::regression) set.task.class_labels.clear();   // they are numbers now
+  if (kind == TaskKind::regression) set.task.class_labels.clear();  // they are numbers now
 }
 
 /// Two classes become a binary task of which `positive` is 1; one that is binary already is turned round if need be.
@@ -69,7 +70,7 @@ void make_positive(MoleculeSet& set, const std::string& positive, const std::str
                      (before.empty() ? "" : "; it has " + list_of(before)));
   const bool turn_round = labels[1] == before[0];
   if (turn_round)
-    for (auto& value : set.targets) value = 1 - value;   // missing stays NaN
+    for (auto& value : set.targets) value = 1 - value;  // missing stays NaN
   task.kind = TaskKind::binary;
   task.classes = 0;
   task.class_labels = labels;
@@ -169,7 +170,9 @@ void reject_unsupported(MoleculeSet& set, const LoadOptions& options) {
     const auto index = static_cast<std::size_t>(g);
     std::string reason = options.unsupported(set.graph(g));
     if (reason.empty()) keep.push_back(g);
-    else set.rejected.push_back({set.row[index], set.smiles[index], std::string(to_string(RowStatus::unsupported)), std::move(reason)});
+    else
+      set.rejected.push_back(
+          {set.row[index], set.smiles[index], std::string(to_string(RowStatus::unsupported)), std::move(reason)});
   }
   if (static_cast<std::int64_t>(keep.size()) < set.size()) set = subset(set, keep);
 }
@@ -215,8 +218,9 @@ LoadedData load_from_store(const LoadOptions& options) {
   for (const auto& [name, split] : set.splits) {
     if (!name.starts_with("test") || !split.train.empty() || options.limit > 0) continue;
     if (set.rejected.empty()) data.hidden_parts[name] = split.test;
-    else data.warnings.push_back("the store does not say which of its rows without a molecule belong to " + name +
-                                 ": no submission is written; train from the data set itself");
+    else
+      data.warnings.push_back("the store does not say which of its rows without a molecule belong to " + name +
+                              ": no submission is written; train from the data set itself");
   }
   if (options.require_targets && data.split.train.empty())
     throw DataError(path + ": the training part of the split is empty");

@@ -19,18 +19,18 @@ void check_split_options(const LoadOptions& options);
 
 /// What a split that is computed goes by.
 struct SplitBasis {
-  std::int64_t count = 0;                           ///< molecules
-  std::function<std::vector<std::string>()> keys;   ///< [count] scaffolds, groups or times; called only if needed
-  std::string file;                                 ///< in messages
-  std::vector<std::int64_t> rows;                   ///< [count] 0-based, for messages and for --splits-file
-  std::int64_t file_rows = 0;                       ///< rows of the table
-  ClassLabels labels{};                             ///< [count] of a classification: what is random is stratified by them
+  std::int64_t count = 0;                          ///< molecules
+  std::function<std::vector<std::string>()> keys;  ///< [count] scaffolds, groups or times; called only if needed
+  std::string file;                                ///< in messages
+  std::vector<std::int64_t> rows;                  ///< [count] 0-based, for messages and for --splits-file
+  std::int64_t file_rows = 0;                      ///< rows of the table
+  ClassLabels labels{};  ///< [count] of a classification: what is random is stratified by them
 };
 
 /// The split or splits that LoadOptions asks for where the source has none of its own.
 struct ComputedSplits {
   std::string name;
-  std::vector<Split> splits;   ///< one, or one per fold
+  std::vector<Split> splits;  ///< one, or one per fold
 };
 ComputedSplits computed_splits(const LoadOptions& options, const SplitBasis& basis);
 /// True if part of that split is random, so that the classes count.

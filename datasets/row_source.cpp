@@ -7,14 +7,14 @@
 #include <future>
 #include <set>
 
-#include "datasets/tables/encoding.hpp"
+#include "datasets/archives/torch_archive.hpp"
 #include "datasets/system/files.hpp"
-#include "datasets/tables/table_lines.hpp"
 #include "datasets/system/text.hpp"
 #include "datasets/system/threads.hpp"
-#include "datasets/archives/torch_archive.hpp"
-#include "featurize/smiles/chemistry.hpp"
+#include "datasets/tables/encoding.hpp"
+#include "datasets/tables/table_lines.hpp"
 #include "featurize/graph/error.hpp"
+#include "featurize/smiles/chemistry.hpp"
 
 namespace molgraph {
 namespace {
@@ -34,7 +34,7 @@ std::string scaffold_or_none(const std::string& smiles) {
 /// A cell of an id or a group: "" where it holds none.
 std::string_view text_or_blank(std::string_view cell) { return is_missing(cell) ? std::string_view() : trim(cell); }
 
-constexpr std::size_t kNamesShown = 5;   ///< of columns in a message
+constexpr std::size_t kNamesShown = 5;  ///< of columns in a message
 
 std::string file_name(const std::string& path) { return std::filesystem::path(path).filename().string(); }
 
@@ -61,18 +61,18 @@ struct RowSource::Quota {
     const std::int64_t total = count[1] + count[2] + count[3];
     for (std::size_t p = 1; p < 4; ++p)
       if (count[p] > 0)
-        left[p] = std::max<std::int64_t>(1, std::llround(static_cast<double>(limit) * static_cast<double>(count[p]) /
-                                                         static_cast<double>(total)));
+        left[p] = std::max<std::int64_t>(
+            1, std::llround(static_cast<double>(limit) * static_cast<double>(count[p]) / static_cast<double>(total)));
   }
   bool open(SplitPart part) const { return !limited || left[static_cast<std::size_t>(part)] > 0; }
   void take(SplitPart part) { --left[static_cast<std::size_t>(part)]; }
-  bool used_up() const { return limited && std::ranges::all_of(left, [](std::int64_t l) { return l <= 0; }); }
+  bool used_up() const {
+    return limited && std::ranges::all_of(left, [](std::int64_t l) { return l <= 0; });
+  }
 };
 
 RowSource::RowSource(SourcePlan plan, const LoadOptions& options)
-    : plan_(std::move(plan)),
-      options_(options),
-      featurizer_{options.features.value_or(plan_.features)},
+    : plan_(std::move(plan)), options_(options), featurizer_{options.features.value_or(plan_.features)},
       featurize_(featurizer_, options.limits) {
   for (SourceTable& table : plan_.tables) {
     shown_.push_back(table.path == "-" ? "standard input" : table.path);
@@ -146,11 +146,11 @@ void RowSource::scan_table(std::size_t table, std::vector<ColumnStats>& stats) {
       candidates.push_back(names.find(name));
       if (candidates.back() < 0)
         throw DataError(file + ": no target column '" + name + "'; the columns are " + list_of(columns));
-      if (!named.insert(candidates.back()).second)
-        throw UsageError("the target column '" + name + "' is named twice");
+      if (!named.insert(candidates.back()).second) throw UsageError("the target column '" + name + "' is named twice");
     }
     if (plan_.target_columns.empty())
-      candidates = find_candidates(columns, {reader.smiles_column(), reader.id_column(), part_column, key_column_.back()});
+      candidates =
+          find_candidates(columns, {reader.smiles_column(), reader.id_column(), part_column, key_column_.back()});
     for (const int c : candidates) {
       stats.push_back({.name = columns[static_cast<std::size_t>(c)]});
       stats.back().keep_labels = plan_.task == TaskKind::multiclass || !options_.positive.empty();
@@ -163,8 +163,7 @@ void RowSource::scan_table(std::size_t table, std::vector<ColumnStats>& stats) {
   TableRow row;
   while (reader.next(row)) {
     ++rows_;
-    if (plan_.tables[table].part != SplitPart::none)
-      parts_.push_back(plan_.tables[table].part);
+    if (plan_.tables[table].part != SplitPart::none) parts_.push_back(plan_.tables[table].part);
     else if (part_column >= 0)
       parts_.push_back(split_part_of_cell(row.cells[static_cast<std::size_t>(part_column)], file, row.row));
     if (!row.problem.empty()) continue;
@@ -173,10 +172,12 @@ void RowSource::scan_table(std::size_t table, std::vector<ColumnStats>& stats) {
   }
 }
 
-std::vector<int> RowSource::find_candidates(const std::vector<std::string>& columns, const std::vector<int>& not_targets) {
+std::vector<int> RowSource::find_candidates(const std::vector<std::string>& columns,
+                                            const std::vector<int>& not_targets) {
   std::vector<std::string> outputs;
   for (int c = 0; c < static_cast<int>(columns.size()); ++c)
-    if (is_output_column(columns[static_cast<std::size_t>(c)]) && std::ranges::find(not_targets, c) == not_targets.end())
+    if (is_output_column(columns[static_cast<std::size_t>(c)]) &&
+        std::ranges::find(not_targets, c) == not_targets.end())
       outputs.push_back(columns[static_cast<std::size_t>(c)]);
   if (!outputs.empty())
     notes_.push_back("left out, as a program's output and no measurement: " + list_of(outputs, kNamesShown) +
@@ -228,8 +229,7 @@ void RowSource::choose_columns(const std::vector<ColumnStats>& stats) {
   if (!plan_.units.empty()) task_.units = plan_.units;
   if (task_.names.empty() && options_.require_targets)
     throw DataError(shown_[0] + ": no column of numbers, or of yes and no, that could be a target; name one with " +
-                    "--target-columns" +
-                    (choice.warnings.empty() ? "" : " (" + choice.warnings.front() + ")"));
+                    "--target-columns" + (choice.warnings.empty() ? "" : " (" + choice.warnings.front() + ")"));
 }
 
 void RowSource::read_part_files() {
@@ -261,7 +261,7 @@ void RowSource::read_part_archive() {
     if (name == "train") part = SplitPart::train;
     if (name == "valid" || name == "val") part = SplitPart::valid;
     if (name == "test" || name == "test-dev") part = SplitPart::test;
-    const bool hidden = name.starts_with("test");   // their labels are
+    const bool hidden = name.starts_with("test");  // their labels are
     if (hidden) {
       extra_parts_.push_back(name);
       extra_part_.resize(parts_.size());
@@ -332,7 +332,8 @@ std::vector<FeaturisedRow> RowSource::featurise(Block block, bool with_scaffolds
     }
     if (!extra_part_.empty()) out.extra_part = extra_part_[static_cast<std::size_t>(out.row)];
     out.smiles = trim(row.cells[static_cast<std::size_t>(smiles_column_[block.table])]);
-    if (const int id = id_column_[block.table]; id >= 0) out.id = text_or_blank(row.cells[static_cast<std::size_t>(id)]);
+    if (const int id = id_column_[block.table]; id >= 0)
+      out.id = text_or_blank(row.cells[static_cast<std::size_t>(id)]);
     if (out.id.empty()) out.id = std::to_string(out.row + 1);
     out.result = featurise_row(out, row);
     if (with_scaffolds && std::holds_alternative<MolecularGraph>(out.result))

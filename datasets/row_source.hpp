@@ -23,12 +23,12 @@ struct FeaturisedRow {
   std::int64_t row_in_file = 0;  ///< 0-based
   std::size_t table = 0;         ///< index of its table
   SplitPart part = SplitPart::none;
-  std::size_t extra_part = 0;    ///< 1 + index into RowSource::extra_parts(), 0 = none
-  std::string id, smiles;        ///< smiles: the cell as it stands, trimmed; for SDF records RDKit's canonical one
-  std::vector<double> values;    ///< [T]
+  std::size_t extra_part = 0;  ///< 1 + index into RowSource::extra_parts(), 0 = none
+  std::string id, smiles;      ///< smiles: the cell as it stands, trimmed; for SDF records RDKit's canonical one
+  std::vector<double> values;  ///< [T]
   FeaturizeResult result;
-  std::string scaffold;          ///< only where asked for
-  std::string key;               ///< the cell of the group or time column, where the split goes by one
+  std::string scaffold;  ///< only where asked for
+  std::string key;       ///< the cell of the group or time column, where the split goes by one
 };
 
 class RowSource {
@@ -81,15 +81,15 @@ class RowSource {
   Featurizer featurize_;
   Task task_;
   std::int64_t rows_ = 0;
-  std::vector<std::string> source_path_;          ///< [tables] as the plan had them, spooled or not
-  std::vector<std::string> shown_;                ///< [tables] names in messages
-  std::vector<std::int64_t> first_row_;           ///< [tables]
-  std::vector<std::vector<int>> target_columns_;  ///< [tables][candidates, then chosen targets]
-  std::vector<int> smiles_column_, id_column_, key_column_;   ///< [tables]; id and key -1 = none
-  std::vector<SplitPart> parts_;                  ///< [rows], empty if the source has no parts
+  std::vector<std::string> source_path_;                     ///< [tables] as the plan had them, spooled or not
+  std::vector<std::string> shown_;                           ///< [tables] names in messages
+  std::vector<std::int64_t> first_row_;                      ///< [tables]
+  std::vector<std::vector<int>> target_columns_;             ///< [tables][candidates, then chosen targets]
+  std::vector<int> smiles_column_, id_column_, key_column_;  ///< [tables]; id and key -1 = none
+  std::vector<SplitPart> parts_;                             ///< [rows], empty if the source has no parts
   std::vector<std::string> extra_parts_, notes_, warnings_;
-  std::vector<std::uint8_t> extra_part_;          ///< [rows] as FeaturisedRow::extra_part; empty if there are none
-  std::vector<std::unique_ptr<Spool>> spools_;    ///< copies of streams, and picked lines
+  std::vector<std::uint8_t> extra_part_;        ///< [rows] as FeaturisedRow::extra_part; empty if there are none
+  std::vector<std::unique_ptr<Spool>> spools_;  ///< copies of streams, and picked lines
   std::unique_ptr<TargetParser> parser_;
 };
 

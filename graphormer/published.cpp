@@ -9,7 +9,7 @@ namespace molgraph {
 namespace {
 
 constexpr int kOgbAtoms = 512 * 9 + 1, kOgbBonds = 512 * 3 + 1, kZincRows = 64;
-constexpr int kAtomShift = 2, kBondShift = 3;   // rows before the first value: padding, and v1's own shifts
+constexpr int kAtomShift = 2, kBondShift = 3;  // rows before the first value: padding, and v1's own shifts
 
 /// Prefixes and names that differ between the layouts.
 struct Names {
@@ -20,8 +20,14 @@ struct Names {
 Names names_of(const PublishedLayout& layout) {
   if (layout.origin == "graphormer-v1") return {"", "", "layers.", "graph_token.weight", plain_block()};
   const std::string encoder = "encoder.graph_encoder.";
-  PublishedBlock block{"self_attn_layer_norm", "final_layer_norm",   "self_attn.q_proj", "self_attn.k_proj",
-                       "self_attn.v_proj",     "self_attn.out_proj", "fc1",              "fc2"};
+  PublishedBlock block{"self_attn_layer_norm",
+                       "final_layer_norm",
+                       "self_attn.q_proj",
+                       "self_attn.k_proj",
+                       "self_attn.v_proj",
+                       "self_attn.out_proj",
+                       "fc1",
+                       "fc2"};
   if (layout.fused_projection) block.query = block.key = block.value = "self_attn.in_proj";
   return {encoder + "graph_node_feature.", encoder + "graph_attn_bias.", encoder + "layers.",
           encoder + "graph_node_feature.graph_token.weight", block};
@@ -31,12 +37,12 @@ Features features_of(const PublishedLayout& layout, const PublishedImport& impor
   const bool ogb = layout.atoms == kOgbAtoms && layout.bonds == kOgbBonds;
   const bool zinc = layout.atoms == kZincRows && layout.bonds == kZincRows;
   if (!ogb && !zinc)
-    throw FileError(where + ": atom and bond tables of " + std::to_string(layout.atoms) + " and " + std::to_string(layout.bonds) +
-                    " rows; known are 4609 and 1537 (ogb), 64 and 64 (zinc)");
+    throw FileError(where + ": atom and bond tables of " + std::to_string(layout.atoms) + " and " +
+                    std::to_string(layout.bonds) + " rows; known are 4609 and 1537 (ogb), 64 and 64 (zinc)");
   const Features found = ogb ? Features::ogb : Features::zinc;
   if (import.features.value_or(found) != found)
-    throw UsageError("--features " + std::string(to_string(*import.features)) + " contradicts the tables, which are of " +
-                     std::string(to_string(found)));
+    throw UsageError("--features " + std::string(to_string(*import.features)) +
+                     " contradicts the tables, which are of " + std::string(to_string(found)));
   return found;
 }
 
@@ -45,10 +51,14 @@ void link_v2_head(PublishedLinks& links, const ModelOptions& o) {
   const std::string head = o.published.origin == "graphormer-hf" ? "classifier." : "encoder.";
   links.linear("encoder.lm_head_transform_weight", "head.transform", width, width);
   links.linear("encoder.layer_norm", "head.transform_norm", width, 0);
-  links.same(head + (o.published.origin == "graphormer-hf" ? "classifier.weight" : "embed_out.weight"), {o.outputs, width},
-             "head.linear.weight");
+  links.same(head + (o.published.origin == "graphormer-hf" ? "classifier.weight" : "embed_out.weight"),
+             {o.outputs, width}, "head.linear.weight");
   // One learned number for all outputs.
-  links.links_.push_back({head + "lm_output_learned_bias", {1}, 1, "head.linear.bias", 0,
+  links.links_.push_back({head + "lm_output_learned_bias",
+                          {1},
+                          1,
+                          "head.linear.bias",
+                          0,
                           std::vector<std::int64_t>(static_cast<std::size_t>(o.outputs), 0)});
   if (o.published.origin == "graphormer-v2") {
     links.unused("encoder.masked_lm_pooler.weight", {width, width});
@@ -69,7 +79,9 @@ ModelOptions published_options(const StateDict& state, const PublishedImport& im
   Names names = names_of(layout);
   layout.fused_projection = !v1 && state.contains(names.layers + "0.self_attn.in_proj_weight");
   names = names_of(layout);
-  const auto size = [&](const std::string& name, int dim) { return static_cast<int>(published_size(state, name, dim, where)); };
+  const auto size = [&](const std::string& name, int dim) {
+    return static_cast<int>(published_size(state, name, dim, where));
+  };
 
   layout.atoms = size(names.node + "atom_encoder.weight", 0);
   layout.bonds = size(names.bias + "edge_encoder.weight", 0);
@@ -80,7 +92,8 @@ ModelOptions published_options(const StateDict& state, const PublishedImport& im
   e.layers = published_layers(state, names.layers);
   e.ffn = size(names.layers + "0." + names.block.linear1 + ".weight", 0);
   if (import.heads != 0 && import.heads != e.heads)
-    throw UsageError("--heads " + std::to_string(import.heads) + " contradicts the edge table, which has " + std::to_string(e.heads));
+    throw UsageError("--heads " + std::to_string(import.heads) + " contradicts the edge table, which has " +
+                     std::to_string(e.heads));
   if (e.heads < 1 || e.width % e.heads != 0)
     throw FileError(where + ": a width of " + std::to_string(e.width) + " for " + std::to_string(e.heads) + " heads");
   layout.hops = size(names.bias + "edge_dis_encoder.weight", 0) / (e.heads * e.heads);
@@ -109,7 +122,7 @@ ModelOptions published_options(const StateDict& state, const PublishedImport& im
   }
   e.input_norm = state.contains("encoder.graph_encoder.emb_layer_norm.weight");
   e.post_ln = !state.contains("encoder.graph_encoder.final_layer_norm.weight");
-  e.final_norm = false;   // v2 has one in its pre-LN files, but its forward pass does not call it
+  e.final_norm = false;  // v2 has one in its pre-LN files, but its forward pass does not call it
   o.head.transform = true;
   o.outputs = size(import.origin == "graphormer-hf" ? "classifier.classifier.weight" : "encoder.embed_out.weight", 0);
   return o;
@@ -133,15 +146,17 @@ std::vector<PublishedLink> published_links(const ModelOptions& o) {
   const std::int64_t square = static_cast<std::int64_t>(e.heads) * e.heads;
   std::vector<std::int64_t> hops(static_cast<std::size_t>(o.path_hops));
   std::iota(hops.begin(), hops.end(), 0);
-  links.links_.push_back({names.bias + "edge_dis_encoder.weight", {layout.hops * square, 1}, square, "path.hop_weight", 0, hops});
+  links.links_.push_back(
+      {names.bias + "edge_dis_encoder.weight", {layout.hops * square, 1}, square, "path.hop_weight", 0, hops});
 
   const TopologyClasses topology{o.max_distance};
   std::vector<std::int64_t> spatial(static_cast<std::size_t>(o.max_distance) + 1);
   std::iota(spatial.begin(), spatial.end(), 1);
-  spatial.push_back(-1);   // FAR has the row of UNREACHABLE, by the model's class map
+  spatial.push_back(-1);  // FAR has the row of UNREACHABLE, by the model's class map
   spatial.push_back(o.missing.topology.empty() ? layout.distances - 1 : -1);
   links.rows(names.bias + "spatial_pos_encoder.weight", layout.distances, e.heads, "encoder.spatial", spatial);
-  links.rows(names.bias + "graph_token_virtual_distance.weight", 1, e.heads, "encoder.spatial", {0}, topology.atom_to_virtual());
+  links.rows(names.bias + "graph_token_virtual_distance.weight", 1, e.heads, "encoder.spatial", {0},
+             topology.atom_to_virtual());
 
   link_block(links, names.block, names.layers, e);
   if (layout.origin == "graphormer-v1") {

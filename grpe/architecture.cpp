@@ -6,8 +6,8 @@
 namespace molgraph {
 namespace {
 
-constexpr std::array kSizes{ModelSize{"tiny", 4, 64, 64, 8}, ModelSize{"small", 12, 80, 80, 8}, ModelSize{"standard", 12, 768, 768, 32},
-                            ModelSize{"large", 18, 1024, 1024, 32}};
+constexpr std::array kSizes{ModelSize{"tiny", 4, 64, 64, 8}, ModelSize{"small", 12, 80, 80, 8},
+                            ModelSize{"standard", 12, 768, 768, 32}, ModelSize{"large", 18, 1024, 1024, 32}};
 constexpr std::array<std::string_view, 2> kFields{"perturb_noise", "last_mlp"};
 
 ClassMaps published_classes(Features features, int max_distance) {
@@ -38,18 +38,21 @@ std::optional<Initialisation> initial(const ParameterSpec& spec, const EncoderOp
 }  // namespace
 
 const Architecture& grpe_architecture() {
-  static const Architecture architecture{
-      .name = "grpe",
-      .title = "GRPE",
-      .defaults = {.architecture = &architecture,
-                   .encoder = {.terms = {.topology_query = true, .topology_key = true, .topology_value = true,
-                                         .edge_query = true, .edge_key = true, .edge_value = true}},
-                   .max_distance = 5},
-      .sizes = kSizes,
-      .default_size = "small",
-      .fields = kFields,
-      .published_classes = published_classes,
-      .initial = initial};
+  static const Architecture architecture{.name = "grpe",
+                                         .title = "GRPE",
+                                         .defaults = {.architecture = &architecture,
+                                                      .encoder = {.terms = {.topology_query = true,
+                                                                            .topology_key = true,
+                                                                            .topology_value = true,
+                                                                            .edge_query = true,
+                                                                            .edge_key = true,
+                                                                            .edge_value = true}},
+                                                      .max_distance = 5},
+                                         .sizes = kSizes,
+                                         .default_size = "small",
+                                         .fields = kFields,
+                                         .published_classes = published_classes,
+                                         .initial = initial};
   return architecture;
 }
 

@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kOgbAtoms = 512 * 9 + 1;
 constexpr int kAtomShift = 1;
-constexpr int kNamedEdges = 4;   // TASK, SELF, NO_EDGE behind the bond types, and one row more that is never used
+constexpr int kNamedEdges = 4;  // TASK, SELF, NO_EDGE behind the bond types, and one row more that is never used
 
 ModelOptions published_options(const StateDict& state, const PublishedImport& import, const std::string& where) {
   if (import.path_hops != 0 || import.spatial_pos_max != 0)
@@ -18,7 +18,9 @@ ModelOptions published_options(const StateDict& state, const PublishedImport& im
   ModelOptions o = grpe_architecture().defaults;
   PublishedLayout& layout = o.published;
   EncoderOptions& e = o.encoder;
-  const auto size = [&](const std::string& name, int dim) { return static_cast<int>(published_size(state, name, dim, where)); };
+  const auto size = [&](const std::string& name, int dim) {
+    return static_cast<int>(published_size(state, name, dim, where));
+  };
   layout.origin = "grpe";
   layout.atoms = size("node_emb.weight", 0);
   layout.bonds = size("query_edge_emb.weight", 0);
@@ -38,7 +40,8 @@ ModelOptions published_options(const StateDict& state, const PublishedImport& im
   if (o.max_distance < 1) throw FileError(where + ": a hop table of " + std::to_string(layout.distances) + " rows");
   if (import.max_distance != 0 && import.max_distance != o.max_distance)
     throw UsageError("--max-distance contradicts the hop tables, which have " + std::to_string(o.max_distance));
-  if (layout.bonds <= kNamedEdges) throw FileError(where + ": an edge table of " + std::to_string(layout.bonds) + " rows");
+  if (layout.bonds <= kNamedEdges)
+    throw FileError(where + ": an edge table of " + std::to_string(layout.bonds) + " rows");
   e.key_term = KeyTerm::row;
   o.published_classes = true;
   o.head.last_mlp = published_layers(state, "last_mlp.");
@@ -67,10 +70,10 @@ std::vector<PublishedLink> published_links(const ModelOptions& o) {
   const int types = layout.bonds - kNamedEdges, ids = feature_shape(o.features).bond_ids;
   std::vector<std::int64_t> topology(static_cast<std::size_t>(o.max_distance) + 1);
   std::iota(topology.begin(), topology.end(), 0);
-  topology.insert(topology.end(), {-1, o.max_distance + 2, o.max_distance + 1, -1, -1});   // FAR, UNREACHABLE, TASK, ...
+  topology.insert(topology.end(), {-1, o.max_distance + 2, o.max_distance + 1, -1, -1});  // FAR, UNREACHABLE, TASK, ...
   std::vector<std::int64_t> edge;
   for (int id = 0; id < ids; ++id) edge.push_back(id < types ? id : -1);
-  edge.insert(edge.end(), {types + 3, -1, types + 1, -1});   // NO_EDGE, SELF, VIRTUAL = TASK, VIRTUAL_SELF
+  edge.insert(edge.end(), {types + 3, -1, types + 1, -1});  // NO_EDGE, SELF, VIRTUAL = TASK, VIRTUAL_SELF
   for (const char* part : {"query", "key", "value"}) {
     const std::string name = part;
     links.rows(name + "_hop_emb.weight", layout.distances, e.width, "encoder.topology_" + name, topology);

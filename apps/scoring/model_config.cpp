@@ -212,15 +212,13 @@ std::string to_json(const ModelConfig& config) {
   json encoder, specific;
   visit_encoder(config.model.encoder, ObjectWriter{encoder});
   visit_model(config.model, ObjectWriter{specific});
-  const json task = {{"kind", to_string(config.task.kind)},       {"names", config.task.names},
-                     {"units", config.task.units},                {"classes", config.task.classes},
+  const json task = {{"kind", to_string(config.task.kind)},
+                     {"names", config.task.names},
+                     {"units", config.task.units},
+                     {"classes", config.task.classes},
                      {"class_labels", config.task.class_labels}};
-  const json all = {{"version", 1},
-                    {"model", config.model.architecture->name},
-                    {"encoder", encoder},
-                    {"options", specific},
-                    {"featurizer", config.featurizer.canonical_text()},
-                    {"task", task}};
+  const json all = {{"version", 1},        {"model", config.model.architecture->name},         {"encoder", encoder},
+                    {"options", specific}, {"featurizer", config.featurizer.canonical_text()}, {"task", task}};
   return all.dump();
 }
 

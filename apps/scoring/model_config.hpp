@@ -11,7 +11,7 @@ namespace molgraph {
 
 /// Written as JSON into the metadata ("molgraph.config") of model.safetensors.
 struct ModelConfig {
-  ModelOptions model;              ///< its features and outputs are those of featurizer and task, see model_plan()
+  ModelOptions model;  ///< its features and outputs are those of featurizer and task, see model_plan()
   FeaturizerOptions featurizer;
   Task task;
 

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <cstring>
 
+#include "attention/spec/parameters.hpp"
 #include "datasets/system/text.hpp"
 #include "featurize/graph/error.hpp"
-#include "attention/spec/parameters.hpp"
 
 namespace molgraph {
 namespace {
@@ -29,7 +29,8 @@ void check_tensors(const SafetensorsFile& file, std::vector<ParameterSpec> wante
     const auto found = file.tensors.find(spec.name);
     if (found == file.tensors.end()) {
       problems += "\n  missing: " + spec.name + " " + shape_text(spec.shape);
-    } else if (found->second.shape != spec.shape || (found->second.dtype != DType::f32 && !may_be_wide(spec, found->second))) {
+    } else if (found->second.shape != spec.shape ||
+               (found->second.dtype != DType::f32 && !may_be_wide(spec, found->second))) {
       problems += "\n  misshapen: " + spec.name + " is " + shape_text(found->second.shape) + ", should be float32 " +
                   shape_text(spec.shape);
     }
@@ -49,20 +50,23 @@ void check_finite(const std::string& name, const StoredTensor& tensor, const std
   const T* values = reinterpret_cast<const T*>(tensor.bytes.data());
   const auto* bad = std::find_if(values, values + count, [](T value) { return !std::isfinite(value); });
   if (bad == values + count) return;
-  throw FileError(path + ": its weights are not all finite: " + name + " holds " + (std::isnan(*bad) ? "nan" : "inf") + " at place " +
-                  std::to_string(bad - values + 1) + " of " + std::to_string(count));
+  throw FileError(path + ": its weights are not all finite: " + name + " holds " + (std::isnan(*bad) ? "nan" : "inf") +
+                  " at place " + std::to_string(bad - values + 1) + " of " + std::to_string(count));
 }
 
-/// Before a model is made that the file's weights could never fill: its memory would be that of the configuration's sizes.
+/// Before a model is made that the file's weights could never fill: its memory would be that of the configuration's
+/// sizes.
 void check_weights_can_suffice(const SafetensorsFile& file, const ModelConfig& config, const std::string& path) {
-  constexpr double kSlack = 4;   // nearer misses are named tensor by tensor
+  constexpr double kSlack = 4;  // nearer misses are named tensor by tensor
   const EncoderOptions& e = config.encoder();
-  const double width = e.width, least = e.layers * (4 * width * width + 2 * width * e.ffn);   // queries, keys, values, output; FFN
+  const double width = e.width,
+               least = e.layers * (4 * width * width + 2 * width * e.ffn);  // queries, keys, values, output; FFN
   double held = 0;
   for (const auto& [name, tensor] : file.tensors) held += static_cast<double>(tensor.count());
   if (least <= kSlack * held + 1e6) return;
-  throw FileError(path + ": the weights do not fit the model: its " + std::to_string(e.layers) + " layers of width " + std::to_string(e.width) +
-                  " need more than " + number_text(least) + " numbers, the file holds " + number_text(held));
+  throw FileError(path + ": the weights do not fit the model: its " + std::to_string(e.layers) + " layers of width " +
+                  std::to_string(e.width) + " need more than " + number_text(least) + " numbers, the file holds " +
+                  number_text(held));
 }
 
 void softmax(float* values, std::size_t count) {
@@ -89,7 +93,8 @@ ModelConfig read_model_config(const SafetensorsFile& file, const std::string& pa
   ModelConfig config = model_config_from_json(found->second, path);
   const auto hash = file.metadata.find(kFeaturizerKey);
   if (hash == file.metadata.end() || hash->second != config.featurizer.hash()) {
-    throw FileError(path + ": the featuriser's hash does not fit its text \"" + config.featurizer.canonical_text() + "\"");
+    throw FileError(path + ": the featuriser's hash does not fit its text \"" + config.featurizer.canonical_text() +
+                    "\"");
   }
   check_weights_can_suffice(file, config, path);
   return config;
@@ -130,7 +135,8 @@ void ScoringModel::to_predictions(float* scaled, double* values) const {
   if (task.kind == TaskKind::binary)
     for (std::size_t o = 0; o < outputs; ++o) scaled[o] = 1 / (1 + std::exp(-scaled[o]));
   else
-    for (int t = 0; t < task.num_targets(); ++t) softmax(scaled + t * task.classes, static_cast<std::size_t>(task.classes));
+    for (int t = 0; t < task.num_targets(); ++t)
+      softmax(scaled + t * task.classes, static_cast<std::size_t>(task.classes));
   std::copy_n(scaled, outputs, values);
 }
 
@@ -156,7 +162,9 @@ ScoringModel load_scoring_model(const std::string& path, const Device& device, P
   const std::int64_t outputs = model.config.task.num_outputs();
   for (const char* name : {kTargetShift, kTargetScale}) wanted.push_back({.name = name, .shape = {outputs}});
   check_tensors(file, std::move(wanted), path);
-  model.engine->assign([&](const std::string& name) { return reinterpret_cast<const float*>(file.tensors.at(name).bytes.data()); }, false);
+  model.engine->assign(
+      [&](const std::string& name) { return reinterpret_cast<const float*>(file.tensors.at(name).bytes.data()); },
+      false);
   model.target_shift = target_scaling(file, kTargetShift);
   model.target_scale = target_scaling(file, kTargetScale);
   return model;

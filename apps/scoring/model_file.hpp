@@ -7,8 +7,8 @@
 
 #include "apps/scoring/model_config.hpp"
 #include "apps/scoring/predictor.hpp"
-#include "datasets/archives/safetensors.hpp"
 #include "attention/engine.hpp"
+#include "datasets/archives/safetensors.hpp"
 
 namespace molgraph {
 
@@ -18,7 +18,8 @@ inline constexpr const char* kFeaturizerKey = "molgraph.featurizer";
 
 /// The weights and metadata of a model. Throws FileError also where a number is not finite.
 SafetensorsFile read_model_file(const std::string& path);
-/// The targets' mean and deviation, which the model's raw output is scaled by: [outputs] float64, in older files float32.
+/// The targets' mean and deviation, which the model's raw output is scaled by: [outputs] float64, in older files
+/// float32.
 inline constexpr const char* kTargetShift = "target_shift";
 inline constexpr const char* kTargetScale = "target_scale";
 
@@ -47,6 +48,7 @@ struct ScoringModel {
   void to_predictions(float* scaled, double* values) const;
 };
 /// Throws FileError naming every missing, surplus or misshapen tensor.
-ScoringModel load_scoring_model(const std::string& path, const Device& device = {}, Precision precision = Precision::fp32);
+ScoringModel load_scoring_model(const std::string& path, const Device& device = {},
+                                Precision precision = Precision::fp32);
 
 }  // namespace molgraph

@@ -7,9 +7,9 @@ inline constexpr int kMostLayers = 1000;
 inline constexpr int kMostHeads = 4096;
 inline constexpr int kMostWidth = 65536;
 inline constexpr int kMostFfn = 262144;
-inline constexpr int kMostPositions = 1024;       ///< eigenvectors, steps of the random walk
-inline constexpr int kMostDistance = 65000;       ///< of topology classes, degrees and hops
-inline constexpr int kMostForbidden = 65533;      ///< --spatial-pos-max
+inline constexpr int kMostPositions = 1024;   ///< eigenvectors, steps of the random walk
+inline constexpr int kMostDistance = 65000;   ///< of topology classes, degrees and hops
+inline constexpr int kMostForbidden = 65533;  ///< --spatial-pos-max
 inline constexpr double kMostDropout = 0.999;
 inline constexpr double kMostNoise = 1000;
 

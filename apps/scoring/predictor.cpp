@@ -11,9 +11,9 @@
 
 #include "apps/scoring/model_file.hpp"
 #include "apps/scoring/run_record.hpp"
+#include "attention/spec/missing_rows.hpp"
 #include "datasets/system/threads.hpp"
 #include "featurize/graph/error.hpp"
-#include "attention/spec/missing_rows.hpp"
 
 namespace molgraph {
 namespace {
@@ -36,7 +36,8 @@ std::string difference(const ModelConfig& a, const ModelConfig& b) {
   if (a.task.names != b.task.names) return "targets " + listed(b.task.names) + " instead of " + listed(a.task.names);
   if (a.task.units != b.task.units) return "units " + listed(b.task.units) + " instead of " + listed(a.task.units);
   const bool unknown = a.task.kind == TaskKind::binary && (a.task.class_labels.empty() || b.task.class_labels.empty());
-  if (a.task.classes != b.task.classes || (!unknown && a.task.class_labels != b.task.class_labels)) return "other classes";
+  if (a.task.classes != b.task.classes || (!unknown && a.task.class_labels != b.task.class_labels))
+    return "other classes";
   return {};
 }
 
@@ -73,7 +74,7 @@ Batches make_batches(const std::vector<FeaturizeResult>& molecules, std::int64_t
 /// Texts without their repetitions.
 struct DistinctTexts {
   std::vector<std::string> texts;
-  std::vector<std::size_t> place;   ///< of each text given: where it is in `texts`
+  std::vector<std::size_t> place;  ///< of each text given: where it is in `texts`
 
   explicit DistinctTexts(std::span<const std::string> all) {
     std::unordered_map<std::string_view, std::size_t> seen;
@@ -189,14 +190,16 @@ Pooling pooling_from_string(const std::string& text) {
 
 struct Predictor::State {
   State(const PredictorOptions& given, std::vector<ScoringModel> loaded, std::vector<std::string> names)
-      : options(given), runs(std::move(loaded)), files(std::move(names)), featurizer(runs[0].config.featurizer, options.limits), output_scale(runs[0].target_scale) {
+      : options(given), runs(std::move(loaded)), files(std::move(names)),
+        featurizer(runs[0].config.featurizer, options.limits), output_scale(runs[0].target_scale) {
     for (const ScoringModel& run : runs)
-      for (std::size_t o = 0; o < output_scale.size(); ++o) output_scale[o] = std::min(output_scale[o], run.target_scale[o]);
+      for (std::size_t o = 0; o < output_scale.size(); ++o)
+        output_scale[o] = std::min(output_scale[o], run.target_scale[o]);
   }
 
   PredictorOptions options;
   std::vector<ScoringModel> runs;
-  std::vector<std::string> files;   // of `runs`
+  std::vector<std::string> files;  // of `runs`
   Featurizer featurizer;
   std::vector<double> output_scale;
 
@@ -205,7 +208,8 @@ struct Predictor::State {
     for (const ScoringModel& run : runs) {
       const auto* graph = std::get_if<MolecularGraph>(&molecule);
       if (graph == nullptr || run.config.model.missing.empty()) continue;
-      const std::string reason = missing_rows_reason(graph->view(), run.config.model.max_distance, run.config.model.missing);
+      const std::string reason =
+          missing_rows_reason(graph->view(), run.config.model.max_distance, run.config.model.missing);
       if (!reason.empty()) molecule = Rejection{RowStatus::unsupported, reason};
     }
   }
@@ -226,9 +230,9 @@ struct Predictor::State {
 
   /// Calls work(run, window indices of the batch, packed batch) for every batch and run. Each batch is computed by one
   /// thread, so that the numbers do not depend on the number of threads.
-  void for_each_batch(const std::vector<FeaturizeResult>& molecules,
-                      const std::function<void(std::size_t, std::span<const std::size_t>, const GraphBatch&)>& work)
-      const {
+  void for_each_batch(
+      const std::vector<FeaturizeResult>& molecules,
+      const std::function<void(std::size_t, std::span<const std::size_t>, const GraphBatch&)>& work) const {
     const Batches batches = make_batches(molecules, runs[0].engine->pairs_per_call());
     parallel_for(batches.size(), 1, options.threads, [&](std::int64_t begin, std::int64_t) {
       const auto b = static_cast<std::size_t>(begin);
@@ -255,7 +259,8 @@ struct Predictor::State {
     std::vector<Prediction> predictions(texts.size());
     for (std::size_t i = 0; i < texts.size(); ++i) {
       predictions[i].members.assign(runs.size(), std::vector<double>(outputs, kNaN));
-      if (embedding != nullptr) predictions[i].embedding.assign(embedding->layers.size() * channels, std::numeric_limits<float>::quiet_NaN());
+      if (embedding != nullptr)
+        predictions[i].embedding.assign(embedding->layers.size() * channels, std::numeric_limits<float>::quiet_NaN());
       if (const Rejection* rejection = std::get_if<Rejection>(&molecules[i])) {
         predictions[i].status = rejection->status;
         predictions[i].reason = rejection->reason;
@@ -273,16 +278,18 @@ struct Predictor::State {
       for (std::size_t k = 0; k < chosen.size(); ++k) {
         const std::span<float> row(values.data() + k * outputs, outputs);
         Prediction& to = predictions[chosen[k]];
-        std::string bad = not_finite(std::span<const float>(row));   // before a probability hides it
+        std::string bad = not_finite(std::span<const float>(row));  // before a probability hides it
         runs[r].to_predictions(row.data(), to.members[r].data());
         if (bad.empty()) bad = not_finite(std::span<const double>(to.members[r]));
-        if (!bad.empty()) mark_not_finite(to, (runs.size() > 1 ? "model " + std::to_string(r) : "the model") + " gives " + bad);
+        if (!bad.empty())
+          mark_not_finite(to, (runs.size() > 1 ? "model " + std::to_string(r) : "the model") + " gives " + bad);
         const std::int64_t first = batch.token_offset[k], tokens = batch.token_offset[k + 1] - first;
         for (std::size_t l = 0; l < states.size(); ++l) {
           pool(embedding->pooling, states[l].data() + static_cast<std::size_t>(first) * channels, tokens,
                static_cast<std::int64_t>(channels), to.embedding.data() + l * channels);
         }
-        if (const std::string inner = not_finite(std::span<const float>(to.embedding)); !inner.empty() && to.status == RowStatus::ok)
+        if (const std::string inner = not_finite(std::span<const float>(to.embedding));
+            !inner.empty() && to.status == RowStatus::ok)
           mark_not_finite(to, "its embedding holds " + inner);
       }
     });
@@ -346,7 +353,7 @@ std::vector<Prediction> Predictor::predict(std::span<const std::string> smiles) 
 
 std::vector<Prediction> Predictor::predict(std::span<const std::string> smiles,
                                            const EmbeddingOptions& embedding) const {
-  embedding_width(embedding);   // throws where there can be none
+  embedding_width(embedding);  // throws where there can be none
   const DistinctTexts distinct(smiles);
   return distinct.spread(state_->predict(distinct.texts, &Featurizer::smiles, &embedding));
 }

@@ -24,9 +24,10 @@ Precision precision_from_string(const std::string& text);  ///< throws UsageErro
 struct PredictorOptions {
   int threads = 0;  ///< 0 = all cores this process may use
   FeaturizerLimits limits;
-  /// On the CPU bf16 is about 1.4 times as fast, to three digits, and the processor must have AVX512_BF16; tf32 is for GPUs.
+  /// On the CPU bf16 is about 1.4 times as fast, to three digits, and the processor must have AVX512_BF16; tf32 is for
+  /// GPUs.
   Precision precision = Precision::fp32;
-  int gpu = -1;     ///< number of the NVIDIA GPU that computes; -1 = the CPU
+  int gpu = -1;  ///< number of the NVIDIA GPU that computes; -1 = the CPU
 };
 
 struct EmbeddingOptions {
@@ -35,15 +36,15 @@ struct EmbeddingOptions {
   bool l2 = false;              ///< scale each row to length 1
 };
 
-/// One molecule's result. `values` and `members` are NaN where status is not ok. In double, so that a target whose mean is
-/// large beside its spread (an energy of -500,000 +- 0.05) keeps its digits.
+/// One molecule's result. `values` and `members` are NaN where status is not ok. In double, so that a target whose mean
+/// is large beside its spread (an energy of -500,000 +- 0.05) keeps its digits.
 struct Prediction {
   RowStatus status = RowStatus::ok;
-  std::string reason;            ///< empty when ok
-  std::vector<double> values;    ///< [outputs]: target's unit, probability, or class probabilities (target-major)
-  std::vector<double> deviation; ///< [outputs] standard deviation over an ensemble (population), empty for one run
-  std::vector<std::vector<double>> members; ///< [runs][outputs] of an ensemble, empty for one run
-  std::vector<float> embedding;             ///< [layers * C] where asked for
+  std::string reason;             ///< empty when ok
+  std::vector<double> values;     ///< [outputs]: target's unit, probability, or class probabilities (target-major)
+  std::vector<double> deviation;  ///< [outputs] standard deviation over an ensemble (population), empty for one run
+  std::vector<std::vector<double>> members;  ///< [runs][outputs] of an ensemble, empty for one run
+  std::vector<float> embedding;              ///< [layers * C] where asked for
 };
 
 struct Embedding {
@@ -57,8 +58,8 @@ struct Embedding {
 class Predictor {
  public:
   /// `runs`: run directories, folders of runs (model_0, model_1, ...) or model.safetensors files. All must have the
-  /// same task and featuriser. Throws FileError naming what is missing (a model of an ensemble too), damaged or different, UsageError if this
-  /// processor has no bf16, or the GPU cannot be used.
+  /// same task and featuriser. Throws FileError naming what is missing (a model of an ensemble too), damaged or
+  /// different, UsageError if this processor has no bf16, or the GPU cannot be used.
   explicit Predictor(const std::vector<std::string>& runs, const PredictorOptions& options = {});
   ~Predictor();
   Predictor(Predictor&&) noexcept;
@@ -69,8 +70,9 @@ class Predictor {
   std::size_t num_runs() const;
   /// The weight files, in the order of Prediction::members.
   const std::vector<std::string>& files() const;
-  /// [outputs] what one unit of the model's raw output, a float, is in the target's unit (of several runs the smallest): it
-  /// says how many digits of a prediction mean something. 1 where the targets were not scaled, and for classes.
+  /// [outputs] what one unit of the model's raw output, a float, is in the target's unit (of several runs the
+  /// smallest): it says how many digits of a prediction mean something. 1 where the targets were not scaled, and for
+  /// classes.
   const std::vector<double>& output_scale() const;
   /// Numbers per molecule that embed() yields.
   int embedding_width(const EmbeddingOptions& options) const;
@@ -82,7 +84,8 @@ class Predictor {
   std::vector<Embedding> embed(std::span<const std::string> smiles, const EmbeddingOptions& options = {}) const;
   /// The same for SDF records.
   std::vector<Prediction> predict_mol_blocks(std::span<const std::string> blocks) const;
-  std::vector<Prediction> predict_mol_blocks(std::span<const std::string> blocks, const EmbeddingOptions& embedding) const;
+  std::vector<Prediction> predict_mol_blocks(std::span<const std::string> blocks,
+                                             const EmbeddingOptions& embedding) const;
   std::vector<Embedding> embed_mol_blocks(std::span<const std::string> blocks,
                                           const EmbeddingOptions& options = {}) const;
 

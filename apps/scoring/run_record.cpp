@@ -27,7 +27,8 @@ std::int64_t count_members(const fs::path& folder) {
   std::error_code error;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
     const std::string name = entry->path().filename().string();
-    if (is_member(name) && fs::is_directory(entry->path(), error)) count = std::max<std::int64_t>(count, std::stoll(name.substr(6)) + 1);
+    if (is_member(name) && fs::is_directory(entry->path(), error))
+      count = std::max<std::int64_t>(count, std::stoll(name.substr(6)) + 1);
   }
   return std::min(count, kMostMembers);
 }
@@ -45,14 +46,17 @@ void find_weights(const fs::path& path, std::vector<std::string>& files) {
     files.push_back((path / "model.safetensors").string());
     return;
   }
-  if (known == 0 && there == 0) throw FileError(path.string() + ": a folder without model.safetensors and without model_0");
+  if (known == 0 && there == 0)
+    throw FileError(path.string() + ": a folder without model.safetensors and without model_0");
   if (known > 0 && there > known) {
-    throw FileError(member(path, there - 1).string() + ": the run has " + std::to_string(known) + " models by its run.json; this is none of them");
+    throw FileError(member(path, there - 1).string() + ": the run has " + std::to_string(known) +
+                    " models by its run.json; this is none of them");
   }
   for (std::int64_t k = 0; k < std::max(known, there); ++k) {
     if (!fs::is_directory(member(path, k), error)) {
       throw FileError(member(path, k).string() + " is missing: " +
-                      (known > 0 ? "the run has " + std::to_string(known) + " models" : member(path, there - 1).filename().string() + " is there"));
+                      (known > 0 ? "the run has " + std::to_string(known) + " models"
+                                 : member(path, there - 1).filename().string() + " is there"));
     }
     find_weights(member(path, k), files);
   }
@@ -61,7 +65,8 @@ void find_weights(const fs::path& path, std::vector<std::string>& files) {
 }  // namespace
 
 bool is_member(const std::string& name) {
-  return name.starts_with("model_") && name.size() > 6 && name.size() < 16 && name.find_first_not_of("0123456789", 6) == std::string::npos;
+  return name.starts_with("model_") && name.size() > 6 && name.size() < 16 &&
+         name.find_first_not_of("0123456789", 6) == std::string::npos;
 }
 
 void write_run_record(const std::string& folder, const RunRecord& r) {
@@ -69,10 +74,13 @@ void write_run_record(const std::string& folder, const RunRecord& r) {
   if (!r.finished.empty()) {
     all["finished"] = r.finished;
     all["seconds"] = r.seconds;
-    all["data"] = {{"given", r.data}, {"source", r.source}, {"sha256", r.sha256}, {"rdkit", r.rdkit}, {"molecules", r.molecules}, {"rejected", r.rejected}};
+    all["data"] = {{"given", r.data},  {"source", r.source},       {"sha256", r.sha256},
+                   {"rdkit", r.rdkit}, {"molecules", r.molecules}, {"rejected", r.rejected}};
     all["split"] = {{"name", r.split}, {"train", r.parts[0]}, {"valid", r.parts[1]}, {"test", r.parts[2]}};
     all["metric"] = r.metric;
-    all["baseline"] = {{"train", number_or_null(r.baseline[0])}, {"valid", number_or_null(r.baseline[1])}, {"test", number_or_null(r.baseline[2])}};
+    all["baseline"] = {{"train", number_or_null(r.baseline[0])},
+                       {"valid", number_or_null(r.baseline[1])},
+                       {"test", number_or_null(r.baseline[2])}};
   }
   write_file_atomically(folder + "/" + kRunRecord, all.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
@@ -85,7 +93,8 @@ std::optional<RunRecord> read_run_record(const std::string& folder) {
     const Json all = Json::parse(read_file(path));
     RunRecord r;
     const auto version = all.at("version").get<int>();
-    if (version != 1) throw FileError(path + ": has version " + std::to_string(version) + "; this program reads version 1");
+    if (version != 1)
+      throw FileError(path + ": has version " + std::to_string(version) + "; this program reads version 1");
     all.at("members").get_to(r.members);
     if (r.members < 0 || r.members > kMostMembers) throw FileError(path + ": an impossible number of models");
     all.at("program").get_to(r.program);

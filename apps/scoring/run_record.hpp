@@ -13,17 +13,17 @@ inline constexpr const char* kRunRecord = "run.json";
 
 /// Written at the end of training, and with `members` alone at its start. Counts are molecules, but for `rejected`.
 struct RunRecord {
-  std::int64_t members = 0;               ///< model_0 ... of an ensemble or of folds; 0 = the weights lie in the folder itself
-  std::string finished;                   ///< ISO 8601, UTC; "" = training has not ended: what follows is not known yet
-  std::string program;                    ///< "molgraph 0.1.0"
-  double seconds = 0;                     ///< of the call that ended the training
-  std::vector<std::string> data;          ///< as --data-path names them
-  std::string source, sha256, rdkit;      ///< of the table's file or data set
+  std::int64_t members = 0;       ///< model_0 ... of an ensemble or of folds; 0 = the weights lie in the folder itself
+  std::string finished;           ///< ISO 8601, UTC; "" = training has not ended: what follows is not known yet
+  std::string program;            ///< "molgraph 0.1.0"
+  double seconds = 0;             ///< of the call that ended the training
+  std::vector<std::string> data;  ///< as --data-path names them
+  std::string source, sha256, rdkit;  ///< of the table's file or data set
   std::int64_t molecules = 0, rejected = 0;
-  std::string split;                      ///< "random", "published" ...
-  std::array<std::int64_t, 3> parts{};    ///< molecules in train, valid, test
-  std::string metric;                     ///< the one that chose the best epoch
-  std::array<double, 3> baseline{};       ///< the metric of always saying the training part's mean or frequency; NaN = none
+  std::string split;                    ///< "random", "published" ...
+  std::array<std::int64_t, 3> parts{};  ///< molecules in train, valid, test
+  std::string metric;                   ///< the one that chose the best epoch
+  std::array<double, 3> baseline{};  ///< the metric of always saying the training part's mean or frequency; NaN = none
 };
 
 /// Is it the name of an ensemble's or fold's folder: "model_0", with at most nine digits?
@@ -34,8 +34,8 @@ void write_run_record(const std::string& folder, const RunRecord& record);
 /// Nothing if the folder has none, as those of earlier versions. Throws FileError if it is damaged.
 std::optional<RunRecord> read_run_record(const std::string& folder);
 
-/// The weight files of a run directory, of a folder of runs (model_0, model_1, ...) or a model file itself, in order. Throws FileError
-/// naming the one that is missing: by the folder's record, without one where a later model is there.
+/// The weight files of a run directory, of a folder of runs (model_0, model_1, ...) or a model file itself, in order.
+/// Throws FileError naming the one that is missing: by the folder's record, without one where a later model is there.
 std::vector<std::string> weight_files(const std::string& run);
 
 }  // namespace molgraph

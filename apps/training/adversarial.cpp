@@ -4,9 +4,9 @@
 #include <sstream>
 
 #include "apps/scoring/model_limits.hpp"
-#include "featurize/graph/error.hpp"
 #include "attention/reference/dropout.hpp"
 #include "attention/reference/node_input.hpp"
+#include "featurize/graph/error.hpp"
 
 namespace molgraph {
 
@@ -17,21 +17,26 @@ FlagOptions flag_from_string(const std::string& text) {
   char first = 0, second = 0;
   in >> options.ascents >> first >> options.step_size >> second >> options.magnitude;
   const bool read = !in.fail() && (in >> std::ws).eof() && first == ',' && second == ',';
-  if (!read || options.ascents < 1 || options.ascents > 100 || !(options.step_size > 0 && options.step_size <= kMostNoise) ||
+  if (!read || options.ascents < 1 || options.ascents > 100 ||
+      !(options.step_size > 0 && options.step_size <= kMostNoise) ||
       !(options.magnitude >= 0 && options.magnitude <= kMostNoise)) {
-    throw UsageError("--flag " + text + ": give ascents,step,magnitude, such as 2,0.2,0: 1 to 100 ascents, a step above 0, a " +
+    throw UsageError("--flag " + text +
+                     ": give ascents,step,magnitude, such as 2,0.2,0: 1 to 100 ascents, a step above 0, a " +
                      "magnitude of 0 (unbounded) or more, both at most 1000");
   }
   return options;
 }
 
-torch::Tensor first_perturbation(const FlagOptions& options, const GraphBatch& batch, int width, const ForwardMode& mode) {
-  const double bound = options.magnitude > 0 ? options.magnitude / std::sqrt(static_cast<double>(width)) : options.step_size;
+torch::Tensor first_perturbation(const FlagOptions& options, const GraphBatch& batch, int width,
+                                 const ForwardMode& mode) {
+  const double bound =
+      options.magnitude > 0 ? options.magnitude / std::sqrt(static_cast<double>(width)) : options.step_size;
   const torch::Tensor noise = input_noise(batch, width, bound, mode, torch::kFloat32, RandomSite::flag);
   return noise.index_fill(0, virtual_tokens(batch), 0.0).requires_grad_(true);
 }
 
-torch::Tensor next_perturbation(const FlagOptions& options, const GraphBatch& batch, const torch::Tensor& perturbation) {
+torch::Tensor next_perturbation(const FlagOptions& options, const GraphBatch& batch,
+                                const torch::Tensor& perturbation) {
   torch::NoGradGuard no_grad;
   const torch::Tensor ascent = perturbation.grad().sign().index_fill(0, virtual_tokens(batch), 0.0);
   torch::Tensor next = perturbation + options.step_size * ascent;

@@ -35,7 +35,8 @@ std::int64_t count_present(const MoleculeSet& set, std::span<const std::int64_t>
 
 BatchStream::BatchStream(const MoleculeSet& set, std::vector<std::int64_t> indices, std::int64_t batch_size,
                          std::int64_t first, const PackOptions& options, const Processes& processes)
-    : set_(set), processes_(processes), indices_(std::move(indices)), thread_([=, this] { produce(batch_size, first, options); }) {}
+    : set_(set), processes_(processes), indices_(std::move(indices)),
+      thread_([=, this] { produce(batch_size, first, options); }) {}
 
 BatchStream::~BatchStream() {
   {

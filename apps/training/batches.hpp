@@ -18,9 +18,9 @@
 namespace molgraph {
 
 struct TrainBatch {
-  GraphBatch graph;        ///< GraphBatch::row = index in the set, the key of the molecule's random numbers
-  torch::Tensor targets;   ///< [B, T] float64, missing = NaN
-  std::int64_t present = 0;   ///< targets that are not missing, in the parts of all processes together
+  GraphBatch graph;          ///< GraphBatch::row = index in the set, the key of the molecule's random numbers
+  torch::Tensor targets;     ///< [B, T] float64, missing = NaN
+  std::int64_t present = 0;  ///< targets that are not missing, in the parts of all processes together
 };
 
 /// Packs the molecules `indices` of `set`.
@@ -29,8 +29,8 @@ TrainBatch make_batch(const MoleculeSet& set, std::span<const std::int64_t> indi
 /// Targets of these molecules that are not missing.
 std::int64_t count_present(const MoleculeSet& set, std::span<const std::int64_t> indices);
 
-/// Packs `indices` in chunks of `batch_size`, starting with batch number `first`, two batches ahead of the consumer; of every
-/// chunk, this process's part.
+/// Packs `indices` in chunks of `batch_size`, starting with batch number `first`, two batches ahead of the consumer; of
+/// every chunk, this process's part.
 class BatchStream {
  public:
   BatchStream(const MoleculeSet& set, std::vector<std::int64_t> indices, std::int64_t batch_size, std::int64_t first,

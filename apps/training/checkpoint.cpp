@@ -67,7 +67,8 @@ TrainerState read_checkpoint(const std::string& path, const std::string& identit
     throw FileError(path + ": not a checkpoint of molgraph-train");
   }
   if (stored_identity->second != identity) {
-    throw FileError(path + ": belongs to a run with other options or other data; --resume needs those it was started with");
+    throw FileError(path +
+                    ": belongs to a run with other options or other data; --resume needs those it was started with");
   }
   TrainerState state;
   try {
@@ -79,7 +80,8 @@ TrainerState read_checkpoint(const std::string& path, const std::string& identit
   for (const auto& [name, tensor] : tensors) {
     const auto found = file.tensors.find(name);
     // Before they were kept in double, the targets' mean and deviation were float32.
-    const bool narrow = dtype_of(tensor) == DType::f64 && found != file.tensors.end() && found->second.dtype == DType::f32;
+    const bool narrow =
+        dtype_of(tensor) == DType::f64 && found != file.tensors.end() && found->second.dtype == DType::f32;
     if (found == file.tensors.end() || (found->second.dtype != dtype_of(tensor) && !narrow) ||
         c10::IntArrayRef(found->second.shape) != tensor.sizes()) {
       throw FileError(path + ": damaged checkpoint: " + name + " is missing or misshapen");

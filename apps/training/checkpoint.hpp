@@ -12,16 +12,16 @@ namespace molgraph {
 
 /// Counters of the loop; written with all digits.
 struct TrainerState {
-  std::int64_t step = 0;             ///< updates done
-  std::int64_t epoch = 0;            ///< epochs finished
-  std::int64_t batch = 0;            ///< batches done inside the current epoch
-  double loss_sum = 0;               ///< of the current epoch
+  std::int64_t step = 0;   ///< updates done
+  std::int64_t epoch = 0;  ///< epochs finished
+  std::int64_t batch = 0;  ///< batches done inside the current epoch
+  double loss_sum = 0;     ///< of the current epoch
   std::int64_t loss_count = 0;
   double best_value = 0;
-  std::int64_t best_epoch = 0;       ///< 0 = none yet
+  std::int64_t best_epoch = 0;  ///< 0 = none yet
   bool finished = false;
   bool stopped_early = false;
-  std::string metrics_csv;           ///< the whole of metrics.csv so far
+  std::string metrics_csv;  ///< the whole of metrics.csv so far
 };
 
 using NamedTensors = std::vector<std::pair<std::string, torch::Tensor>>;
@@ -34,7 +34,8 @@ TrainerState state_from_text(const std::string& text);
 void write_checkpoint(const std::string& path, const std::string& identity, const TrainerState& state,
                       const NamedTensors& tensors);
 
-/// Copies into `tensors`, which must have the names and shapes of the file. Throws FileError: damaged, another identity.
+/// Copies into `tensors`, which must have the names and shapes of the file. Throws FileError: damaged, another
+/// identity.
 TrainerState read_checkpoint(const std::string& path, const std::string& identity, const NamedTensors& tensors);
 
 }  // namespace molgraph

@@ -1,7 +1,7 @@
 #include "apps/training/compute.hpp"
 
-#include "apps/training/model_factory.hpp"
 #include "apps/scoring/model_file.hpp"
+#include "apps/training/model_factory.hpp"
 #include "datasets/system/threads.hpp"
 #include "featurize/graph/error.hpp"
 
@@ -10,10 +10,14 @@ namespace molgraph {
 void check_compute(const TrainRun& run) {
   const ModelSettings& m = run.options.model;
   const TrainingSettings& t = run.options.training;
-  if (m.frozen != Frozen::nothing && m.from.empty()) throw UsageError("--freeze keeps what --from RUN brings along: give both");
+  if (m.frozen != Frozen::nothing && m.from.empty())
+    throw UsageError("--freeze keeps what --from RUN brings along: give both");
   if (t.backend == TrainingBackend::reference) {
-    if (run.gpu) throw UsageError("--backend reference computes on the CPU; without it, --device cuda computes on the GPU");
-    if (t.precision != Precision::fp32) throw UsageError(std::string("--precision ") + to_string(t.precision) + " is the engines'; --backend reference has fp32 only");
+    if (run.gpu)
+      throw UsageError("--backend reference computes on the CPU; without it, --device cuda computes on the GPU");
+    if (t.precision != Precision::fp32)
+      throw UsageError(std::string("--precision ") + to_string(t.precision) +
+                       " is the engines'; --backend reference has fp32 only");
   }
   check_device(device_of(run.gpu.value_or(-1)), t.precision);
 }
@@ -36,7 +40,8 @@ RunFunction run_function(const std::shared_ptr<GraphModel>& model, const Compute
   return [model](const GraphBatch& batch, const ForwardMode& mode) { return model->run(batch, mode); };
 }
 
-Trainable make_trainable(const std::shared_ptr<GraphModel>& model, const Compute& compute, const ModelConfig& config, bool decay_all) {
+Trainable make_trainable(const std::shared_ptr<GraphModel>& model, const Compute& compute, const ModelConfig& config,
+                         bool decay_all) {
   Trainable trainable;
   trainable.module = model;
   trainable.run = run_function(model, compute);
@@ -53,7 +58,9 @@ Trainable make_trainable(const std::shared_ptr<GraphModel>& model, const Compute
   trainable.width = config.model.encoder.width;
   trainable.target_shift = model->named_buffers()["target_shift"];
   trainable.target_scale = model->named_buffers()["target_scale"];
-  trainable.decay_exempt = [model, decay_all](const std::string& name) { return !decay_all && !model->specs().at(name).decays(); };
+  trainable.decay_exempt = [model, decay_all](const std::string& name) {
+    return !decay_all && !model->specs().at(name).decays();
+  };
   trainable.save = [model, config](const std::string& path) { save_model(path, *model, config); };
   return trainable;
 }

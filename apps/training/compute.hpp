@@ -23,6 +23,7 @@ PackOptions pack_options(const GraphModel& model, const Compute& compute);
 /// Predictions of the model as it is now.
 RunFunction run_function(const std::shared_ptr<GraphModel>& model, const Compute& compute);
 /// The model as the trainer sees it; `decay_all`: no parameter is exempt from weight decay.
-Trainable make_trainable(const std::shared_ptr<GraphModel>& model, const Compute& compute, const ModelConfig& config, bool decay_all);
+Trainable make_trainable(const std::shared_ptr<GraphModel>& model, const Compute& compute, const ModelConfig& config,
+                         bool decay_all);
 
 }  // namespace molgraph

@@ -82,13 +82,16 @@ TrainOptions train_options_from_text(const std::string& text, const std::string&
   TrainOptions options;
   for (const auto& option : list_options(options)) {
     const toml::node* node = table.get(option.key());
-    if (!node && option.key() == "header") continue;   // runs of the first version lack it
-    if (!node) throw FileError(name + ": '" + option.key() + "' is missing: written by another version of molgraph, whose runs cannot be gone on with");
-    OptionValue value = option.field.get();   // of the kind that is wanted
+    if (!node && option.key() == "header") continue;  // runs of the first version lack it
+    if (!node)
+      throw FileError(name + ": '" + option.key() +
+                      "' is missing: written by another version of molgraph, whose runs cannot be gone on with");
+    OptionValue value = option.field.get();  // of the kind that is wanted
     if (!std::visit([&](auto& out) { return extract(*node, out); }, value)) {
       throw FileError(name + ": '" + option.key() + "' has a value of the wrong kind");
     }
-    if (const std::string problem = option.problem(value); !problem.empty()) throw FileError(name + ": " + option.key() + ": " + problem);
+    if (const std::string problem = option.problem(value); !problem.empty())
+      throw FileError(name + ": " + option.key() + ": " + problem);
     option.field.set(value);
   }
   return options;

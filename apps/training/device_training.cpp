@@ -38,10 +38,11 @@ class StateParts {
 
 }  // namespace
 
-DeviceTraining::DeviceTraining(std::shared_ptr<EngineBoundary> boundary, const GraphModel& model, const MoleculeSet& set,
-                               std::function<bool(const std::string&)> decay_exempt, DeviceSum sum, RunControl control)
-    : boundary_(std::move(boundary)), model_(model), set_(set), decay_exempt_(std::move(decay_exempt)), sum_(std::move(sum)),
-      control_(std::move(control)) {
+DeviceTraining::DeviceTraining(std::shared_ptr<EngineBoundary> boundary, const GraphModel& model,
+                               const MoleculeSet& set, std::function<bool(const std::string&)> decay_exempt,
+                               DeviceSum sum, RunControl control)
+    : boundary_(std::move(boundary)), model_(model), set_(set), decay_exempt_(std::move(decay_exempt)),
+      sum_(std::move(sum)), control_(std::move(control)) {
   std::vector<std::int64_t> all(static_cast<std::size_t>(set.size()));
   std::iota(all.begin(), all.end(), std::int64_t{0});
   for (std::size_t first = 0; first < all.size(); first += kLoadedAtOnce) {
@@ -49,7 +50,9 @@ DeviceTraining::DeviceTraining(std::shared_ptr<EngineBoundary> boundary, const G
     resident().add_molecules(make_batch(set, some, boundary_->pack_options()).graph);
   }
   if (!resident().upload_molecules())
-    control_.note("The data set takes more than half of the GPU's free memory: it stays in main memory and is sent batch by batch");
+    control_.note(
+        "The data set takes more than half of the GPU's free memory: it stays in main memory and is sent batch by "
+        "batch");
 }
 
 void DeviceTraining::begin(const TrainerOptions& options, const NamedTensors& state, std::int64_t updates) {
@@ -78,7 +81,8 @@ void DeviceTraining::fetch(const NamedTensors& state) {
   resident().read_state({parts.to("adam.m."), parts.to("adam.v."), parts.to("ema.")});
 }
 
-void DeviceTraining::step(std::span<const std::int64_t> molecules, std::int64_t present, std::uint32_t update, double learning_rate) {
+void DeviceTraining::step(std::span<const std::int64_t> molecules, std::int64_t present, std::uint32_t update,
+                          double learning_rate) {
   resident().step(molecules, update, learning_rate, present);
 }
 
@@ -96,17 +100,21 @@ std::vector<double> DeviceTraining::predict(const std::vector<std::int64_t>& mol
     const auto some = std::span(molecules).subspan(first, std::min(kPredictedAtOnce, molecules.size() - first));
     const torch::Tensor scaled = torch::empty({static_cast<std::int64_t>(some.size()), outputs});
     resident().predict_resident(some, scaled.data_ptr<float>());
-    const torch::Tensor values = to_predictions(set_.task, model_.to_target_unit(scaled)).to(torch::kFloat64).contiguous();
-    std::copy_n(values.const_data_ptr<double>(), values.numel(), all.begin() + static_cast<std::ptrdiff_t>(first) * outputs);
+    const torch::Tensor values =
+        to_predictions(set_.task, model_.to_target_unit(scaled)).to(torch::kFloat64).contiguous();
+    std::copy_n(values.const_data_ptr<double>(), values.numel(),
+                all.begin() + static_cast<std::ptrdiff_t>(first) * outputs);
   }
   return all;
 }
 
 void DeviceTraining::swap_average() { resident().swap_average(); }
 
-/// [molecules, T] in the model's unit; labels as they are. In double: beside a large mean a float32 would hold no more of them.
+/// [molecules, T] in the model's unit; labels as they are. In double: beside a large mean a float32 would hold no more
+/// of them.
 std::vector<float> DeviceTraining::scaled_targets() const {
-  const auto shift = values_of(model_.named_buffers()["target_shift"]), scale = values_of(model_.named_buffers()["target_scale"]);
+  const auto shift = values_of(model_.named_buffers()["target_shift"]),
+             scale = values_of(model_.named_buffers()["target_scale"]);
   const auto targets = static_cast<std::size_t>(set_.task.num_targets());
   const bool regression = set_.task.kind == TaskKind::regression;
   std::vector<float> scaled(set_.targets.size());

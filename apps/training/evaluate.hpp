@@ -6,15 +6,16 @@
 #include <vector>
 
 #include "apps/training/run_control.hpp"
-#include "datasets/store/molecule_set.hpp"
 #include "attention/reference/graph_model.hpp"
+#include "datasets/store/molecule_set.hpp"
 
 namespace molgraph {
 
 using RunFunction = std::function<ModelOutput(const GraphBatch&, const ForwardMode&)>;
 
 /// Predictions [n, outputs] as users see them (target's unit, probabilities), in the order of `indices`.
-/// Molecules are taken by size, in batches of about `kTokensPerBatch` tokens. Throws Stopped if the run control asks to stop.
+/// Molecules are taken by size, in batches of about `kTokensPerBatch` tokens. Throws Stopped if the run control asks to
+/// stop.
 std::vector<double> predict_molecules(const RunFunction& run, const PackOptions& pack, const MoleculeSet& set,
                                       const std::vector<std::int64_t>& indices, const RunControl& control = {});
 

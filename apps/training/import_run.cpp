@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <set>
 
-#include "apps/training/model_factory.hpp"
 #include "apps/scoring/model_file.hpp"
+#include "apps/training/model_factory.hpp"
 #include "apps/training/run_claim.hpp"
 #include "apps/training/run_directory.hpp"
 #include "apps/training/warm_start.hpp"
@@ -57,8 +57,8 @@ Task task_of(const ImportOptions& options, int outputs) {
     for (int t = 1; t <= outputs; ++t) task.names.push_back(outputs == 1 ? "target" : "target_" + std::to_string(t));
   }
   if (static_cast<int>(task.names.size()) != outputs)
-    throw UsageError("--target-names gives " + std::to_string(task.names.size()) + " names; the model has " + std::to_string(outputs) +
-                     (outputs == 1 ? " output" : " outputs"));
+    throw UsageError("--target-names gives " + std::to_string(task.names.size()) + " names; the model has " +
+                     std::to_string(outputs) + (outputs == 1 ? " output" : " outputs"));
   if (std::set<std::string>(task.names.begin(), task.names.end()).size() != task.names.size())
     throw UsageError("--target-names names a target twice");
   task.units.assign(task.names.size(), "");
@@ -79,7 +79,8 @@ PublishedCode published_code(const std::string& origin) {
 }
 
 ModelConfig config_of(const StateDict& state, const ImportOptions& options) {
-  PublishedImport import{options.origin, {}, options.heads, options.path_hops, options.max_distance, options.spatial_pos_max};
+  PublishedImport import{options.origin,         {}, options.heads, options.path_hops, options.max_distance,
+                         options.spatial_pos_max};
   if (!options.features.empty()) import.features = features_from_string(options.features);
   ModelConfig config;
   config.model = published_code(options.origin).options(state, import, options.weights);
@@ -88,7 +89,9 @@ ModelConfig config_of(const StateDict& state, const ImportOptions& options) {
   return config;
 }
 
-std::vector<PublishedLink> links_of(const ModelOptions& model) { return published_code(model.published.origin).links(model); }
+std::vector<PublishedLink> links_of(const ModelOptions& model) {
+  return published_code(model.published.origin).links(model);
+}
 
 }  // namespace
 
@@ -111,16 +114,18 @@ ModelConfig import_run(const ImportOptions& options, const std::string& run, con
   torch::NoGradGuard no_grad;
   for (auto& item : model->named_parameters()) {
     const torch::Tensor& tensor = ours.at(item.key());
-    if (!torch::isfinite(tensor).all().item<bool>()) throw FileError(options.weights + ": its weights are not all finite: those of " + item.key());
+    if (!torch::isfinite(tensor).all().item<bool>())
+      throw FileError(options.weights + ": its weights are not all finite: those of " + item.key());
     item.value().copy_(tensor);
   }
   save_model(directory.model(), *model, config);
   std::int64_t published = 0;
   for (const auto& [name, tensor] : state) published += tensor.numel();
   const EncoderOptions& e = config.encoder();
-  control.note(options.origin + ": " + std::to_string(e.layers) + " layers x " + std::to_string(e.width) + " (FFN " + std::to_string(e.ffn) +
-           ", " + std::to_string(e.heads) + " heads), features " + std::string(to_string(config.featurizer.features)) + "; " +
-           with_thousands(model->specs().numbers()) + " of its " + with_thousands(published) + " parameters can be asked for; in " + run);
+  control.note(options.origin + ": " + std::to_string(e.layers) + " layers x " + std::to_string(e.width) + " (FFN " +
+               std::to_string(e.ffn) + ", " + std::to_string(e.heads) + " heads), features " +
+               std::string(to_string(config.featurizer.features)) + "; " + with_thousands(model->specs().numbers()) +
+               " of its " + with_thousands(published) + " parameters can be asked for; in " + run);
   return config;
 }
 
@@ -133,7 +138,8 @@ void export_run(const std::string& run, const std::string& out) {
   StateDict ours;
   for (const auto& item : loaded.model->named_parameters()) ours.emplace(item.key(), item.value());
   // The published heads know no scaling of the targets.
-  const torch::Tensor shift = loaded.model->named_buffers()["target_shift"], scale = loaded.model->named_buffers()["target_scale"];
+  const torch::Tensor shift = loaded.model->named_buffers()["target_shift"],
+                      scale = loaded.model->named_buffers()["target_scale"];
   ours["head.linear.weight"] = (ours.at("head.linear.weight") * scale.unsqueeze(1)).to(torch::kFloat32);
   ours["head.linear.bias"] = (ours.at("head.linear.bias") * scale + shift).to(torch::kFloat32);
 

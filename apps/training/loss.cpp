@@ -20,14 +20,18 @@ Loss default_loss(TaskKind kind) {
 }
 
 void check_loss(Loss loss, TaskKind kind) {
-  const TaskKind fits = loss == Loss::bce ? TaskKind::binary : loss == Loss::ce ? TaskKind::multiclass : TaskKind::regression;
+  const TaskKind fits = loss == Loss::bce  ? TaskKind::binary
+                        : loss == Loss::ce ? TaskKind::multiclass
+                                           : TaskKind::regression;
   if (fits != kind) {
     throw UsageError("this loss is for a " + std::string(to_string(fits)) + " task, the targets are " +
                      std::string(to_string(kind)));
   }
 }
 
-std::int64_t count_present(const torch::Tensor& targets) { return targets.isnan().logical_not().sum().item<std::int64_t>(); }
+std::int64_t count_present(const torch::Tensor& targets) {
+  return targets.isnan().logical_not().sum().item<std::int64_t>();
+}
 
 LossSum masked_loss(Loss loss, const torch::Tensor& scaled, const torch::Tensor& targets, const torch::Tensor& shift,
                     const torch::Tensor& scale) {
@@ -43,7 +47,8 @@ LossSum masked_loss(Loss loss, const torch::Tensor& scaled, const torch::Tensor&
     result.sum = (each * present.reshape({-1})).sum();
     return result;
   }
-  const torch::Tensor wanted = torch::where(present, ((targets - shift) / scale).to(scaled.scalar_type()), scaled.detach());
+  const torch::Tensor wanted =
+      torch::where(present, ((targets - shift) / scale).to(scaled.scalar_type()), scaled.detach());
   torch::Tensor each;
   if (loss == Loss::bce) {
     // Present targets are 0 or 1; a missing one gets the weight 0 below.
@@ -88,23 +93,26 @@ double loss_of_predictions(Loss loss, const Task& task, const std::vector<double
 
 LossSlope loss_slope(Loss loss, const torch::Tensor& targets, const torch::Tensor& shift, const torch::Tensor& scale,
                      double factor) {
-  return [loss, targets = values_of(targets), count = targets.size(1), shift = values_of(shift), scale = values_of(scale),
-          factor = static_cast<float>(factor)](std::size_t molecule, const float* scaled, float* slope) {
-    const double* target = targets.data() + static_cast<std::int64_t>(molecule) * count;
-    const auto classes = static_cast<std::int64_t>(shift.size()) / count;   // of a multiclass target
-    for (std::int64_t t = 0; t < count; ++t) {
-      if (loss == Loss::ce) {
-        if (std::isnan(target[t])) std::fill_n(slope + t * classes, classes, 0.0f);
-        else (void)cross_entropy(scaled + t * classes, static_cast<int>(classes), static_cast<int>(target[t]), factor, slope + t * classes);
-      } else if (std::isnan(target[t])) {
-        slope[t] = 0;
-      } else {
-        const auto k = static_cast<std::size_t>(t);
-        const auto wanted = static_cast<float>(loss == Loss::bce ? target[t] : (target[t] - shift[k]) / scale[k]);
-        slope[t] = factor * target_slope(loss, scaled[t], wanted);
-      }
-    }
-  };
+  return
+      [loss, targets = values_of(targets), count = targets.size(1), shift = values_of(shift), scale = values_of(scale),
+       factor = static_cast<float>(factor)](std::size_t molecule, const float* scaled, float* slope) {
+        const double* target = targets.data() + static_cast<std::int64_t>(molecule) * count;
+        const auto classes = static_cast<std::int64_t>(shift.size()) / count;  // of a multiclass target
+        for (std::int64_t t = 0; t < count; ++t) {
+          if (loss == Loss::ce) {
+            if (std::isnan(target[t])) std::fill_n(slope + t * classes, classes, 0.0f);
+            else
+              (void)cross_entropy(scaled + t * classes, static_cast<int>(classes), static_cast<int>(target[t]), factor,
+                                  slope + t * classes);
+          } else if (std::isnan(target[t])) {
+            slope[t] = 0;
+          } else {
+            const auto k = static_cast<std::size_t>(t);
+            const auto wanted = static_cast<float>(loss == Loss::bce ? target[t] : (target[t] - shift[k]) / scale[k]);
+            slope[t] = factor * target_slope(loss, scaled[t], wanted);
+          }
+        }
+      };
 }
 
 }  // namespace molgraph

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "attention/engine.hpp"
 #include "attention/spec/scalar.hpp"
 #include "datasets/tables/task.hpp"
-#include "attention/engine.hpp"
 
 namespace molgraph {
 
@@ -18,10 +18,11 @@ Loss default_loss(TaskKind kind);
 /// Throws UsageError if the loss means nothing for the task.
 void check_loss(Loss loss, TaskKind kind);
 
-/// Sum of the losses over the targets that are present, and their number. `scaled` [B, outputs] is the model's raw output;
-/// `targets` [B, T] (NaN = missing) are in the user's unit and scaled by shift and scale first, in double where they are.
+/// Sum of the losses over the targets that are present, and their number. `scaled` [B, outputs] is the model's raw
+/// output; `targets` [B, T] (NaN = missing) are in the user's unit and scaled by shift and scale first, in double where
+/// they are.
 struct LossSum {
-  torch::Tensor sum;      ///< scalar, differentiable
+  torch::Tensor sum;  ///< scalar, differentiable
   std::int64_t count = 0;
 };
 LossSum masked_loss(Loss loss, const torch::Tensor& scaled, const torch::Tensor& targets, const torch::Tensor& shift,

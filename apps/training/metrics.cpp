@@ -46,7 +46,7 @@ Outcome regression_metric(Metric metric, const Column& c) {
   if (metric == Metric::rmse) return {std::sqrt(squared / n)};
   const auto [lowest, highest] = std::ranges::minmax(c.target);
   for (double t : c.target) spread += (t - sum / n) * (t - sum / n);
-  if (lowest == highest || spread == 0) return {kNaN, "constant target"};   // its spread would be rounding noise
+  if (lowest == highest || spread == 0) return {kNaN, "constant target"};  // its spread would be rounding noise
   return {1.0 - squared / spread};
 }
 
@@ -116,8 +116,8 @@ void check_metric(Metric metric, TaskKind kind) {
                     : kind == TaskKind::binary   ? !regression
                                                  : metric == Metric::accuracy;
   if (!fits) {
-    throw UsageError("the metric " + std::string(to_string(metric)) + " does not fit a " + std::string(to_string(kind)) +
-                     " task");
+    throw UsageError("the metric " + std::string(to_string(metric)) + " does not fit a " +
+                     std::string(to_string(kind)) + " task");
   }
 }
 

@@ -10,8 +10,8 @@
 namespace molgraph {
 
 enum class Metric : std::uint8_t { mae, rmse, r2, roc_auc, ap, accuracy };
-std::string_view to_string(Metric metric);            ///< "mae", "rmse", "r2", "roc-auc", "ap", "accuracy"
-Metric metric_from_string(const std::string& text);   ///< throws UsageError with the list
+std::string_view to_string(Metric metric);           ///< "mae", "rmse", "r2", "roc-auc", "ap", "accuracy"
+Metric metric_from_string(const std::string& text);  ///< throws UsageError with the list
 bool larger_is_better(Metric metric);
 /// The metric of a task where nobody names one: mae, roc-auc, accuracy.
 Metric default_metric(TaskKind kind);
@@ -20,11 +20,11 @@ void check_metric(Metric metric, TaskKind kind);
 
 /// Result over T targets: the mean over those that could be computed.
 struct MetricResult {
-  double value = 0;                     ///< NaN if no target could be computed
-  std::int64_t count = 0;               ///< targets present (cells, not molecules)
-  std::vector<double> per_target;       ///< [T], NaN where skipped
-  std::vector<std::string> skipped;     ///< names of targets for which it means nothing
-  std::vector<std::string> reasons;     ///< [skipped] "no value", "one class only", "constant target" ...; no commas
+  double value = 0;                  ///< NaN if no target could be computed
+  std::int64_t count = 0;            ///< targets present (cells, not molecules)
+  std::vector<double> per_target;    ///< [T], NaN where skipped
+  std::vector<std::string> skipped;  ///< names of targets for which it means nothing
+  std::vector<std::string> reasons;  ///< [skipped] "no value", "one class only", "constant target" ...; no commas
 };
 
 /// `predictions` [n, outputs] in the target's unit, probabilities, or class probabilities; `targets` [n, T].
@@ -39,7 +39,8 @@ std::string why_no_metric(Metric metric, const Task& task, const std::vector<dou
 /// Area under the ROC curve by ranks, ties count half. NaN without both classes. Scores must be finite,
 /// as for the next.
 double roc_auc(const std::vector<double>& scores, const std::vector<int>& labels);
-/// Average precision: sum over thresholds of (R_k - R_(k-1)) P_k, tied scores form one threshold. NaN without positives.
+/// Average precision: sum over thresholds of (R_k - R_(k-1)) P_k, tied scores form one threshold. NaN without
+/// positives.
 double average_precision(const std::vector<double>& scores, const std::vector<int>& labels);
 
 }  // namespace molgraph

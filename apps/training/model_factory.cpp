@@ -36,7 +36,7 @@ void save_model(const std::string& path, const GraphModel& model, const ModelCon
   std::vector<torch::Tensor> keep;
   std::vector<TensorView> views;
   for (const auto& [name, tensor] : named_tensors(model)) {
-    const bool wide = tensor.scalar_type() == torch::kFloat64;   // the scaling of the targets
+    const bool wide = tensor.scalar_type() == torch::kFloat64;  // the scaling of the targets
     keep.push_back(tensor.detach().to(torch::kCPU).contiguous());
     views.push_back({name, wide ? DType::f64 : DType::f32, keep.back().sizes().vec(), keep.back().data_ptr()});
   }
@@ -58,10 +58,12 @@ std::vector<TensorProblem> copy_tensors(const std::map<std::string, StoredTensor
     const bool wide = source.dtype == DType::f64 && tensor.scalar_type() == torch::kFloat64;
     if (tensor.sizes() != c10::IntArrayRef(source.shape) || (source.dtype != DType::f32 && !wide)) {
       problems.push_back({Kind::misshapen, name,
-                          "misshapen: " + name + " is " + shape_text(source.shape) + ", should be float32 " + shape_text(tensor.sizes())});
+                          "misshapen: " + name + " is " + shape_text(source.shape) + ", should be float32 " +
+                              shape_text(tensor.sizes())});
       continue;
     }
-    tensor.copy_(torch::from_blob(const_cast<std::byte*>(source.bytes.data()), source.shape, wide ? torch::kFloat64 : torch::kFloat32));
+    tensor.copy_(torch::from_blob(const_cast<std::byte*>(source.bytes.data()), source.shape,
+                                  wide ? torch::kFloat64 : torch::kFloat32));
   }
   for (const auto& [name, tensor] : stored) {
     const bool known = std::any_of(targets.begin(), targets.end(), [&](const auto& t) { return t.name == name; });

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "apps/scoring/model_config.hpp"
-#include "datasets/archives/safetensors.hpp"
 #include "attention/reference/graph_model.hpp"
+#include "datasets/archives/safetensors.hpp"
 
 namespace molgraph {
 
@@ -27,12 +27,13 @@ std::vector<NamedTensor> named_tensors(const GraphModel& model);
 struct TensorProblem {
   enum class Kind : std::uint8_t { missing, surplus, misshapen } kind = Kind::missing;
   std::string name;
-  std::string text;   ///< for people: "missing: NAME [shape]"
+  std::string text;  ///< for people: "missing: NAME [shape]"
 };
 /// Copies every stored tensor of the same name and shape into the model and returns those that do not fit.
 std::vector<TensorProblem> copy_tensors(const std::map<std::string, StoredTensor>& stored, GraphModel& model);
 
-/// Parameters and buffers by name, with "molgraph.config" and "molgraph.featurizer" as metadata. Atomic, deterministic bytes.
+/// Parameters and buffers by name, with "molgraph.config" and "molgraph.featurizer" as metadata. Atomic, deterministic
+/// bytes.
 void save_model(const std::string& path, const GraphModel& model, const ModelConfig& config);
 
 /// Model output [B, outputs] -> what users see: target's unit, probabilities, or class probabilities per target.

@@ -19,13 +19,14 @@ constexpr int kSuccess = 0, kFloat32 = 7, kSum = 0;
 struct Nccl::State {
   int (*get_unique_id)(UniqueId*) = nullptr;
   int (*init_rank)(Communicator*, int count, UniqueId, int rank) = nullptr;
-  int (*all_reduce)(const void* from, void* to, std::size_t count, int type, int operation, Communicator, DeviceStream) = nullptr;
+  int (*all_reduce)(const void* from, void* to, std::size_t count, int type, int operation, Communicator,
+                    DeviceStream) = nullptr;
   int (*destroy)(Communicator) = nullptr;
   const char* (*error_text)(int) = nullptr;
   Communicator communicator = nullptr;
 
   State() {
-    void* library = ::dlopen("libnccl.so.2", RTLD_NOW | RTLD_LOCAL);   // stays: its threads outlive a communicator
+    void* library = ::dlopen("libnccl.so.2", RTLD_NOW | RTLD_LOCAL);  // stays: its threads outlive a communicator
     if (library == nullptr) throw DeviceError("training on several GPUs needs NCCL: " + std::string(::dlerror()));
     const auto find = [library](const char* name, auto& function) {
       function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(::dlsym(library, name));

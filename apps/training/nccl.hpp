@@ -1,5 +1,5 @@
-// Adds numbers up over the GPUs of several processes with NVIDIA's NCCL. The library is loaded when the first object is made: building
-// and starting the programs does not need it.
+// Adds numbers up over the GPUs of several processes with NVIDIA's NCCL. The library is loaded when the first object is
+// made: building and starting the programs does not need it.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +19,8 @@ class Nccl {
   Nccl(const Nccl&) = delete;
   Nccl& operator=(const Nccl&) = delete;
 
-  /// Replaces `size` floats on the GPU by their sums over all processes, the same bits in all of them. Returns before it is done: what is
-  /// put on the stream afterwards waits for it.
+  /// Replaces `size` floats on the GPU by their sums over all processes, the same bits in all of them. Returns before
+  /// it is done: what is put on the stream afterwards waits for it.
   void sum(float* values, std::size_t size, DeviceStream stream);
 
  private:

@@ -9,9 +9,10 @@
 namespace molgraph {
 namespace {
 
-constexpr std::int64_t kPiece = 1 << 16;   // of a tensor, for one thread
+constexpr std::int64_t kPiece = 1 << 16;  // of a tensor, for one thread
 
-void update_piece(AdamStep u, float keep, float clip, const float* gradient, float* mean, float* square, float* weight, std::int64_t count) {
+void update_piece(AdamStep u, float keep, float clip, const float* gradient, float* mean, float* square, float* weight,
+                  std::int64_t count) {
   for (std::int64_t i = 0; i < count; ++i) adam_update(u, keep, clip, gradient[i], mean[i], square[i], weight[i]);
 }
 
@@ -70,7 +71,8 @@ void Optimizer::sum_gradients(Processes& processes) {
   const float* from = flat.data();
   for (std::size_t k = 0; k < parameters_.size(); ++k) {
     torch::Tensor& parameter = parameters_[k];
-    if (flat[behind + k] > 0) parameter.mutable_grad() = torch::from_blob(const_cast<float*>(from), parameter.sizes()).clone();
+    if (flat[behind + k] > 0)
+      parameter.mutable_grad() = torch::from_blob(const_cast<float*>(from), parameter.sizes()).clone();
     from += parameter.numel();
   }
 }
@@ -78,7 +80,8 @@ void Optimizer::sum_gradients(Processes& processes) {
 void Optimizer::step(double learning_rate, double clip) {
   torch::NoGradGuard no_grad;
   for (torch::Tensor& parameter : parameters_)
-    if (parameter.grad().defined() && !parameter.grad().is_contiguous()) parameter.mutable_grad() = parameter.grad().contiguous();
+    if (parameter.grad().defined() && !parameter.grad().is_contiguous())
+      parameter.mutable_grad() = parameter.grad().contiguous();
   ++updates_;
   const AdamStep u = adam_step(learning_rate, updates_);
   const float factor = clip > 0 ? static_cast<float>(clip_factor(clip, gradient_norm(parameters_))) : 1.0f;
@@ -86,7 +89,8 @@ void Optimizer::step(double learning_rate, double clip) {
     if (!parameters_[k].grad().defined()) continue;
     const float keep = adam_keep(learning_rate, decay_[k]);
     const float* gradient = parameters_[k].grad().const_data_ptr<float>();
-    float *mean = means_[k].data_ptr<float>(), *square = squares_[k].data_ptr<float>(), *weight = parameters_[k].data_ptr<float>();
+    float *mean = means_[k].data_ptr<float>(), *square = squares_[k].data_ptr<float>(),
+          *weight = parameters_[k].data_ptr<float>();
     at::parallel_for(0, parameters_[k].numel(), kPiece, [&](std::int64_t begin, std::int64_t end) {
       update_piece(u, keep, factor, gradient + begin, mean + begin, square + begin, weight + begin, end - begin);
     });

@@ -13,12 +13,14 @@
 
 namespace molgraph {
 
-/// AdamW (Loshchilov & Hutter 2019, algorithm 2; betas 0.9 and 0.999, eps 1e-8) over all float32 parameters that require
-/// a gradient. One pass over memory: LibTorch's takes ten calls per parameter, longer than a small model's gradients.
+/// AdamW (Loshchilov & Hutter 2019, algorithm 2; betas 0.9 and 0.999, eps 1e-8) over all float32 parameters that
+/// require a gradient. One pass over memory: LibTorch's takes ten calls per parameter, longer than a small model's
+/// gradients.
 class Optimizer {
  public:
   /// `decay_exempt` by parameter name.
-  Optimizer(torch::nn::Module& module, const std::function<bool(const std::string&)>& decay_exempt, double weight_decay);
+  Optimizer(torch::nn::Module& module, const std::function<bool(const std::string&)>& decay_exempt,
+            double weight_decay);
 
   void zero_grad();
   /// The gradients of all processes are added up.
@@ -33,8 +35,8 @@ class Optimizer {
 
  private:
   std::vector<std::string> names_;
-  std::vector<torch::Tensor> parameters_, means_, squares_;   ///< the moments m and v
-  std::vector<double> decay_;                                 ///< per parameter
+  std::vector<torch::Tensor> parameters_, means_, squares_;  ///< the moments m and v
+  std::vector<double> decay_;                                ///< per parameter
   std::int64_t updates_ = 0;
 };
 

@@ -34,8 +34,8 @@ class Said {
   NamedFlags differing_;
 };
 
-/// Flags that belong to some architectures only, and the field that those have (Architecture::fields). The published classes of
-/// Graphormer are a field too, but come with imported weights only: the flag goes with GRPE's noise.
+/// Flags that belong to some architectures only, and the field that those have (Architecture::fields). The published
+/// classes of Graphormer are a field too, but come with imported weights only: the flag goes with GRPE's noise.
 constexpr std::array<std::pair<const char*, const char*>, 4> kOwnedFlags{{{"path", "path_rule"},
                                                                           {"spatial-pos-max", "spatial_pos_max"},
                                                                           {"published-classes", "perturb_noise"},
@@ -66,17 +66,20 @@ void set_terms(const std::vector<GrpeTerm>& words, RelationTerms& terms) {
   terms.edge_value = edge && value;
 }
 
-void check_model_flags(const TrainOptions& o, const NamedFlags& named, const Architecture& architecture, const Encoding& encoding) {
+void check_model_flags(const TrainOptions& o, const NamedFlags& named, const Architecture& architecture,
+                       const Encoding& encoding) {
   const Said said(o, named);
   const ModelSettings& m = o.model;
   const auto refuse = [&](bool given, const std::string& key, const std::string& owner) {
     if (!given) return;
     const bool from_recipe = !named.contains(key) && !m.recipe.empty();
-    throw UsageError("--" + key + (from_recipe ? ", which --recipe " + m.recipe + " sets," : "") + " is an option of " + owner);
+    throw UsageError("--" + key + (from_recipe ? ", which --recipe " + m.recipe + " sets," : "") + " is an option of " +
+                     owner);
   };
   for (const auto& [flag, field] : kOwnedFlags) refuse(said(flag) && !architecture.has(field), flag, owners_of(field));
   if (encoding.path_bias && !architecture.has("path_bias")) {
-    throw UsageError("--encoding " + std::string(encoding.name) + " needs " + owners_of("path_bias") + ": its edge-path bias is there");
+    throw UsageError("--encoding " + std::string(encoding.name) + " needs " + owners_of("path_bias") +
+                     ": its edge-path bias is there");
   }
   const bool grpe_terms = encoding.name == "grpe", paths = encoding.path_bias || m.gate.path;
   refuse(m.path_hops && !paths, "path-hops", "--encoding graphormer and --gate-path");
@@ -84,7 +87,8 @@ void check_model_flags(const TrainOptions& o, const NamedFlags& named, const Arc
   refuse(m.untie_virtual && encoding.untie_virtual, "untie-virtual", "--encoding graphormer");
   refuse(said("key-term") && !grpe_terms, "key-term", "--encoding grpe");
   refuse(said("grpe-terms") && !grpe_terms, "grpe-terms", "--encoding grpe");
-  refuse(m.position_dim && encoding.position_dim == 0, "pe-dim", "the encodings laplacian, random-walk, diet-abs, tupe");
+  refuse(m.position_dim && encoding.position_dim == 0, "pe-dim",
+         "the encodings laplacian, random-walk, diet-abs, tupe");
   const std::array shape{"layers", "width", "ffn", "heads"};
   const auto given = [&](const char* key) { return named.contains(key); };
   if (named.contains("size") && std::all_of(shape.begin(), shape.end(), given)) {
@@ -104,7 +108,8 @@ void check_terms(const TrainOptions& o, const NamedFlags& named, const ModelConf
   refuse(named.contains("share-encodings") && !tables, "--share-encodings", without);
   refuse(named.contains("max-distance") && !topology, "--max-distance", "this model has no tables of distances");
   refuse(o.model.published_classes && !topology && !edges, "--published-classes", without);
-  refuse(o.model.key_term == KeyTerm::row && !t.topology_key && !t.edge_key, "--key-term", "--grpe-terms leaves out the key");
+  refuse(o.model.key_term == KeyTerm::row && !t.topology_key && !t.edge_key, "--key-term",
+         "--grpe-terms leaves out the key");
 }
 
 void check_start(const TrainOptions& o, const NamedFlags& named, const ModelConfig& config) {
@@ -124,37 +129,43 @@ void check_start(const TrainOptions& o, const NamedFlags& named, const ModelConf
   demand(open_or(m.ffn, e.ffn), "--ffn");
   demand(open_or(m.heads, e.heads), "--heads");
   demand(!m.post_ln || e.post_ln, "--post-ln");
-  demand(m.share_encodings == Switch::automatic || e.share_encodings == (m.share_encodings == Switch::on), "--share-encodings");
+  demand(m.share_encodings == Switch::automatic || e.share_encodings == (m.share_encodings == Switch::on),
+         "--share-encodings");
   demand(open_or(m.position_dim, e.position_dim), "--pe-dim");
   demand(open_or(m.max_distance, model.max_distance), "--max-distance");
   demand(!said("key-term") || ((e.terms.topology_key || e.terms.edge_key) && e.key_term == m.key_term), "--key-term");
   demand(m.gate.use != Switch::off || !e.gate.enabled, "--no-urpe");
-  demand(m.gate.path || open_or(m.path_hops, e.gate.path_hops) || (model.path_bias && *m.path_hops == model.path_hops), "--path-hops");
+  demand(m.gate.path || open_or(m.path_hops, e.gate.path_hops) || (model.path_bias && *m.path_hops == model.path_hops),
+         "--path-hops");
   demand(!m.untie_virtual || (model.path_bias && e.untie_virtual), "--untie-virtual");
   if (m.encoding != nullptr || said("grpe-terms")) {
     const Encoding& encoding = m.encoding != nullptr ? *m.encoding : encoding_from_string("grpe");
     EncoderOptions wanted = e;
     set_encoding(wanted, encoding);
     if (said("grpe-terms")) set_terms(m.grpe_terms, wanted.terms);
-    demand(wanted.terms == e.terms && wanted.position == e.position && wanted.score_terms == e.score_terms && encoding.path_bias == model.path_bias,
+    demand(wanted.terms == e.terms && wanted.position == e.position && wanted.score_terms == e.score_terms &&
+               encoding.path_bias == model.path_bias,
            "--encoding or --grpe-terms");
   }
-  demand(!said("path") || (architecture.has("path_rule") && (model.path_bias || e.gate.path_hops > 0 || m.gate.path) && model.path_rule == m.path_rule),
+  demand(!said("path") || (architecture.has("path_rule") && (model.path_bias || e.gate.path_hops > 0 || m.gate.path) &&
+                           model.path_rule == m.path_rule),
          "--path");
-  demand(!said("spatial-pos-max") || (architecture.has("spatial_pos_max") && (m.spatial_pos_max == 0 || model.spatial_pos_max == m.spatial_pos_max)),
+  demand(!said("spatial-pos-max") || (architecture.has("spatial_pos_max") &&
+                                      (m.spatial_pos_max == 0 || model.spatial_pos_max == m.spatial_pos_max)),
          "--spatial-pos-max");
   demand(!m.published_classes || (architecture.has("perturb_noise") && model.published_classes), "--published-classes");
   if (m.perturb_noise != 0 && !architecture.has("perturb_noise"))
     throw UsageError("--perturb-noise is an option of " + owners_of("perturb_noise"));
 }
 
-void check_training_flags(const TrainOptions& o, const NamedFlags& named, const LoadedData& data, const ModelConfig* start) {
+void check_training_flags(const TrainOptions& o, const NamedFlags& named, const LoadedData& data,
+                          const ModelConfig* start) {
   const auto refuse = [](bool given, const std::string& flag, const std::string& why) {
     if (given) refuse_without_effect(flag, why);
   };
   if (start != nullptr) {
-    refuse(o.model.frozen != Frozen::nothing && o.model.gate.use == Switch::on && !start->encoder().gate.enabled, "--urpe",
-           "a new gate of ones that --freeze encoder keeps from training");
+    refuse(o.model.frozen != Frozen::nothing && o.model.gate.use == Switch::on && !start->encoder().gate.enabled,
+           "--urpe", "a new gate of ones that --freeze encoder keeps from training");
   }
   refuse(o.training.patience.value_or(0) > 0 && data.split.valid.empty(), "--patience", "there is no validation part");
   const bool scaling = named.contains("scale-targets");

@@ -11,18 +11,20 @@
 
 namespace molgraph {
 
-/// Long names of the flags that stand on the command line itself. Values from a recipe or a config.toml, which holds every key, are
-/// not among them: those count as said where they differ from the default.
+/// Long names of the flags that stand on the command line itself. Values from a recipe or a config.toml, which holds
+/// every key, are not among them: those count as said where they differ from the default.
 using NamedFlags = std::set<std::string>;
 
 /// Of a model built from the options alone; before it is built.
-void check_model_flags(const TrainOptions& options, const NamedFlags& named, const Architecture& architecture, const Encoding& encoding);
+void check_model_flags(const TrainOptions& options, const NamedFlags& named, const Architecture& architecture,
+                       const Encoding& encoding);
 /// The same, once it is known which terms the model has.
 void check_terms(const TrainOptions& options, const NamedFlags& named, const ModelConfig& config);
 /// With --from: what the options say of the architecture must be true of that run, whose architecture is kept.
 void check_start(const TrainOptions& options, const NamedFlags& named, const ModelConfig& start);
 /// Of the training. `start` is the configuration of the run that --from names, else null.
-void check_training_flags(const TrainOptions& options, const NamedFlags& named, const LoadedData& data, const ModelConfig* start);
+void check_training_flags(const TrainOptions& options, const NamedFlags& named, const LoadedData& data,
+                          const ModelConfig* start);
 
 /// The terms that --grpe-terms names.
 void set_terms(const std::vector<GrpeTerm>& words, RelationTerms& terms);

@@ -1,4 +1,5 @@
-// A field of an options struct as the command line and config.toml see it: a text, a number, a switch or a list of them.
+// A field of an options struct as the command line and config.toml see it: a text, a number, a switch or a list of
+// them.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +17,8 @@
 
 namespace molgraph {
 
-using OptionValue = std::variant<std::string, bool, std::int64_t, double, std::vector<std::string>, std::vector<double>>;
+using OptionValue =
+    std::variant<std::string, bool, std::int64_t, double, std::vector<std::string>, std::vector<double>>;
 
 /// On, off, or as other options and the data decide.
 enum class Switch : std::uint8_t { automatic, on, off };
@@ -30,24 +32,25 @@ struct OptionField {
   std::function<OptionValue()> get;
   std::function<void(const OptionValue&)> set;
   const void* address = nullptr;
-  std::vector<std::string> words{};   ///< all that the value, or each item of it, may be; empty = any text
-  bool is_switch = false;             ///< words are those of Switch: --NAME and --no-NAME
-  int least = 0, most = 0;            ///< items of a list; `most` 0 = any number
+  std::vector<std::string> words{};  ///< all that the value, or each item of it, may be; empty = any text
+  bool is_switch = false;            ///< words are those of Switch: --NAME and --no-NAME
+  int least = 0, most = 0;           ///< items of a list; `most` 0 = any number
 
   OptionField(std::function<OptionValue()> get_, std::function<void(const OptionValue&)> set_, const void* address_)
       : get(std::move(get_)), set(std::move(set_)), address(address_) {}
 
   /// A field that is an alternative of OptionValue, or a whole number of another width.
   template <class T>
-    requires(!std::is_same_v<T, OptionField>)
-  OptionField(T& field) : address(&field) {   // NOLINT(google-explicit-constructor): fields stand in the list as they are
+  requires(!std::is_same_v<T, OptionField>) OptionField(T& field)
+      : address(&field) {  // NOLINT(google-explicit-constructor): fields stand in the list as they are
     using Stored = std::conditional_t<std::is_integral_v<T> && !std::is_same_v<T, bool>, std::int64_t, T>;
     get = [&field] { return OptionValue(static_cast<Stored>(field)); };
     set = [&field](const OptionValue& value) { field = static_cast<T>(std::get<Stored>(value)); };
   }
   /// So many numbers.
   template <std::size_t N>
-  OptionField(std::array<double, N>& field) : address(&field), least(N), most(N) {   // NOLINT(google-explicit-constructor)
+  OptionField(std::array<double, N>& field)
+      : address(&field), least(N), most(N) {  // NOLINT(google-explicit-constructor)
     get = [&field] { return OptionValue(std::vector<double>(field.begin(), field.end())); };
     set = [&field](const OptionValue& value) {
       const auto& numbers = std::get<std::vector<double>>(value);
@@ -99,9 +102,10 @@ OptionField with_words(OptionField field, const Words<T>& words) {
 template <class T>
 OptionField one_of(T& field, const Words<std::type_identity_t<T>>& words) {
   namespace w = option_words;
-  return w::with_words<T>({[&field, words] { return OptionValue(w::word_of(words, field)); },
-                           [&field, words](const OptionValue& value) { field = w::value_of(words, std::get<std::string>(value)); }, &field},
-                          words);
+  return w::with_words<T>(
+      {[&field, words] { return OptionValue(w::word_of(words, field)); },
+       [&field, words](const OptionValue& value) { field = w::value_of(words, std::get<std::string>(value)); }, &field},
+      words);
 }
 
 inline OptionField on_off(Switch& field) {
@@ -127,7 +131,8 @@ OptionField some_of(std::vector<T>& field, const Words<std::type_identity_t<T>>&
                    },
                    [&field, words](const OptionValue& value) {
                      field.clear();
-                     for (const std::string& word : std::get<std::vector<std::string>>(value)) field.push_back(w::value_of(words, word));
+                     for (const std::string& word : std::get<std::vector<std::string>>(value))
+                       field.push_back(w::value_of(words, word));
                    },
                    &field};
   some.most = static_cast<int>(words.size());

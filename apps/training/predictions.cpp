@@ -9,7 +9,9 @@
 
 namespace molgraph {
 
-std::array<const std::vector<std::int64_t>*, 3> parts_of(const Split& split) { return {&split.train, &split.valid, &split.test}; }
+std::array<const std::vector<std::int64_t>*, 3> parts_of(const Split& split) {
+  return {&split.train, &split.valid, &split.test};
+}
 
 void AllPredictions::add_share(const AllPredictions& one, double share) {
   const auto add = [share](std::vector<double>& to, const std::vector<double>& from) {
@@ -19,10 +21,12 @@ void AllPredictions::add_share(const AllPredictions& one, double share) {
   for (std::size_t p = 0; p < parts.size(); ++p) add(parts[p], one.parts[p]);
   for (const auto& [name, values] : one.hidden) add(hidden[name], values);
   if (output_scale.empty()) output_scale = one.output_scale;
-  for (std::size_t o = 0; o < output_scale.size(); ++o) output_scale[o] = std::min(output_scale[o], one.output_scale[o]);
+  for (std::size_t o = 0; o < output_scale.size(); ++o)
+    output_scale[o] = std::min(output_scale[o], one.output_scale[o]);
 }
 
-AllPredictions predict_all(const RunFunction& run, const PackOptions& pack, const LoadedData& data, const RunControl& control) {
+AllPredictions predict_all(const RunFunction& run, const PackOptions& pack, const LoadedData& data,
+                           const RunControl& control) {
   AllPredictions all;
   for (std::size_t p = 0; p < all.parts.size(); ++p) {
     all.parts[p] = predict_molecules(run, pack, data.set, *parts_of(data.split)[p], control);
@@ -34,12 +38,14 @@ AllPredictions predict_all(const RunFunction& run, const PackOptions& pack, cons
     const std::vector<double> values = predict_molecules(run, pack, data.set, present, control);
     std::vector<double>& rows = all.hidden[name];
     std::size_t next = 0;
-    for (const std::int64_t g : molecules) rows.push_back(g >= 0 ? values[next++] : std::numeric_limits<double>::quiet_NaN());
+    for (const std::int64_t g : molecules)
+      rows.push_back(g >= 0 ? values[next++] : std::numeric_limits<double>::quiet_NaN());
   }
   return all;
 }
 
-void write_submissions(const std::string& folder, const LoadedData& data, const AllPredictions& predictions, const RunControl& control) {
+void write_submissions(const std::string& folder, const LoadedData& data, const AllPredictions& predictions,
+                       const RunControl& control) {
   if (data.set.task.num_outputs() != 1) return;
   const TargetStatistics train = target_statistics(data.set, data.split.train);
   for (const auto& [part, predicted] : predictions.hidden) {

@@ -1,4 +1,5 @@
-// What a trained model says of its data: of the three parts, and of molecules whose labels are hidden for a benchmark's judges.
+// What a trained model says of its data: of the three parts, and of molecules whose labels are hidden for a benchmark's
+// judges.
 #pragma once
 
 #include <array>
@@ -19,17 +20,20 @@ std::array<const std::vector<std::int64_t>*, 3> parts_of(const Split& split);
 /// Of one model, or the mean of several.
 struct AllPredictions {
   PartPredictions parts;
-  std::map<std::string, std::vector<double>> hidden;   ///< by part, a row per row of the table; one without a molecule is NaN
-  std::vector<double> output_scale;                    ///< [outputs] of the model; of several the smallest
+  std::map<std::string, std::vector<double>>
+      hidden;                        ///< by part, a row per row of the table; one without a molecule is NaN
+  std::vector<double> output_scale;  ///< [outputs] of the model; of several the smallest
 
   void add_share(const AllPredictions& one, double share);
 };
 
 /// Everything but `output_scale`. Throws Stopped.
-AllPredictions predict_all(const RunFunction& run, const PackOptions& pack, const LoadedData& data, const RunControl& control);
+AllPredictions predict_all(const RunFunction& run, const PackOptions& pack, const LoadedData& data,
+                           const RunControl& control);
 
-/// What OGB-LSC's judges take: y_pred, float32, in the order of the table, as FOLDER/y_pred_*.npz. A row without a molecule gets the
-/// training mean. Nothing without hidden parts.
-void write_submissions(const std::string& folder, const LoadedData& data, const AllPredictions& predictions, const RunControl& control);
+/// What OGB-LSC's judges take: y_pred, float32, in the order of the table, as FOLDER/y_pred_*.npz. A row without a
+/// molecule gets the training mean. Nothing without hidden parts.
+void write_submissions(const std::string& folder, const LoadedData& data, const AllPredictions& predictions,
+                       const RunControl& control);
 
 }  // namespace molgraph

@@ -2,9 +2,9 @@
 
 #include <torch/torch.h>
 
-#if __has_include(<gloo/rendezvous/store.h>)   // Gloo's code is part of LibTorch, its headers are not
+#if __has_include(<gloo/rendezvous/store.h>)  // Gloo's code is part of LibTorch, its headers are not
 #define MOLGRAPH_GLOO
-#define USE_C10D_GLOO   // else LibTorch's header is empty
+#define USE_C10D_GLOO  // else LibTorch's header is empty
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
@@ -42,8 +42,8 @@ int number(const char* name, int otherwise, int smallest, int largest) {
   int value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || value < smallest || value > largest) {
-    throw UsageError("WORLD_SIZE asks for several processes, but " + std::string(name) + "='" + text + "' is no number from " +
-                     std::to_string(smallest) + " to " + std::to_string(largest));
+    throw UsageError("WORLD_SIZE asks for several processes, but " + std::string(name) + "='" + text +
+                     "' is no number from " + std::to_string(smallest) + " to " + std::to_string(largest));
   }
   return value;
 }
@@ -71,23 +71,25 @@ ProcessPlace place_from_environment() {
 
 namespace {
 
-constexpr std::chrono::hours kWaiting{24};   // for the first process, which evaluates and writes while the others wait
+constexpr std::chrono::hours kWaiting{24};  // for the first process, which evaluates and writes while the others wait
 constexpr std::chrono::milliseconds kLook{20};
-constexpr std::chrono::seconds kGrace{1};   // the host stays so much longer, so that the others learn from it who is missing
-constexpr int kNamed = 8;                   // of the missing
+constexpr std::chrono::seconds kGrace{
+    1};                    // the host stays so much longer, so that the others learn from it who is missing
+constexpr int kNamed = 8;  // of the missing
 
 std::string first_line(const std::exception& error) {
   const std::string what = error.what();
   return what.substr(0, what.find('\n'));
 }
 
-/// Does a connection to the meeting's address succeed before the deadline? (TCPStore would wait longer than it is told, and print its
-/// call stack.) Throws std::runtime_error if there is no such address.
+/// Does a connection to the meeting's address succeed before the deadline? (TCPStore would wait longer than it is told,
+/// and print its call stack.) Throws std::runtime_error if there is no such address.
 bool answers(const ProcessPlace& place, std::chrono::steady_clock::time_point deadline) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
   addrinfo* found = nullptr;
-  if (const int error = ::getaddrinfo(place.address.c_str(), std::to_string(place.port).c_str(), &hints, &found); error != 0) {
+  if (const int error = ::getaddrinfo(place.address.c_str(), std::to_string(place.port).c_str(), &hints, &found);
+      error != 0) {
     throw std::runtime_error("MASTER_ADDR=" + place.address + ": " + ::gai_strerror(error));
   }
   const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> addresses(found, &::freeaddrinfo);
@@ -95,11 +97,13 @@ bool answers(const ProcessPlace& place, std::chrono::steady_clock::time_point de
     for (const addrinfo* at = found; at != nullptr; at = at->ai_next) {
       const int descriptor = ::socket(at->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
       if (descriptor < 0) continue;
-      const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+      const auto left =
+          std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
       bool connected = ::connect(descriptor, at->ai_addr, at->ai_addrlen) == 0;
       if (!connected && errno == EINPROGRESS) {
         pollfd wait{.fd = descriptor, .events = POLLOUT, .revents = 0};
-        connected = ::poll(&wait, 1, static_cast<int>(std::max<std::int64_t>(0, left.count()))) == 1 && (wait.revents & (POLLERR | POLLHUP)) == 0;
+        connected = ::poll(&wait, 1, static_cast<int>(std::max<std::int64_t>(0, left.count()))) == 1 &&
+                    (wait.revents & (POLLERR | POLLHUP)) == 0;
       }
       ::close(descriptor);
       if (connected) return true;
@@ -119,8 +123,8 @@ std::string missing(c10d::Store& store, int count) {
     if (++absent <= kNamed) names += (absent == 1 ? " " : ", ") + std::to_string(rank);
   }
   if (absent == 0) return {};
-  return (absent == 1 ? "process" : "processes") + names + (absent > kNamed ? " and " + std::to_string(absent - kNamed) + " more" : "") +
-         " did not come";
+  return (absent == 1 ? "process" : "processes") + names +
+         (absent > kNamed ? " and " + std::to_string(absent - kNamed) + " more" : "") + " did not come";
 }
 
 }  // namespace
@@ -130,13 +134,14 @@ struct Processes::Group {
 
   explicit Group(const ProcessPlace& place) {
     const auto options = c10d::ProcessGroupGloo::Options::create(kWaiting);
-    const std::string interface = variable("GLOO_SOCKET_IFNAME");   // before the meeting: who cannot talk keeps nobody waiting there
+    const std::string interface =
+        variable("GLOO_SOCKET_IFNAME");  // before the meeting: who cannot talk keeps nobody waiting there
     options->devices.push_back(interface.empty() ? c10d::ProcessGroupGloo::createDefaultDevice(false)
                                                  : c10d::ProcessGroupGloo::createDeviceForInterface(interface, false));
     const auto store = meet(place);
     gloo = c10::make_intrusive<c10d::ProcessGroupGloo>(store, place.rank, place.count, options);
     float nothing = 0;
-    sum(&nothing, 1, at::kFloat);   // returns when all are connected: nobody ends while others still connect to it
+    sum(&nothing, 1, at::kFloat);  // returns when all are connected: nobody ends while others still connect to it
   }
 
   /// Returns when all are there.
@@ -146,16 +151,16 @@ struct Processes::Group {
     const std::chrono::seconds patience(place.patience);
     const auto deadline = std::chrono::steady_clock::now() + patience + (hosts ? kGrace : std::chrono::seconds(0));
     if (!hosts && !answers(place, deadline)) {
-      throw std::runtime_error((place.hosted ? "the host of the meeting" : "process 0, which hosts the meeting,") + std::string(" did not answer") +
-                               within);
+      throw std::runtime_error((place.hosted ? "the host of the meeting" : "process 0, which hosts the meeting,") +
+                               std::string(" did not answer") + within);
     }
     c10d::TCPStoreOptions meeting;
     meeting.port = static_cast<std::uint16_t>(place.port);
     meeting.isServer = hosts;
     meeting.waitWorkers = false;
     meeting.timeout = patience;
-    const auto store = c10::make_intrusive<c10d::PrefixStore>("molgraph/" + place.attempt,
-                                                              c10::make_intrusive<c10d::TCPStore>(place.address, meeting));
+    const auto store = c10::make_intrusive<c10d::PrefixStore>(
+        "molgraph/" + place.attempt, c10::make_intrusive<c10d::TCPStore>(place.address, meeting));
     store->setTimeout(patience);
     store->set(arrival(place.rank), std::vector<std::uint8_t>{1});
     for (std::string absent = missing(*store, place.count); !absent.empty(); absent = missing(*store, place.count)) {
@@ -183,15 +188,18 @@ void with_others(const ProcessPlace& place, const Work& work, const std::string&
   try {
     work();
   } catch (const std::exception& error) {
-    throw ProcessError("process " + std::to_string(place.rank) + " of " + std::to_string(place.count) + " " + failure + " the others (meeting at " +
-                       place.address + ":" + std::to_string(place.port) + "): " + first_line(error));
+    throw ProcessError("process " + std::to_string(place.rank) + " of " + std::to_string(place.count) + " " + failure +
+                       " the others (meeting at " + place.address + ":" + std::to_string(place.port) +
+                       "): " + first_line(error));
   }
 }
 
 }  // namespace
 
 Processes::Processes(const ProcessPlace& place) : place_(place) {
-  if (!alone()) with_others(place_, [&] { group_ = std::make_unique<Group>(place_); }, "could not meet");
+  if (!alone())
+    with_others(
+        place_, [&] { group_ = std::make_unique<Group>(place_); }, "could not meet");
 }
 void Processes::sum(std::span<float> values) {
   if (group_) with_others(place_, [&] { group_->sum(values.data(), values.size(), at::kFloat); });
@@ -208,7 +216,8 @@ void Processes::share(void* memory, std::size_t bytes) {
 struct Processes::Group {};
 
 Processes::Processes(const ProcessPlace& place) : place_(place) {
-  if (!alone()) throw UsageError("WORLD_SIZE asks for several processes, but this molgraph was built without Gloo (libgloo-dev)");
+  if (!alone())
+    throw UsageError("WORLD_SIZE asks for several processes, but this molgraph was built without Gloo (libgloo-dev)");
 }
 void Processes::sum(std::span<float>) {}
 void Processes::sum(std::span<double>) {}

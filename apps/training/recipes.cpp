@@ -65,19 +65,22 @@ std::vector<Recipe> make_recipes() {
   }
   {
     TrainOptions o = grpe_paper("zinc", "small");
-    o.training.batch_size = 256, o.training.weight_decay = 1e-3, o.model.perturb_noise = 0.2, o.training.grad_clip = 0.0;
+    o.training.batch_size = 256, o.training.weight_decay = 1e-3, o.model.perturb_noise = 0.2,
+    o.training.grad_clip = 0.0;
     steps(o, 40000, 400000);
-    all.push_back({"grpe-zinc", "GRPE small, ZINC-12k (Park et al. 2022)", 0.092, 0.096, "test MAE 0.094 +- 0.002",
-                   false, o});
+    all.push_back(
+        {"grpe-zinc", "GRPE small, ZINC-12k (Park et al. 2022)", 0.092, 0.096, "test MAE 0.094 +- 0.002", false, o});
   }
   {
     TrainOptions o = graphormer_paper("pcqm4m", "base", false);
     o.training.batch_size = 1024;
     steps(o, 60000, 1000000);
-    all.push_back({"graphormer-pcqm4m", "Graphormer base, PCQM4M (Ying et al. 2021)", 0, 0, "valid MAE 0.1234", true, o});
-    o.model.size = "small", o.model.gate.use = Switch::on, o.training.batch_size = 512, o.training.lr = 3e-4, o.training.end_lr = 0.0, o.model.dropout = 0.0;
-    all.push_back({"urpe-pcqm4m", "Graphormer small + URPE's gate, PCQM4M (Luo et al. 2022)", 0, 0, "valid MAE 0.1238",
-                   true, o});
+    all.push_back(
+        {"graphormer-pcqm4m", "Graphormer base, PCQM4M (Ying et al. 2021)", 0, 0, "valid MAE 0.1234", true, o});
+    o.model.size = "small", o.model.gate.use = Switch::on, o.training.batch_size = 512, o.training.lr = 3e-4,
+    o.training.end_lr = 0.0, o.model.dropout = 0.0;
+    all.push_back(
+        {"urpe-pcqm4m", "Graphormer small + URPE's gate, PCQM4M (Luo et al. 2022)", 0, 0, "valid MAE 0.1238", true, o});
   }
   {
     TrainOptions o = grpe_paper("pcqm4m", "standard");
@@ -88,8 +91,8 @@ std::vector<Recipe> make_recipes() {
     TrainOptions o = graphormer_paper("molhiv", "base", false);
     o.training.batch_size = 128, o.training.epochs = 8, o.model.flag = "2,0.2,0";
     all.push_back({"graphormer-molhiv",
-                   "Graphormer base with FLAG, MolHIV; pre-trained weights by --from (Ying et al. 2021)", 0.7998, 0.8104,
-                   "test ROC-AUC 0.8051 +- 0.0053 pre-trained", false, o});
+                   "Graphormer base with FLAG, MolHIV; pre-trained weights by --from (Ying et al. 2021)", 0.7998,
+                   0.8104, "test ROC-AUC 0.8051 +- 0.0053 pre-trained", false, o});
   }
   {
     TrainOptions o = grpe_paper("molhiv", "standard");

@@ -10,11 +10,11 @@ namespace molgraph {
 
 struct Recipe {
   std::string name;
-  std::string what;            ///< one line: model, data, paper
-  double low = 0, high = 0;    ///< the paper's band of the test (or valid) metric; equal and 0 = none stated
-  std::string band;            ///< the band in words: "test MAE 0.122 +- 0.006"
+  std::string what;          ///< one line: model, data, paper
+  double low = 0, high = 0;  ///< the paper's band of the test (or valid) metric; equal and 0 = none stated
+  std::string band;          ///< the band in words: "test MAE 0.122 +- 0.006"
   bool band_is_validation = false;
-  TrainOptions options;        ///< what `--recipe NAME` starts from
+  TrainOptions options;  ///< what `--recipe NAME` starts from
 };
 
 const std::vector<Recipe>& recipes();

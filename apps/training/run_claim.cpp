@@ -12,8 +12,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "apps/training/run_directory.hpp"
 #include "apps/scoring/run_record.hpp"
+#include "apps/training/run_directory.hpp"
 #include "datasets/system/readable.hpp"
 
 namespace molgraph {
@@ -22,13 +22,14 @@ namespace {
 namespace fs = std::filesystem;
 
 /// What a training writes before its first checkpoint, and that checkpoint's own files.
-constexpr std::array kStartFiles{"config.toml", "log.txt",     "run.json",         "splits.csv",
+constexpr std::array kStartFiles{"config.toml",  "log.txt",     "run.json",         "splits.csv",
                                  "rejected.csv", "metrics.csv", "last.safetensors", "best.safetensors"};
 
 std::set<std::string> names_in(const fs::path& folder) {
   std::set<std::string> names;
   std::error_code error;
-  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) names.insert(at->path().filename().string());
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error))
+    names.insert(at->path().filename().string());
   return names;
 }
 
@@ -48,7 +49,7 @@ void remove_start(const fs::path& folder, const std::set<std::string>& kept) {
     if (fs::is_directory(fs::symlink_status(path, ignored))) {
       if (name != "checkpoints" && !is_member(name)) continue;
       remove_start(path, {});
-      fs::remove(path, ignored);   // not with anything else in it
+      fs::remove(path, ignored);  // not with anything else in it
     } else if (std::find(kStartFiles.begin(), kStartFiles.end(), plain) != kStartFiles.end()) {
       fs::remove(path, ignored);
     }
@@ -59,12 +60,14 @@ void remove_start(const fs::path& folder, const std::set<std::string>& kept) {
 std::string make_folder(const std::string& folder) {
   std::error_code error;
   fs::path made;
-  for (fs::path at = fs::path(folder); !at.empty() && !fs::exists(at, error) && !error; at = at.parent_path()) made = at;
+  for (fs::path at = fs::path(folder); !at.empty() && !fs::exists(at, error) && !error; at = at.parent_path())
+    made = at;
   fs::create_directories(folder, error);
   if (!error && !fs::is_directory(folder, error)) error = std::make_error_code(std::errc::not_a_directory);
   if (error) {
     const std::string reason = error.message();
-    for (fs::path at = folder; !made.empty() && at.string().size() >= made.string().size(); at = at.parent_path()) fs::remove(at, error);
+    for (fs::path at = folder; !made.empty() && at.string().size() >= made.string().size(); at = at.parent_path())
+      fs::remove(at, error);
     throw FileError(shortened(folder) + ": cannot be made: " + reason);
   }
   return made.string();
@@ -87,7 +90,7 @@ int lock(const std::string& folder, const RunControl& control) {
     const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (file < 0) throw FileError(shortened(path) + ": cannot write: " + std::strerror(errno));
     const bool locked = ::flock(file, LOCK_EX | LOCK_NB) == 0;
-    if (!locked && errno != EWOULDBLOCK) {   // some shared file systems have no locks
+    if (!locked && errno != EWOULDBLOCK) {  // some shared file systems have no locks
       control.warn(path + ": cannot be locked here (" + std::strerror(errno) + "): nothing keeps a second process out");
     } else if (!locked) {
       std::string holder;
@@ -95,8 +98,10 @@ int lock(const std::string& folder, const RunControl& control) {
       ::close(file);
       throw RunInUse(folder + " is being written by " + (holder.empty() ? "another process" : holder));
     }
-    struct stat opened {}, named {};
-    if (::fstat(file, &opened) == 0 && ::stat(path.c_str(), &named) == 0 && opened.st_dev == named.st_dev && opened.st_ino == named.st_ino) {
+    struct stat opened {
+    }, named{};
+    if (::fstat(file, &opened) == 0 && ::stat(path.c_str(), &named) == 0 && opened.st_dev == named.st_dev &&
+        opened.st_ino == named.st_ino) {
       const std::string text = this_process() + "\n";
       if (::ftruncate(file, 0) != 0 || ::write(file, text.data(), text.size()) < 0) {
         const std::string reason = std::strerror(errno);
@@ -106,7 +111,7 @@ int lock(const std::string& folder, const RunControl& control) {
       }
       return file;
     }
-    ::close(file);   // its last holder has removed it meanwhile
+    ::close(file);  // its last holder has removed it meanwhile
   }
 }
 
@@ -123,21 +128,25 @@ bool is_killed_start(const std::string& folder) {
 bool holds_a_run(const std::string& folder) {
   if (holds_weights(folder)) return true;
   const std::set<std::string> names = names_in(folder);
-  return std::any_of(names.begin(), names.end(), [&](const std::string& name) { return is_member(name) && holds_weights(folder + "/" + name); });
+  return std::any_of(names.begin(), names.end(),
+                     [&](const std::string& name) { return is_member(name) && holds_weights(folder + "/" + name); });
 }
 
-RunClaim::RunClaim(const std::string& folder, bool resume, const RunControl& control) : folder_(folder), made_(make_folder(folder)) {
+RunClaim::RunClaim(const std::string& folder, bool resume, const RunControl& control)
+    : folder_(folder), made_(make_folder(folder)) {
   before_ = names_in(folder);
   try {
     lock_ = lock(folder, control);
     if (resume) {
       goes_on_ = fs::exists(RunDirectory{folder}.config());
       if (!goes_on_ && holds_a_run(folder)) {
-        throw UsageError(folder + " holds weights but no config.toml, so there is no training to go on with; choose another " +
+        throw UsageError(folder +
+                         " holds weights but no config.toml, so there is no training to go on with; choose another " +
                          "--output-dir, perhaps with --from " + folder);
       }
     } else if (holds_a_run(folder)) {
-      throw UsageError(folder + " holds a run already; choose another --output-dir, or go on with molgraph-train --resume");
+      throw UsageError(folder +
+                       " holds a run already; choose another --output-dir, or go on with molgraph-train --resume");
     } else if (is_killed_start(folder)) {
       control.note(folder + ": removing what a start left that never came to a checkpoint");
       remove_start(folder, {});
@@ -175,7 +184,7 @@ std::unique_ptr<RunClaim> claim_free_folder(const std::string& data, const RunCo
     if (fs::exists(folder)) continue;
     try {
       return std::make_unique<RunClaim>(folder, false, control);
-    } catch (const RunInUse&) {   // begun at the same moment
+    } catch (const RunInUse&) {  // begun at the same moment
     }
   }
 }

@@ -16,17 +16,20 @@ class RunInUse : public UsageError {
   using UsageError::UsageError;
 };
 
-/// Is there anything in the folder that --resume could go on with, or that scores: weights or a checkpoint, of one model or a member?
+/// Is there anything in the folder that --resume could go on with, or that scores: weights or a checkpoint, of one
+/// model or a member?
 bool holds_a_run(const std::string& folder);
 
-/// Makes the folder if need be and locks it: flock on FOLDER/training.lock, which names the process for people. The lock ends with
-/// the process, however that ends; the file goes with the claim.
+/// Makes the folder if need be and locks it: flock on FOLDER/training.lock, which names the process for people. The
+/// lock ends with the process, however that ends; the file goes with the claim.
 class RunClaim {
  public:
-  /// Without `resume`: throws UsageError if the folder holds a run; what a start left that was killed before its first checkpoint is
-  /// removed. Throws RunInUse naming the process that has the claim, FileError where the folder cannot be written.
+  /// Without `resume`: throws UsageError if the folder holds a run; what a start left that was killed before its first
+  /// checkpoint is removed. Throws RunInUse naming the process that has the claim, FileError where the folder cannot be
+  /// written.
   RunClaim(const std::string& folder, bool resume, const RunControl& control = {});
-  /// Lets go. If the folder holds no run even now, what this start wrote is removed, and the folders that were made for it.
+  /// Lets go. If the folder holds no run even now, what this start wrote is removed, and the folders that were made for
+  /// it.
   ~RunClaim();
   RunClaim(const RunClaim&) = delete;
   RunClaim& operator=(const RunClaim&) = delete;
@@ -34,9 +37,9 @@ class RunClaim {
   const std::string& folder() const { return folder_; }
 
  private:
-  std::string folder_, made_;          ///< made_: the topmost folder that was not there before
-  std::set<std::string> before_;       ///< names in the folder
-  bool goes_on_ = false;               ///< with a start of before, whose files stay
+  std::string folder_, made_;     ///< made_: the topmost folder that was not there before
+  std::set<std::string> before_;  ///< names in the folder
+  bool goes_on_ = false;          ///< with a start of before, whose files stay
   int lock_ = -1;
 };
 

@@ -1,5 +1,5 @@
-// What a training asks of the program around it, and what it tells it. The library itself looks at no signal, draws no progress bar
-// and writes no log.
+// What a training asks of the program around it, and what it tells it. The library itself looks at no signal, draws no
+// progress bar and writes no log.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +28,8 @@ struct RunControl {
   std::function<void(std::int64_t done, std::int64_t total, const std::string& note)> advance =
       [](std::int64_t, std::int64_t, const std::string&) {};
   std::function<void()> end = [] {};
-  ReadingHooks reading{};       ///< of the tables
-  DownloadOptions download{};   ///< of a named data set that is not there
+  ReadingHooks reading{};      ///< of the tables
+  DownloadOptions download{};  ///< of a named data set that is not there
 
   void warn_of(const std::vector<std::string>& lines) const {
     for (const std::string& line : lines) warn(line);
@@ -43,14 +43,17 @@ struct RunControl {
 /// A piece of work, from RunControl::begin to RunControl::end.
 class WorkInProgress {
  public:
-  WorkInProgress(const RunControl& control, const std::string& what, const std::string& unit, std::int64_t total) : control_(control) {
+  WorkInProgress(const RunControl& control, const std::string& what, const std::string& unit, std::int64_t total)
+      : control_(control) {
     control_.begin(what, unit, total);
   }
   ~WorkInProgress() { control_.end(); }
   WorkInProgress(const WorkInProgress&) = delete;
   WorkInProgress& operator=(const WorkInProgress&) = delete;
 
-  void advance(std::int64_t done, std::int64_t total, const std::string& note = {}) const { control_.advance(done, total, note); }
+  void advance(std::int64_t done, std::int64_t total, const std::string& note = {}) const {
+    control_.advance(done, total, note);
+  }
 
  private:
   const RunControl& control_;

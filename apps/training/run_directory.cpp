@@ -7,8 +7,8 @@
 
 #include "apps/scoring/run_record.hpp"
 #include "datasets/system/files.hpp"
-#include "datasets/tables/table_reader.hpp"
 #include "datasets/system/text.hpp"
+#include "datasets/tables/table_reader.hpp"
 #include "featurize/graph/error.hpp"
 
 namespace molgraph {
@@ -27,7 +27,7 @@ std::string class_label(const Task& task, std::size_t label) {
 
 std::vector<std::string> RunDirectory::files() const {
   std::vector<std::string> all{config(),           model(),    best(),    last(), metrics(), splits(),
-                               test_predictions(), rejected(), results(), lock(), log(), folder + "/" + kRunRecord};
+                               test_predictions(), rejected(), results(), lock(), log(),     folder + "/" + kRunRecord};
   std::error_code error;
   for (int member = 0;; ++member) {
     const RunDirectory inner{folder + "/model_" + std::to_string(member)};

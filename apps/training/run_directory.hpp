@@ -4,13 +4,14 @@
 #include <string>
 #include <vector>
 
-#include "datasets/store/molecule_set.hpp"
 #include "datasets/splits/splits.hpp"
+#include "datasets/store/molecule_set.hpp"
 
 namespace molgraph {
 
 /// The first line of config.toml.
-inline constexpr const char* kConfigHeading = "# All options of this run, resolved; molgraph-train --config takes this file.";
+inline constexpr const char* kConfigHeading =
+    "# All options of this run, resolved; molgraph-train --config takes this file.";
 
 /// Paths inside a run directory.
 struct RunDirectory {
@@ -24,7 +25,7 @@ struct RunDirectory {
   std::string test_predictions() const { return folder + "/test_predictions.csv"; }
   std::string rejected() const { return folder + "/rejected.csv"; }
   std::string results() const { return folder + "/results.csv"; }
-  std::string lock() const { return folder + "/training.lock"; }   ///< while a process writes here
+  std::string lock() const { return folder + "/training.lock"; }  ///< while a process writes here
   std::string log() const { return folder + "/log.txt"; }
   /// All of these, and those of the runs in it (model_0, model_1, ...) that are there.
   std::vector<std::string> files() const;

@@ -3,8 +3,8 @@
 #include <filesystem>
 
 #include "apps/scoring/model_file.hpp"
-#include "apps/training/run_options.hpp"
 #include "apps/training/run_directory.hpp"
+#include "apps/training/run_options.hpp"
 #include "apps/training/warm_start.hpp"
 #include "attention/spec/missing_rows.hpp"
 #include "datasets/system/readable.hpp"
@@ -33,9 +33,9 @@ LoadedData load(const TrainRun& run, const std::optional<StartingPoint>& start) 
 
 void tell(const LoadedData& data, const RunControl& control) {
   const MoleculeSet& set = data.set;
-  control.note(text("%s molecules (%zu rejected), split %s: %zu train, %zu valid, %zu test", with_thousands(set.size()).c_str(),
-                    set.rejected.size(), data.split_name.c_str(), data.split.train.size(), data.split.valid.size(),
-                    data.split.test.size()));
+  control.note(text("%s molecules (%zu rejected), split %s: %zu train, %zu valid, %zu test",
+                    with_thousands(set.size()).c_str(), set.rejected.size(), data.split_name.c_str(),
+                    data.split.train.size(), data.split.valid.size(), data.split.test.size()));
   std::vector<std::string> targets;
   for (std::size_t t = 0; t < set.task.names.size(); ++t) {
     targets.push_back(set.task.names[t] + (set.task.units[t].empty() ? "" : " [" + set.task.units[t] + "]"));
@@ -46,7 +46,8 @@ void tell(const LoadedData& data, const RunControl& control) {
 }
 
 LoadedData load_together(const TrainRun& run, const std::optional<StartingPoint>& start) {
-  const bool named = !std::filesystem::exists(run.options.data.paths.front()), goes_first = run.processes->place().local_rank == 0;
+  const bool named = !std::filesystem::exists(run.options.data.paths.front()),
+             goes_first = run.processes->place().local_rank == 0;
   if (!named || run.processes->alone()) return load(run, start);
   LoadedData data;
   if (goes_first) data = load(run, start);

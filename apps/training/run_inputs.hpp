@@ -18,8 +18,9 @@ struct StartingPoint {
 /// Nothing without --from. Throws FileError; UsageError if --features contradict it.
 std::optional<StartingPoint> starting_point(const TrainOptions& options);
 
-/// The data of the run's options, with what people should know of them. `start`: its tables may lack rows for some molecules, which are
-/// rejected then. All processes call it and load at once, but a named data set may have to be downloaded: by one process of a machine.
+/// The data of the run's options, with what people should know of them. `start`: its tables may lack rows for some
+/// molecules, which are rejected then. All processes call it and load at once, but a named data set may have to be
+/// downloaded: by one process of a machine.
 LoadedData load_run_data(const TrainRun& run, const std::optional<StartingPoint>& start);
 
 }  // namespace molgraph

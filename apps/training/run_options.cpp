@@ -25,7 +25,9 @@ TaskKind kind_of(TaskWord word) {
   return TaskKind::multiclass;
 }
 
-int path_hops(const ModelSettings& m, Features features) { return m.path_hops.value_or(features == Features::zinc ? 20 : 5); }
+int path_hops(const ModelSettings& m, Features features) {
+  return m.path_hops.value_or(features == Features::zinc ? 20 : 5);
+}
 
 GateOptions gate_options(const ModelSettings& m, Features features) {
   return {m.gate.use == Switch::on, m.gate.relu, m.gate.per_layer, m.gate.path ? path_hops(m, features) : 0};
@@ -33,10 +35,12 @@ GateOptions gate_options(const ModelSettings& m, Features features) {
 
 /// Architecture, encoding, size and whether there is a gate, where they are not named.
 void choose_architecture(ModelSettings& m, const TrainingDefaults& defaults) {
-  if (m.gate.use == Switch::automatic) m.gate.use = m.architecture == nullptr && m.encoding == nullptr ? Switch::on : Switch::off;
+  if (m.gate.use == Switch::automatic)
+    m.gate.use = m.architecture == nullptr && m.encoding == nullptr ? Switch::on : Switch::off;
   if (m.architecture == nullptr && m.encoding != nullptr)
     m.architecture = &architecture_from_string(m.encoding->path_bias ? "graphormer" : "grpe");
-  if (m.architecture == nullptr) m.architecture = &architecture_from_string(defaults.model.empty() ? kDefaultModel : defaults.model);
+  if (m.architecture == nullptr)
+    m.architecture = &architecture_from_string(defaults.model.empty() ? kDefaultModel : defaults.model);
   if (m.encoding == nullptr) m.encoding = &encoding_from_string(m.architecture->name);
   if (m.size.empty()) m.size = m.architecture->default_size;
 }
@@ -140,7 +144,9 @@ ModelConfig resolve_model(TrainOptions& o, const LoadedData& data, const ModelCo
   return config;
 }
 
-std::int64_t batch_size_for(std::int64_t molecules) { return molecules < 2000 ? 32 : molecules < 10000 ? 64 : molecules < 50000 ? 128 : 256; }
+std::int64_t batch_size_for(std::int64_t molecules) {
+  return molecules < 2000 ? 32 : molecules < 10000 ? 64 : molecules < 50000 ? 128 : 256;
+}
 
 /// Epochs, steps, warm-up and patience. `count`: training molecules.
 void resolve_schedule(TrainingSettings& t, const TrainingDefaults& defaults, std::int64_t count, bool has_valid) {
@@ -150,21 +156,22 @@ void resolve_schedule(TrainingSettings& t, const TrainingDefaults& defaults, std
   if (automatic && defaults.steps > 0) t.steps = defaults.steps;
   else if (automatic) t.epochs = has_valid ? kDefaultEpochs : kEpochsWithoutValidation;
   if (t.epochs && t.steps && (*t.steps + per_epoch - 1) / per_epoch != *t.epochs) {
-    throw UsageError("give either --epochs or --steps: " + std::to_string(*t.steps) + " steps of " + std::to_string(batch) +
-                     " molecules are not " + std::to_string(*t.epochs) + " epochs");
+    throw UsageError("give either --epochs or --steps: " + std::to_string(*t.steps) + " steps of " +
+                     std::to_string(batch) + " molecules are not " + std::to_string(*t.epochs) + " epochs");
   }
   if (!t.steps) t.steps = *t.epochs * per_epoch;
   const std::int64_t steps = *t.steps;
   t.epochs = (steps + per_epoch - 1) / per_epoch;
   if (steps > kMostSteps) {
-    throw UsageError("--epochs " + std::to_string(*t.epochs) + " are " + with_thousands(steps) + " update steps, more than " +
-                     with_thousands(kMostSteps));
+    throw UsageError("--epochs " + std::to_string(*t.epochs) + " are " + with_thousands(steps) +
+                     " update steps, more than " + with_thousands(kMostSteps));
   }
 
   const std::int64_t warmup = t.warmup_epochs ? *t.warmup_epochs * per_epoch : steps / 10;
   if (t.warmup_epochs && t.warmup_steps && *t.warmup_steps != std::min(warmup, steps)) {
-    throw UsageError("give either --warmup-steps or --warmup-epochs: " + std::to_string(*t.warmup_epochs) + " epochs are " +
-                     std::to_string(std::min(warmup, steps)) + " steps, not " + std::to_string(*t.warmup_steps));
+    throw UsageError("give either --warmup-steps or --warmup-epochs: " + std::to_string(*t.warmup_epochs) +
+                     " epochs are " + std::to_string(std::min(warmup, steps)) + " steps, not " +
+                     std::to_string(*t.warmup_steps));
   }
   t.warmup_steps = std::min(t.warmup_steps.value_or(warmup), steps);
   if (!t.patience) t.patience = automatic && has_valid ? kDefaultPatience : 0;
@@ -184,8 +191,9 @@ void resolve_training(TrainingSettings& t, const LoadedData& data) {
 
 /// A checkpoint of other options or data is none of this training.
 std::string identity_of(const TrainOptions& o, const LoadedData& data) {
-  return to_toml(o) + "# molecules " + std::to_string(data.set.size()) + ", training " + std::to_string(data.split.train.size()) +
-         ", source " + data.set.source.sha256 + ", featuriser " + data.set.featurizer.hash();
+  return to_toml(o) + "# molecules " + std::to_string(data.set.size()) + ", training " +
+         std::to_string(data.split.train.size()) + ", source " + data.set.source.sha256 + ", featuriser " +
+         data.set.featurizer.hash();
 }
 
 /// From options that leave nothing open.
@@ -216,7 +224,8 @@ LoadOptions to_load_options(const TrainOptions& o, int threads) {
   check_values(o);
   const DataSettings& d = o.data;
   if (d.paths.empty()) {
-    throw UsageError("what to train on? Name a data set, a table or a store: molgraph-train demo, molgraph-train my.csv");
+    throw UsageError(
+        "what to train on? Name a data set, a table or a store: molgraph-train demo, molgraph-train my.csv");
   }
   LoadOptions load;
   load.paths = d.paths;
@@ -231,7 +240,7 @@ LoadOptions to_load_options(const TrainOptions& o, int threads) {
   if (d.task) load.task = kind_of(*d.task);
   load.positive = d.positive;
   load.features = d.features;
-  if (!o.model.recipe.empty()) load.table_features = Features::ogb;   // a paper's settings, on any table
+  if (!o.model.recipe.empty()) load.table_features = Features::ogb;  // a paper's settings, on any table
   load.limits.max_atoms = d.max_atoms;
   load.split = d.split == SplitKind::automatic && !d.splits_column.empty() ? SplitKind::column : d.split;
   load.splits_column = d.splits_column;
@@ -247,7 +256,8 @@ LoadOptions to_load_options(const TrainOptions& o, int threads) {
   return load;
 }
 
-ResolvedRun resolve(const TrainOptions& asked, const LoadedData& data, const ModelConfig* start, const NamedFlags& named) {
+ResolvedRun resolve(const TrainOptions& asked, const LoadedData& data, const ModelConfig* start,
+                    const NamedFlags& named) {
   check_values(asked);
   ResolvedRun run;
   run.options = asked;

@@ -9,8 +9,8 @@
 
 namespace molgraph {
 
-// --- named defaults for one's own table; chosen by measurement, see docs/training.md. A named data set's own stand in its entry of
-// the catalogue ---
+// --- named defaults for one's own table; chosen by measurement, see docs/training.md. A named data set's own stand in
+// its entry of the catalogue ---
 inline constexpr const char* kDefaultModel = "grpe";
 inline constexpr std::int64_t kDefaultEpochs = 300;
 inline constexpr std::int64_t kDefaultPatience = 30;
@@ -21,17 +21,19 @@ LoadOptions to_load_options(const TrainOptions& options, int threads);
 
 /// What a run, or one model of it, does. Only resolve() and what derives from its result make one.
 struct ResolvedRun {
-  TrainOptions options;      ///< every value in use: config.toml
+  TrainOptions options;  ///< every value in use: config.toml
   ModelConfig model;
-  TrainerOptions trainer;    ///< on data.split; without the folder, the processes and the control
+  TrainerOptions trainer;  ///< on data.split; without the folder, the processes and the control
 };
 
-/// Decides what the options leave open. Resolving the result's options again changes nothing. `start` is the configuration of the run
-/// that --from names, else null; `named`: see option_conflicts.hpp. Throws UsageError on contradictions, DataError without training
-/// molecules.
-ResolvedRun resolve(const TrainOptions& options, const LoadedData& data, const ModelConfig* start, const NamedFlags& named = {});
+/// Decides what the options leave open. Resolving the result's options again changes nothing. `start` is the
+/// configuration of the run that --from names, else null; `named`: see option_conflicts.hpp. Throws UsageError on
+/// contradictions, DataError without training molecules.
+ResolvedRun resolve(const TrainOptions& options, const LoadedData& data, const ModelConfig* start,
+                    const NamedFlags& named = {});
 
-/// The same for one of several splits: as many epochs, of data.split, which may be longer or shorter by a molecule or a group.
+/// The same for one of several splits: as many epochs, of data.split, which may be longer or shorter by a molecule or a
+/// group.
 ResolvedRun for_fold(const ResolvedRun& run, const LoadedData& data);
 /// Model `member` of an ensemble (0, 1, ...), with a seed of its own.
 ResolvedRun for_member(const ResolvedRun& run, const LoadedData& data, std::int64_t member);

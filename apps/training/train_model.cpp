@@ -35,15 +35,15 @@ void freeze(Frozen what, GraphModel& model) {
 void tell_estimate(double step_seconds, const TrainerOptions& t) {
   const double whole = step_seconds * static_cast<double>(t.total_steps);
   t.control.note(text("One update of %lld molecules takes %s s here: %s steps (%lld epochs) take about %s%s",
-                      static_cast<long long>(t.batch_size), sensible_number(step_seconds).c_str(), with_thousands(t.total_steps).c_str(),
-                      static_cast<long long>(t.epochs), duration_text(whole).c_str(),
-                      t.patience > 0 ? " at most (training stops early)" : ""));
+                      static_cast<long long>(t.batch_size), sensible_number(step_seconds).c_str(),
+                      with_thousands(t.total_steps).c_str(), static_cast<long long>(t.epochs),
+                      duration_text(whole).c_str(), t.patience > 0 ? " at most (training stops early)" : ""));
   if (whole > kLongRun) t.control.warn("That is long on this machine; --steps N makes a shorter schedule");
 }
 
 /// Initialised, or with the weights of another run.
-std::shared_ptr<GraphModel> start_model(const ResolvedRun& resolved, const LoadedData& data, const std::optional<StartingPoint>& start,
-                                        const RunControl& control) {
+std::shared_ptr<GraphModel> start_model(const ResolvedRun& resolved, const LoadedData& data,
+                                        const std::optional<StartingPoint>& start, const RunControl& control) {
   const TrainOptions& options = resolved.options;
   const std::shared_ptr<GraphModel> model = make_model(resolved.model, options.training.seed);
   bool scale = options.training.scale_targets && data.set.task.kind == TaskKind::regression;
@@ -61,22 +61,22 @@ std::shared_ptr<GraphModel> start_model(const ResolvedRun& resolved, const Loade
 std::string description(const ModelConfig& config, const GraphModel& model, std::uint64_t seed) {
   const EncoderOptions& e = config.encoder();
   return text("%s%s, %d layers x %d (FFN %d, %d heads), %s parameters; seed %llu",
-              std::string(config.model.architecture->title).c_str(), e.gate.enabled ? " + URPE gate" : "", e.layers, e.width, e.ffn, e.heads,
-              with_thousands(model.specs().numbers()).c_str(), static_cast<unsigned long long>(seed));
+              std::string(config.model.architecture->title).c_str(), e.gate.enabled ? " + URPE gate" : "", e.layers,
+              e.width, e.ffn, e.heads, with_thousands(model.specs().numbers()).c_str(),
+              static_cast<unsigned long long>(seed));
 }
 
 /// How gradients on GPUs are added up; empty for one process.
 DeviceSum device_sum(const TrainRun& run) {
   if (run.processes->alone()) return {};
-  return [nccl = std::make_shared<Nccl>(*run.processes, *run.gpu)](float* values, std::size_t size, DeviceStream stream) {
-    nccl->sum(values, size, stream);
-  };
+  return [nccl = std::make_shared<Nccl>(*run.processes, *run.gpu)](
+             float* values, std::size_t size, DeviceStream stream) { nccl->sum(values, size, stream); };
 }
 
 }  // namespace
 
-AllPredictions train_model(const TrainRun& run, const ResolvedRun& resolved, const LoadedData& data, const std::optional<StartingPoint>& start,
-                           const std::string& folder) {
+AllPredictions train_model(const TrainRun& run, const ResolvedRun& resolved, const LoadedData& data,
+                           const std::optional<StartingPoint>& start, const std::string& folder) {
   const RunDirectory directory{folder};
   if (run.processes->first()) std::filesystem::create_directories(folder);
   TrainerOptions trainer = resolved.trainer;
@@ -87,8 +87,9 @@ AllPredictions train_model(const TrainRun& run, const ResolvedRun& resolved, con
   run.control.note(description(resolved.model, *model, trainer.seed));
   const Compute compute = make_compute(run, *model);
   Trainable trainable = make_trainable(model, compute, resolved.model, resolved.options.training.decay == DecayOf::all);
-  if (compute && compute->resident() != nullptr && trainer.flag.ascents == 0)   // FLAG's passes go through the host
-    trainable.device = std::make_shared<DeviceTraining>(compute, *model, data.set, trainable.decay_exempt, device_sum(run), run.control);
+  if (compute && compute->resident() != nullptr && trainer.flag.ascents == 0)  // FLAG's passes go through the host
+    trainable.device = std::make_shared<DeviceTraining>(compute, *model, data.set, trainable.decay_exempt,
+                                                        device_sum(run), run.control);
   tell_estimate(measure_step(trainable, data.set, data.split, trainer), trainer);
   const TrainerResult result = train(trainable, data.set, data.split, trainer, run.resume);
   if (!run.processes->first()) return {};
@@ -99,7 +100,8 @@ AllPredictions train_model(const TrainRun& run, const ResolvedRun& resolved, con
   }
   const LoadedModel best = load_model(directory.best());
   const Compute computes_best = make_compute(run, *best.model);
-  AllPredictions predictions = predict_all(run_function(best.model, computes_best), pack_options(*best.model, computes_best), data, run.control);
+  AllPredictions predictions =
+      predict_all(run_function(best.model, computes_best), pack_options(*best.model, computes_best), data, run.control);
   predictions.output_scale = values_of(best.model->named_buffers()["target_scale"]);
   save_model(directory.model(), *best.model, best.config);
   return predictions;

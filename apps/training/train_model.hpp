@@ -12,7 +12,7 @@
 namespace molgraph {
 
 /// Trains the model in `folder` and returns what it predicts; only the first process has anything to return.
-AllPredictions train_model(const TrainRun& run, const ResolvedRun& resolved, const LoadedData& data, const std::optional<StartingPoint>& start,
-                           const std::string& folder);
+AllPredictions train_model(const TrainRun& run, const ResolvedRun& resolved, const LoadedData& data,
+                           const std::optional<StartingPoint>& start, const std::string& folder);
 
 }  // namespace molgraph

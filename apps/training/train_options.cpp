@@ -27,7 +27,8 @@ Words<std::string> size_words() {
   Words<std::string> words{{"", ""}};
   for (const Architecture* architecture : architectures()) {
     for (const ModelSize& size : architecture->sizes) {
-      const bool known = std::any_of(words.begin(), words.end(), [&](const auto& word) { return word.first == size.name; });
+      const bool known =
+          std::any_of(words.begin(), words.end(), [&](const auto& word) { return word.first == size.name; });
       if (!known) words.emplace_back(size.name, std::string(size.name));
     }
   }
@@ -42,7 +43,7 @@ Words<std::string> recipe_words() {
 
 std::string TrainOption::key() const {
   const std::string name = flags.substr(flags.rfind("--") + 2);
-  return name.substr(0, name.find(','));   // a positional name stands behind
+  return name.substr(0, name.find(','));  // a positional name stands behind
 }
 
 std::vector<TrainOption> list_options(TrainOptions& options) { return options_over(options); }

@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "apps/scoring/model_limits.hpp"
-#include "attention/spec/scalar.hpp"
 #include "apps/training/metrics.hpp"
 #include "apps/training/option_field.hpp"
 #include "attention/spec/encodings.hpp"
 #include "attention/spec/model_options.hpp"
 #include "attention/spec/precision.hpp"
+#include "attention/spec/scalar.hpp"
 #include "datasets/load.hpp"
 #include "datasets/system/value_ranges.hpp"
 #include "featurize/graph/pair_relations.hpp"
@@ -22,34 +22,34 @@ namespace molgraph {
 /// Random numbers are keyed by the step, 32 bits.
 inline constexpr std::int64_t kMostSteps = 4'000'000'000;
 
-// What is left open here (an empty optional, a null pointer, Switch::automatic, an empty text where the sentence says so) is decided
-// by the data and the other options: run_options.hpp.
+// What is left open here (an empty optional, a null pointer, Switch::automatic, an empty text where the sentence says
+// so) is decided by the data and the other options: run_options.hpp.
 
 /// `classification` is what people say for `binary`; config.toml keeps their word.
 enum class TaskWord : std::uint8_t { regression, classification, binary, multiclass };
 
 struct DataSettings {
-  std::vector<std::string> paths;            ///< a name, a table, a store; or two or three tables: train, [valid,] test
-  std::string folder;                        ///< of the named data sets; "" = $MOLGRAPH_DATA, then the user's cache
-  std::string subset;                        ///< "" = the data set's default
+  std::vector<std::string> paths;  ///< a name, a table, a store; or two or three tables: train, [valid,] test
+  std::string folder;              ///< of the named data sets; "" = $MOLGRAPH_DATA, then the user's cache
+  std::string subset;              ///< "" = the data set's default
   TableFormat format = TableFormat::automatic;
-  bool header = false, no_header = false;    ///< neither: decided by the lines
-  std::string smiles_column, id_column;      ///< "" = by their names
-  std::vector<std::string> target_columns;   ///< empty = those with numbers, or with yes and no
-  std::optional<TaskWord> task;              ///< empty = by the values
-  std::string positive;                      ///< the label that is 1; "" = by its meaning
+  bool header = false, no_header = false;   ///< neither: decided by the lines
+  std::string smiles_column, id_column;     ///< "" = by their names
+  std::vector<std::string> target_columns;  ///< empty = those with numbers, or with yes and no
+  std::optional<TaskWord> task;             ///< empty = by the values
+  std::string positive;                     ///< the label that is 1; "" = by its meaning
   std::optional<Features> features;
   SplitKind split = SplitKind::automatic;
   SplitSizes split_sizes{0.8, 0.1, 0.1};
   std::string splits_column, group_column, time_column, splits_file;
-  int folds = 0;                             ///< 0 = one split
-  std::int64_t limit = 0;                    ///< 0 = all molecules
+  int folds = 0;           ///< 0 = one split
+  std::int64_t limit = 0;  ///< 0 = all molecules
   int max_atoms = 1024;
   bool strict = false;
 };
 
 struct GateSettings {
-  Switch use = Switch::automatic;            ///< on where neither model, encoding nor recipe is named
+  Switch use = Switch::automatic;  ///< on where neither model, encoding nor recipe is named
   bool relu = false, path = false, per_layer = false;
 };
 
@@ -58,11 +58,11 @@ enum class GrpeTerm : std::uint8_t { topology, edge, query, key, value };
 enum class Frozen : std::uint8_t { nothing, encoder };
 
 struct ModelSettings {
-  std::string recipe;                        ///< "" = none
+  std::string recipe;  ///< "" = none
   const Architecture* architecture = nullptr;
-  std::string size;                          ///< "" = the architecture's default
-  std::optional<int> layers, width, ffn, heads;   ///< empty = by `size`
-  const Encoding* encoding = nullptr;        ///< null = the architecture's own
+  std::string size;                              ///< "" = the architecture's default
+  std::optional<int> layers, width, ffn, heads;  ///< empty = by `size`
+  const Encoding* encoding = nullptr;            ///< null = the architecture's own
   GateSettings gate;
   Switch share_encodings = Switch::automatic;
   std::optional<int> position_dim;
@@ -70,15 +70,15 @@ struct ModelSettings {
   std::optional<int> max_distance;
   std::optional<int> path_hops;
   PathRule path_rule = PathRule::mean;
-  int spatial_pos_max = 0;                   ///< 0 = off
+  int spatial_pos_max = 0;  ///< 0 = off
   bool untie_virtual = false;
-  KeyTerm key_term = KeyTerm::column;        ///< column or row
+  KeyTerm key_term = KeyTerm::column;  ///< column or row
   std::vector<GrpeTerm> grpe_terms{GrpeTerm::topology, GrpeTerm::edge, GrpeTerm::query, GrpeTerm::key, GrpeTerm::value};
   bool published_classes = false;
   double dropout = 0.1, attention_dropout = 0.1, activation_dropout = 0.0, input_dropout = 0.0;
   double perturb_noise = 0.0;
-  std::string flag;                          ///< FLAG as "ASCENTS,STEP,MAGNITUDE"; "" = off
-  std::string from;                          ///< a run to start from; "" = none
+  std::string flag;  ///< FLAG as "ASCENTS,STEP,MAGNITUDE"; "" = off
+  std::string from;  ///< a run to start from; "" = none
   Frozen frozen = Frozen::nothing;
 };
 
@@ -91,15 +91,15 @@ struct TrainingSettings {
   std::optional<Loss> loss;
   std::optional<Metric> metric;
   std::optional<std::int64_t> epochs, steps, batch_size;
-  double lr = 5e-4;                          ///< peak
+  double lr = 5e-4;  ///< peak
   double end_lr = 0.0;
   std::optional<std::int64_t> warmup_steps;  ///< empty = by warmup_epochs, else 10 % of all
   std::optional<std::int64_t> warmup_epochs;
   double weight_decay = 0.01;
   DecayOf decay = DecayOf::weights;
-  double grad_clip = 5.0;                    ///< 0 = off
-  std::optional<std::int64_t> patience;      ///< epochs without a better validation; 0 = never stop early
-  double ema = 0.0;                          ///< 0 = off
+  double grad_clip = 5.0;                ///< 0 = off
+  std::optional<std::int64_t> patience;  ///< epochs without a better validation; 0 = never stop early
+  double ema = 0.0;                      ///< 0 = off
   bool scale_targets = true;
   std::int64_t ensemble_size = 1;
   std::uint64_t seed = 0;
@@ -117,7 +117,7 @@ struct TrainOption {
   std::string group;
   OptionField field;
   std::string help;
-  NumberRange range = {};   ///< of a number, or of each number of a list
+  NumberRange range = {};  ///< of a number, or of each number of a list
 
   /// The long flag without dashes: the key in config.toml.
   std::string key() const;
@@ -132,11 +132,12 @@ Words<const Encoding*> encoding_words();
 Words<std::string> recipe_words();
 
 inline constexpr std::int64_t kMostBatch = 1'000'000;
-inline constexpr std::int64_t kMostFolds = 1000;   ///< and members of an ensemble
+inline constexpr std::int64_t kMostFolds = 1000;  ///< and members of an ensemble
 inline constexpr std::int64_t kMostEpochs = 1'000'000;
 
-/// All options over the fields of a TrainOptions, in the order in which people read them. To add one: a field above, a line here. (A
-/// template, so that those who include this file for the fields need not compile it; others call list_options().)
+/// All options over the fields of a TrainOptions, in the order in which people read them. To add one: a field above, a
+/// line here. (A template, so that those who include this file for the fields need not compile it; others call
+/// list_options().)
 template <class Options>
 std::vector<TrainOption> options_over(Options& o) {
   const std::string data = "Data", model = "Model", training = "Training";
@@ -144,80 +145,166 @@ std::vector<TrainOption> options_over(Options& o) {
   auto& m = o.model;
   auto& t = o.training;
   return {
-      {"-i,--data-path,data", data, few_of(d.paths, 1, 3), "data set name, table (CSV, TSV, SMI, SDF, .gz) or store; 2 or 3 tables: train [valid] test"},
+      {"-i,--data-path,data", data, few_of(d.paths, 1, 3),
+       "data set name, table (CSV, TSV, SMI, SDF, .gz) or store; 2 or 3 tables: train [valid] test"},
       {"--data-dir", data, d.folder, "folder of the named data sets (empty: $MOLGRAPH_DATA, then the user's cache)"},
-      {"--subset", data, d.subset, "part of a named data set: zinc 12k|full, pcqm4mv2 partial|sample (empty: its default)"},
-      {"--format", data, one_of(d.format, {{"auto", TableFormat::automatic}, {"csv", TableFormat::csv}, {"tsv", TableFormat::tsv}, {"smi", TableFormat::smi}, {"sdf", TableFormat::sdf}}), "table format"},
+      {"--subset", data, d.subset,
+       "part of a named data set: zinc 12k|full, pcqm4mv2 partial|sample (empty: its default)"},
+      {"--format", data,
+       one_of(d.format, {{"auto", TableFormat::automatic},
+                         {"csv", TableFormat::csv},
+                         {"tsv", TableFormat::tsv},
+                         {"smi", TableFormat::smi},
+                         {"sdf", TableFormat::sdf}}),
+       "table format"},
       {"--header", data, d.header, "the table's first line holds the names (neither: the lines behind it decide)"},
       {"--no-header", data, d.no_header, "the table's first line is data"},
-      {"-s,--smiles-column", data, d.smiles_column, "column of SMILES (empty: smiles, canonical_smiles, else another common name or the one whose cells are SMILES)"},
+      {"-s,--smiles-column", data, d.smiles_column,
+       "column of SMILES (empty: smiles, canonical_smiles, else another common name or the one whose cells are "
+       "SMILES)"},
       {"--id-column", data, d.id_column, "column of ids (empty: id, idx, name, else the row number)"},
-      {"--target-columns", data, d.target_columns, "columns to predict (empty: those with numbers, or with yes and no)"},
-      {"-t,--task-type", data, one_of(d.task, {{"", {}}, {"regression", TaskWord::regression}, {"classification", TaskWord::classification}, {"binary", TaskWord::binary}, {"multiclass", TaskWord::multiclass}}), "kind of target (empty: by its values)"},
-      {"--positive", data, d.positive, "classification: the label that is 1, where two words do not say it themselves as yes and no do"},
-      {"--features", data, one_of(d.features, {{"", {}}, {"molgraph", Features::molgraph}, {"ogb", Features::ogb}, {"zinc", Features::zinc}}), "atom and bond columns (empty: the data set's, else molgraph; with --recipe ogb)"},
-      {"--split-type", data, one_of(d.split, {{"", SplitKind::automatic}, {"published", SplitKind::published}, {"random", SplitKind::random}, {"scaffold", SplitKind::scaffold},
-                                {"scaffold-balanced", SplitKind::scaffold_balanced}, {"group", SplitKind::group}, {"time", SplitKind::time}, {"predefined", SplitKind::column}}), "how to split (empty: published, else random)"},
+      {"--target-columns", data, d.target_columns,
+       "columns to predict (empty: those with numbers, or with yes and no)"},
+      {"-t,--task-type", data,
+       one_of(d.task, {{"", {}},
+                       {"regression", TaskWord::regression},
+                       {"classification", TaskWord::classification},
+                       {"binary", TaskWord::binary},
+                       {"multiclass", TaskWord::multiclass}}),
+       "kind of target (empty: by its values)"},
+      {"--positive", data, d.positive,
+       "classification: the label that is 1, where two words do not say it themselves as yes and no do"},
+      {"--features", data,
+       one_of(d.features,
+              {{"", {}}, {"molgraph", Features::molgraph}, {"ogb", Features::ogb}, {"zinc", Features::zinc}}),
+       "atom and bond columns (empty: the data set's, else molgraph; with --recipe ogb)"},
+      {"--split-type", data,
+       one_of(d.split, {{"", SplitKind::automatic},
+                        {"published", SplitKind::published},
+                        {"random", SplitKind::random},
+                        {"scaffold", SplitKind::scaffold},
+                        {"scaffold-balanced", SplitKind::scaffold_balanced},
+                        {"group", SplitKind::group},
+                        {"time", SplitKind::time},
+                        {"predefined", SplitKind::column}}),
+       "how to split (empty: published, else random)"},
       {"--split-sizes", data, d.split_sizes, "shares of train, valid and test", kSplitShares},
       {"--splits-column", data, d.splits_column, "column with train, val, test (implies predefined)"},
       {"--group-column", data, d.group_column, "split group: column whose equal cells stay in one part"},
       {"--time-column", data, d.time_column, "split time: column of numbers or dates; the latest are the test part"},
-      {"--splits-file", data, d.splits_file, "JSON list of {\"train\", \"val\", \"test\"} with row numbers from 0; several = folds"},
-      {"--folds", data, d.folds, "cross-validation: models model_0, model_1, ... with disjoint test parts (--steps counts as whole epochs); 0 = off", WholeRange{0, kMostFolds}},
+      {"--splits-file", data, d.splits_file,
+       "JSON list of {\"train\", \"val\", \"test\"} with row numbers from 0; several = folds"},
+      {"--folds", data, d.folds,
+       "cross-validation: models model_0, model_1, ... with disjoint test parts (--steps counts as whole epochs); 0 = "
+       "off",
+       WholeRange{0, kMostFolds}},
       {"--limit", data, d.limit, "keep this many molecules; 0 = all", kMoleculeLimits},
       {"--max-atoms", data, d.max_atoms, "reject larger molecules", WholeRange{1, kMostAtoms}},
       {"--strict", data, d.strict, "stop at the first bad row"},
 
-      {"--recipe", model, one_of(m.recipe, recipe_words()), "settings of a paper, listed below; other flags override single values"},
-      {"--model", model, one_of(m.architecture, architecture_words()), "architecture: node input and initialisation (empty: by --encoding, else by data set)"},
-      {"--size", model, one_of(m.size, size_words()), "graphormer: slim small base large; grpe: tiny small standard large (empty: slim or small)"},
+      {"--recipe", model, one_of(m.recipe, recipe_words()),
+       "settings of a paper, listed below; other flags override single values"},
+      {"--model", model, one_of(m.architecture, architecture_words()),
+       "architecture: node input and initialisation (empty: by --encoding, else by data set)"},
+      {"--size", model, one_of(m.size, size_words()),
+       "graphormer: slim small base large; grpe: tiny small standard large (empty: slim or small)"},
       {"--layers", model, or_open(m.layers, 0), "blocks; 0 = by --size", WholeRange{0, kMostLayers}},
-      {"--width", model, or_open(m.width, 0), "channels, a multiple of heads; 0 = by --size", WholeRange{0, kMostWidth}},
+      {"--width", model, or_open(m.width, 0), "channels, a multiple of heads; 0 = by --size",
+       WholeRange{0, kMostWidth}},
       {"--ffn", model, or_open(m.ffn, 0), "inner width of the FFN; 0 = by --size", WholeRange{0, kMostFfn}},
       {"--heads", model, or_open(m.heads, 0), "attention heads; 0 = by --size", WholeRange{0, kMostHeads}},
-      {"--encoding", model, one_of(m.encoding, encoding_words()), "position encoding, see docs/encodings.md (empty: the model's own)"},
-      {"--urpe", model, on_off(m.gate.use), "URPE's gate: on, off or auto (on where none of --model, --encoding, --recipe is given)"},
+      {"--encoding", model, one_of(m.encoding, encoding_words()),
+       "position encoding, see docs/encodings.md (empty: the model's own)"},
+      {"--urpe", model, on_off(m.gate.use),
+       "URPE's gate: on, off or auto (on where none of --model, --encoding, --recipe is given)"},
       {"--gate-relu", model, m.gate.relu, "the gate goes through ReLU"},
       {"--gate-path", model, m.gate.path, "the gate has an edge-path term, over --path-hops"},
       {"--gate-per-layer", model, m.gate.per_layer, "a gate per layer"},
-      {"--share-encodings", model, on_off(m.share_encodings), "relation tables shared by all layers: on, off or auto (off for diet-rel)"},
-      {"--pe-dim", model, or_open(m.position_dim, 0), "eigenvectors of laplacian, steps of random-walk, diet-abs and tupe; 0 = 8 and 16", WholeRange{0, kMostPositions}},
+      {"--share-encodings", model, on_off(m.share_encodings),
+       "relation tables shared by all layers: on, off or auto (off for diet-rel)"},
+      {"--pe-dim", model, or_open(m.position_dim, 0),
+       "eigenvectors of laplacian, steps of random-walk, diet-abs and tupe; 0 = 8 and 16",
+       WholeRange{0, kMostPositions}},
       {"--post-ln", model, m.post_ln, "LayerNorm after the residual sums"},
-      {"--max-distance", model, or_open(m.max_distance, 0), "cap of the topology classes; 0 = graphormer 20, grpe 5", WholeRange{0, kMostDistance}},
-      {"--path-hops", model, or_open(m.path_hops, 0), "hops of the edge-path bias and of --gate-path; 0 = 20 for zinc features, else 5", WholeRange{0, kMostDistance}},
-      {"--path", model, one_of(m.path_rule, {{"mean", PathRule::mean}, {"single", PathRule::single}}), "graphormer: edge-path bias over the mean of all shortest paths or a single one"},
-      {"--spatial-pos-max", model, m.spatial_pos_max, "graphormer: mask atom pairs at this distance or more; 0 = off", WholeRange{0, kMostForbidden}},
-      {"--untie-virtual", model, m.untie_virtual, "graphormer: a bias of its own for each pair kind of the virtual node"},
-      {"--key-term", model, one_of(m.key_term, {{"column", KeyTerm::column}, {"row", KeyTerm::row}}), "grpe: relation terms with the key's own column (paper) or row (published code)"},
-      {"--grpe-terms", model, some_of(m.grpe_terms, {{"topology", GrpeTerm::topology}, {"edge", GrpeTerm::edge}, {"query", GrpeTerm::query}, {"key", GrpeTerm::key}, {"value", GrpeTerm::value}}), "grpe: terms in use"},
+      {"--max-distance", model, or_open(m.max_distance, 0), "cap of the topology classes; 0 = graphormer 20, grpe 5",
+       WholeRange{0, kMostDistance}},
+      {"--path-hops", model, or_open(m.path_hops, 0),
+       "hops of the edge-path bias and of --gate-path; 0 = 20 for zinc features, else 5", WholeRange{0, kMostDistance}},
+      {"--path", model, one_of(m.path_rule, {{"mean", PathRule::mean}, {"single", PathRule::single}}),
+       "graphormer: edge-path bias over the mean of all shortest paths or a single one"},
+      {"--spatial-pos-max", model, m.spatial_pos_max, "graphormer: mask atom pairs at this distance or more; 0 = off",
+       WholeRange{0, kMostForbidden}},
+      {"--untie-virtual", model, m.untie_virtual,
+       "graphormer: a bias of its own for each pair kind of the virtual node"},
+      {"--key-term", model, one_of(m.key_term, {{"column", KeyTerm::column}, {"row", KeyTerm::row}}),
+       "grpe: relation terms with the key's own column (paper) or row (published code)"},
+      {"--grpe-terms", model,
+       some_of(m.grpe_terms, {{"topology", GrpeTerm::topology},
+                              {"edge", GrpeTerm::edge},
+                              {"query", GrpeTerm::query},
+                              {"key", GrpeTerm::key},
+                              {"value", GrpeTerm::value}}),
+       "grpe: terms in use"},
       {"--published-classes", model, m.published_classes, "grpe: relation classes as the published code assigns them"},
       {"--dropout", model, m.dropout, "dropout of the residual branches", RealRange{0, kMostDropout}},
-      {"--attention-dropout", model, m.attention_dropout, "dropout of the attention weights", RealRange{0, kMostDropout}},
+      {"--attention-dropout", model, m.attention_dropout, "dropout of the attention weights",
+       RealRange{0, kMostDropout}},
       {"--activation-dropout", model, m.activation_dropout, "dropout inside the FFN", RealRange{0, kMostDropout}},
       {"--input-dropout", model, m.input_dropout, "dropout of the node input", RealRange{0, kMostDropout}},
-      {"--perturb-noise", model, m.perturb_noise, "grpe: width of the uniform noise on the node input in training", RealRange{0, kMostNoise}},
+      {"--perturb-noise", model, m.perturb_noise, "grpe: width of the uniform noise on the node input in training",
+       RealRange{0, kMostNoise}},
       {"--flag", model, m.flag, "adversarial noise on the node input: ascents,step,magnitude, as 2,0.2,0 (empty: off)"},
       {"--from", model, m.from, "start from the weights of this run"},
-      {"--freeze", model, one_of(m.frozen, {{"", Frozen::nothing}, {"encoder", Frozen::encoder}}), "what does not train: encoder = all but the head"},
+      {"--freeze", model, one_of(m.frozen, {{"", Frozen::nothing}, {"encoder", Frozen::encoder}}),
+       "what does not train: encoder = all but the head"},
 
-      {"--backend", training, one_of(t.backend, {{"cpu", TrainingBackend::engine}, {"reference", TrainingBackend::reference}}), "what computes: cpu = the engine, reference = LibTorch's operations (slow)"},
-      {"--precision", training, one_of(t.precision, {{"fp32", Precision::fp32}, {"tf32", Precision::tf32}, {"bf16", Precision::bf16}}), "of the engine's matrix products: bf16 is faster, weights and sums stay float32; tf32 is for GPUs"},
-      {"--loss", training, one_of(t.loss, {{"", {}}, {"l1", Loss::l1}, {"mse", Loss::mse}, {"huber", Loss::huber}, {"bce", Loss::bce}, {"ce", Loss::ce}}), "empty: l1 for regression, bce, ce"},
-      {"--metric", training, one_of(t.metric, {{"", {}}, {"mae", Metric::mae}, {"rmse", Metric::rmse}, {"r2", Metric::r2}, {"roc-auc", Metric::roc_auc}, {"ap", Metric::ap}, {"accuracy", Metric::accuracy}}), "chooses the best epoch (empty: the data set's, else mae, roc-auc, accuracy)"},
-      {"--epochs", training, or_open(t.epochs, 0), "passes over the training molecules; 0 = automatic", WholeRange{0, kMostEpochs}},
-      {"--steps", training, or_open(t.steps, 0), "update steps instead of epochs; 0 = by --epochs", WholeRange{0, kMostSteps}},
-      {"-b,--batch-size", training, or_open(t.batch_size, 0), "molecules per update; 0 = 32 to 256 by the number of molecules", WholeRange{0, kMostBatch}},
+      {"--backend", training,
+       one_of(t.backend, {{"cpu", TrainingBackend::engine}, {"reference", TrainingBackend::reference}}),
+       "what computes: cpu = the engine, reference = LibTorch's operations (slow)"},
+      {"--precision", training,
+       one_of(t.precision, {{"fp32", Precision::fp32}, {"tf32", Precision::tf32}, {"bf16", Precision::bf16}}),
+       "of the engine's matrix products: bf16 is faster, weights and sums stay float32; tf32 is for GPUs"},
+      {"--loss", training,
+       one_of(t.loss, {{"", {}},
+                       {"l1", Loss::l1},
+                       {"mse", Loss::mse},
+                       {"huber", Loss::huber},
+                       {"bce", Loss::bce},
+                       {"ce", Loss::ce}}),
+       "empty: l1 for regression, bce, ce"},
+      {"--metric", training,
+       one_of(t.metric, {{"", {}},
+                         {"mae", Metric::mae},
+                         {"rmse", Metric::rmse},
+                         {"r2", Metric::r2},
+                         {"roc-auc", Metric::roc_auc},
+                         {"ap", Metric::ap},
+                         {"accuracy", Metric::accuracy}}),
+       "chooses the best epoch (empty: the data set's, else mae, roc-auc, accuracy)"},
+      {"--epochs", training, or_open(t.epochs, 0), "passes over the training molecules; 0 = automatic",
+       WholeRange{0, kMostEpochs}},
+      {"--steps", training, or_open(t.steps, 0), "update steps instead of epochs; 0 = by --epochs",
+       WholeRange{0, kMostSteps}},
+      {"-b,--batch-size", training, or_open(t.batch_size, 0),
+       "molecules per update; 0 = 32 to 256 by the number of molecules", WholeRange{0, kMostBatch}},
       {"--lr", training, t.lr, "peak learning rate", RealRange{0, 100, true}},
       {"--end-lr", training, t.end_lr, "learning rate at the last step", RealRange{0, 100}},
-      {"--warmup-steps", training, or_open(t.warmup_steps, -1), "steps of linear warm-up; -1 = by --warmup-epochs, else 10 % of all", WholeRange{-1, kMostSteps}},
-      {"--warmup-epochs", training, or_open(t.warmup_epochs, 0), "epochs of linear warm-up, if --warmup-steps is -1; 0 = off", WholeRange{0, kMostEpochs}},
+      {"--warmup-steps", training, or_open(t.warmup_steps, -1),
+       "steps of linear warm-up; -1 = by --warmup-epochs, else 10 % of all", WholeRange{-1, kMostSteps}},
+      {"--warmup-epochs", training, or_open(t.warmup_epochs, 0),
+       "epochs of linear warm-up, if --warmup-steps is -1; 0 = off", WholeRange{0, kMostEpochs}},
       {"--weight-decay", training, t.weight_decay, "AdamW's decay", RealRange{0, 1000}},
-      {"--decay", training, one_of(t.decay, {{"weights", DecayOf::weights}, {"all", DecayOf::all}}), "decay all parameters, or weights only (no biases, LayerNorms, gates, tables)"},
+      {"--decay", training, one_of(t.decay, {{"weights", DecayOf::weights}, {"all", DecayOf::all}}),
+       "decay all parameters, or weights only (no biases, LayerNorms, gates, tables)"},
       {"--grad-clip", training, t.grad_clip, "largest norm of the gradient; 0 = off", RealRange{0, 1e9}},
-      {"--patience", training, or_open(t.patience, -1), "stop after this many epochs without a better validation; 0 = never, -1 = automatic", WholeRange{-1, kMostEpochs}},
-      {"--ema", training, t.ema, "decay of the weights' moving average that is validated and saved; 0 = off", RealRange{0, 1, false, true}},
+      {"--patience", training, or_open(t.patience, -1),
+       "stop after this many epochs without a better validation; 0 = never, -1 = automatic",
+       WholeRange{-1, kMostEpochs}},
+      {"--ema", training, t.ema, "decay of the weights' moving average that is validated and saved; 0 = off",
+       RealRange{0, 1, false, true}},
       {"--scale-targets", training, t.scale_targets, "regression: standardise targets inside the model"},
-      {"--ensemble-size", training, t.ensemble_size, "models to train, with seeds seed, seed + 1, ...", WholeRange{1, kMostFolds}},
+      {"--ensemble-size", training, t.ensemble_size, "models to train, with seeds seed, seed + 1, ...",
+       WholeRange{1, kMostFolds}},
       {"--seed", training, t.seed, "of split, shuffle, initialisation and dropout", kSeeds},
   };
 }

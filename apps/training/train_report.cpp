@@ -18,7 +18,8 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 /// The metric of always predicting the training mean, of classes their frequencies.
 MetricResult mean_predictor(const LoadedData& data, Metric metric, const std::vector<std::int64_t>& part) {
   const Task& task = data.set.task;
-  const std::size_t num_targets = task.names.size(), outputs = static_cast<std::size_t>(task.num_outputs()), classes = outputs / num_targets;
+  const std::size_t num_targets = task.names.size(), outputs = static_cast<std::size_t>(task.num_outputs()),
+                    classes = outputs / num_targets;
   const std::vector<double> train = targets_of(data.set, data.split.train);
   std::vector<double> sum(outputs), count(num_targets);
   for (std::size_t i = 0; i < train.size(); ++i) {
@@ -30,14 +31,14 @@ MetricResult mean_predictor(const LoadedData& data, Metric metric, const std::ve
   }
   std::vector<double> predictions(part.size() * outputs);
   for (std::size_t i = 0; i < predictions.size(); ++i) {
-    predictions[i] = sum[i % outputs] / count[i % outputs / classes];   // NaN, so no metric, without any value
+    predictions[i] = sum[i % outputs] / count[i % outputs / classes];  // NaN, so no metric, without any value
   }
   return evaluate_metric(metric, task, predictions, targets_of(data.set, part));
 }
 
 /// A table: `corner` and the beginnings of the rows, and columns of numbers under their headings.
-std::string with_columns(const std::string& corner, const std::vector<std::string>& rows, const std::vector<std::string>& headings,
-                         const std::vector<std::vector<double>>& columns) {
+std::string with_columns(const std::string& corner, const std::vector<std::string>& rows,
+                         const std::vector<std::string>& headings, const std::vector<std::vector<double>>& columns) {
   constexpr std::size_t kWidth = 10;
   std::vector<std::string> lines{corner};
   lines.insert(lines.end(), rows.begin(), rows.end());
@@ -53,11 +54,11 @@ std::string with_columns(const std::string& corner, const std::vector<std::strin
   return table;
 }
 
-constexpr std::size_t kNamesShown = 5;   ///< of targets in a note
+constexpr std::size_t kNamesShown = 5;  ///< of targets in a note
 
 /// "" if every target has the metric; else which have none, and why.
 std::string skipped_note(const char* part, Metric metric, const MetricResult& result) {
-  std::map<std::string, std::vector<std::string>> names;   // by reason
+  std::map<std::string, std::vector<std::string>> names;  // by reason
   for (std::size_t k = 0; k < result.skipped.size(); ++k) names[result.reasons[k]].push_back(result.skipped[k]);
   std::string notes;
   for (const auto& [reason, skipped] : names)
@@ -78,10 +79,13 @@ std::string paper_note(const TrainOptions& options, Metric metric, const std::ar
   if (paper.high > paper.low && !std::isnan(value)) {
     const bool inside = value >= paper.low && value <= paper.high;
     const bool beyond = larger_is_better(metric) ? value > paper.high : value < paper.low;
-    note += inside ? "; this run lies in the band" : beyond ? "; this run is better than the band" : "; this run is outside it";
+    note += inside   ? "; this run lies in the band"
+            : beyond ? "; this run is better than the band"
+                     : "; this run is outside it";
   }
   const std::int64_t steps = *options.training.steps, papers = paper.options.training.steps.value_or(0);
-  if (steps < papers) note += text(" (with %lld of %lld steps)", static_cast<long long>(steps), static_cast<long long>(papers));
+  if (steps < papers)
+    note += text(" (with %lld of %lld steps)", static_cast<long long>(steps), static_cast<long long>(papers));
   return note + "\n";
 }
 
@@ -152,7 +156,7 @@ Report report_folds(Metric chosen, const std::vector<std::array<double, 3>>& fol
   };
   std::array<double, 3> mean{}, deviation{};
   for (std::size_t p = 0; p < 3; ++p) {
-    std::vector<double> values;   // of the folds that have one
+    std::vector<double> values;  // of the folds that have one
     for (const auto& fold : folds)
       if (!std::isnan(fold[p])) values.push_back(fold[p]);
     if (!values.empty() && values.size() < folds.size())

@@ -41,19 +41,29 @@ void announce_members(const TrainRun& run, const std::string& folder, std::int64
 }
 
 /// What is known at the end of training.
-RunRecord record_of(const TrainRun& run, const LoadedData& data, Metric metric, std::int64_t members, std::chrono::steady_clock::time_point begin) {
+RunRecord record_of(const TrainRun& run, const LoadedData& data, Metric metric, std::int64_t members,
+                    std::chrono::steady_clock::time_point begin) {
   const MoleculeSet& set = data.set;
-  RunRecord record{.members = members > 1 ? members : 0, .finished = now_utc(), .program = run.program,
+  RunRecord record{.members = members > 1 ? members : 0,
+                   .finished = now_utc(),
+                   .program = run.program,
                    .seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(),
-                   .data = run.options.data.paths, .source = set.source.name, .sha256 = set.source.sha256,
-                   .rdkit = set.source.rdkit_version, .molecules = set.size(),
-                   .rejected = static_cast<std::int64_t>(set.rejected.size()), .split = data.split_name,
-                   .metric = std::string(to_string(metric)), .baseline = baseline_of(data, metric)};
-  for (std::size_t p = 0; p < record.parts.size(); ++p) record.parts[p] = static_cast<std::int64_t>(parts_of(data.split)[p]->size());
+                   .data = run.options.data.paths,
+                   .source = set.source.name,
+                   .sha256 = set.source.sha256,
+                   .rdkit = set.source.rdkit_version,
+                   .molecules = set.size(),
+                   .rejected = static_cast<std::int64_t>(set.rejected.size()),
+                   .split = data.split_name,
+                   .metric = std::string(to_string(metric)),
+                   .baseline = baseline_of(data, metric)};
+  for (std::size_t p = 0; p < record.parts.size(); ++p)
+    record.parts[p] = static_cast<std::int64_t>(parts_of(data.split)[p]->size());
   return record;
 }
 
-void tell_results(const TrainRun& run, const std::string& folder, const Report& report, const std::string& remark = {}) {
+void tell_results(const TrainRun& run, const std::string& folder, const Report& report,
+                  const std::string& remark = {}) {
   write_file_atomically(RunDirectory{folder}.results(), report.csv);
   run.control.report(report.text + "Run directory: " + folder + remark + "\n");
 }
@@ -74,10 +84,12 @@ std::array<double, 3> train_split(const TrainRun& run, const ResolvedRun& resolv
   for (std::int64_t m = 0; m < members; ++m) {
     const std::string member = members == 1 ? folder : folder + "/model_" + std::to_string(m);
     if (members > 1) run.control.note("Model " + std::to_string(m + 1) + " of " + std::to_string(members));
-    mean.add_share(train_model(run, for_member(resolved, data, m), data, start, member), 1.0 / static_cast<double>(members));
+    mean.add_share(train_model(run, for_member(resolved, data, m), data, start, member),
+                   1.0 / static_cast<double>(members));
   }
   if (!first) return {};
-  if (!data.split.test.empty()) write_predictions(directory.test_predictions(), data.set, data.split.test, mean.parts[2], mean.output_scale);
+  if (!data.split.test.empty())
+    write_predictions(directory.test_predictions(), data.set, data.split.test, mean.parts[2], mean.output_scale);
   write_submissions(folder, data, mean, run.control);
   const Report report = report_results(data, resolved.options, mean.parts);
   tell_results(run, folder, report);
@@ -86,8 +98,10 @@ std::array<double, 3> train_split(const TrainRun& run, const ResolvedRun& resolv
 }
 
 /// One model per split, each in a folder of its own.
-void train_folds(const TrainRun& run, const ResolvedRun& resolved, LoadedData& data, const std::optional<StartingPoint>& start) {
-  if (resolved.options.training.ensemble_size > 1) throw UsageError("--ensemble-size beside several splits: each of them trains one model");
+void train_folds(const TrainRun& run, const ResolvedRun& resolved, LoadedData& data,
+                 const std::optional<StartingPoint>& start) {
+  if (resolved.options.training.ensemble_size > 1)
+    throw UsageError("--ensemble-size beside several splits: each of them trains one model");
   const Metric metric = resolved.trainer.metric;
   std::vector<std::array<double, 3>> reached;
   const auto begin = std::chrono::steady_clock::now();
@@ -97,15 +111,16 @@ void train_folds(const TrainRun& run, const ResolvedRun& resolved, LoadedData& d
   for (std::size_t k = 0; k < data.folds.size(); ++k) {
     run.control.note(text("Fold %zu of %zu", k + 1, data.folds.size()));
     data.split = data.folds[k];
-    if (k > 0) run.control.warn_of(part_warnings(data.set, data.split));   // the first one's stand with the data's
-    reached.push_back(train_split(run, for_fold(resolved, data), data, start, run.folder + "/model_" + std::to_string(k)));
+    if (k > 0) run.control.warn_of(part_warnings(data.set, data.split));  // the first one's stand with the data's
+    reached.push_back(
+        train_split(run, for_fold(resolved, data), data, start, run.folder + "/model_" + std::to_string(k)));
     const std::array<double, 3> own_baseline = baseline_of(data, metric);
     for (std::size_t p = 0; p < 3; ++p) baseline[p] += own_baseline[p] / static_cast<double>(folds);
   }
   if (!run.processes->first()) return;
   tell_results(run, run.folder, report_folds(metric, reached), " (molgraph-score -m takes it as an ensemble)");
   RunRecord record = record_of(run, data, metric, folds, begin);
-  record.parts = {};   // they are the folds' own
+  record.parts = {};  // they are the folds' own
   record.baseline = baseline;
   record_run(run, run.folder, record);
 }
@@ -117,7 +132,8 @@ void check_feasible(const TrainRun& run, const ResolvedRun& resolved) {
                                                 o.training.backend == TrainingBackend::engine && !run.gpu});
   const std::int64_t batch_size = resolved.trainer.batch_size;
   if (batch_size < run.processes->count()) {
-    throw UsageError(text("--batch-size %lld cannot be divided among %d processes", static_cast<long long>(batch_size), run.processes->count()));
+    throw UsageError(text("--batch-size %lld cannot be divided among %d processes", static_cast<long long>(batch_size),
+                          run.processes->count()));
   }
 }
 

@@ -11,8 +11,8 @@
 #include "apps/training/checkpoint.hpp"
 #include "apps/training/optimizer.hpp"
 #include "apps/training/validation.hpp"
-#include "datasets/system/files.hpp"
 #include "datasets/splits/splits.hpp"
+#include "datasets/system/files.hpp"
 #include "datasets/system/readable.hpp"
 #include "datasets/system/text.hpp"
 #include "featurize/graph/error.hpp"
@@ -48,15 +48,10 @@ LossSum add_gradients(const Trainable& model, Loss loss, const TrainBatch& batch
 class Loop {
  public:
   Loop(const Trainable& model, const MoleculeSet& set, const Split& split, const TrainerOptions& options)
-      : model_(model),
-        set_(set),
-        split_(split),
-        options_(options),
-        processes_(*options.processes),
-        control_(options.control),
-        optimizer_(*model.module, model.decay_exempt, options.weight_decay),
-        average_(*model.module, options.ema),
-        validation_(options.metric, options.loss, set.task, targets_of(set, split.valid), values_of(model.target_scale)),
+      : model_(model), set_(set), split_(split), options_(options), processes_(*options.processes),
+        control_(options.control), optimizer_(*model.module, model.decay_exempt, options.weight_decay),
+        average_(*model.module, options.ema), validation_(options.metric, options.loss, set.task,
+                                                          targets_of(set, split.valid), values_of(model.target_scale)),
         last_path_(options.folder + "/checkpoints/last.safetensors"),
         best_path_(options.folder + "/checkpoints/best.safetensors") {}
 
@@ -131,8 +126,8 @@ class Loop {
   }
 
   struct Agreement {
-    int signal = 0;            ///< that asked any process to stop
-    bool checkpoint = false;   ///< is due
+    int signal = 0;           ///< that asked any process to stop
+    bool checkpoint = false;  ///< is due
   };
   /// Adds up the losses of all processes since the last time, and decides what all must do alike. Waits for a device.
   Agreement agree() {
@@ -143,7 +138,8 @@ class Loop {
     }
     const int signal = control_.stop_signal();
     const bool due = processes_.first() && Clock::now() - last_checkpoint_ > kCheckpointEvery;
-    std::array<double, 4> all{own_loss_sum_, static_cast<double>(own_loss_count_), signal != 0 ? 1.0 : 0.0, due ? 1.0 : 0.0};
+    std::array<double, 4> all{own_loss_sum_, static_cast<double>(own_loss_count_), signal != 0 ? 1.0 : 0.0,
+                              due ? 1.0 : 0.0};
     processes_.sum(std::span(all));
     if (!std::isfinite(all[0])) {
       throw RunError("the loss is not finite at step " + std::to_string(state_.step) +
@@ -173,7 +169,8 @@ class Loop {
           if (agreed.signal != 0 && state_.batch < batches) stop(agreed.signal);
           if (agreed.checkpoint && state_.batch < batches) checkpoint();
         }
-        work.advance(std::min(state_.batch * options_.batch_size, molecules), molecules, "loss " + sensible_number(mean_loss()));
+        work.advance(std::min(state_.batch * options_.batch_size, molecules), molecules,
+                     "loss " + sensible_number(mean_loss()));
       };
       if (model_.device) {
         while (state_.step < options_.total_steps && state_.batch < batches) {
@@ -195,9 +192,11 @@ class Loop {
 
   void update_on_device(const std::vector<std::int64_t>& order) {
     const auto first = static_cast<std::size_t>(state_.batch * options_.batch_size);
-    const auto batch = std::span(order).subspan(first, std::min(static_cast<std::size_t>(options_.batch_size), order.size() - first));
+    const auto batch =
+        std::span(order).subspan(first, std::min(static_cast<std::size_t>(options_.batch_size), order.size() - first));
     const auto update = static_cast<std::uint32_t>(state_.step++);
-    model_.device->step(processes_.part(batch), count_present(set_, batch), update, learning_rate(options_, state_.step));
+    model_.device->step(processes_.part(batch), count_present(set_, batch), update,
+                        learning_rate(options_, state_.step));
   }
 
   double mean_loss() const {
@@ -208,7 +207,7 @@ class Loop {
     ForwardMode mode{true, options_.seed, static_cast<std::uint32_t>(state_.step)};
     const int passes = options_.flag.passes();
     ++state_.step;
-    if (batch.present == 0) {   // teaches nothing
+    if (batch.present == 0) {  // teaches nothing
       optimizer_.set_updates(state_.step);
       return;
     }
@@ -218,7 +217,7 @@ class Loop {
     for (int pass = 0; pass < passes; ++pass) {
       mode.ascent = static_cast<std::uint32_t>(pass);
       const LossSum loss = add_gradients(model_, options_.loss, batch, mode, passes);
-      if (loss.count == 0) break;   // another process's part has the targets
+      if (loss.count == 0) break;  // another process's part has the targets
       own_loss_sum_ += loss.sum.item<double>();
       own_loss_count_ += loss.count;
       if (pass + 1 < passes) mode.perturbation = next_perturbation(options_.flag, batch.graph, mode.perturbation);
@@ -244,7 +243,7 @@ class Loop {
     model_.module->eval();
     const double loss = mean_loss();
     std::string valid_text, note;
-    swap_average();   // validation and the saved weights use the average
+    swap_average();  // validation and the saved weights use the average
     if (validation_.possible()) {
       const double value = validation_.value(predict_checked());
       if (!std::isfinite(value)) {
@@ -263,13 +262,15 @@ class Loop {
     if (last && !validation_.possible()) save_best();
     swap_average();
     const double lr = learning_rate(options_, state_.step);
-    state_.metrics_csv += std::to_string(state_.epoch) + "," + std::to_string(state_.step) + "," +
-                          float_text(lr) + "," + float_text(loss) + (validation_.by_loss() ? ",," : ",") + valid_text + "\n";
+    state_.metrics_csv += std::to_string(state_.epoch) + "," + std::to_string(state_.step) + "," + float_text(lr) +
+                          "," + float_text(loss) + (validation_.by_loss() ? ",," : ",") + valid_text + "\n";
     write_metrics();
     control_.note(text("epoch %3lld  step %6lld  lr %.2e  train loss %9s", static_cast<long long>(state_.epoch),
                        static_cast<long long>(state_.step), lr, sensible_number(loss).c_str()) +
-                  (valid_text.empty() ? "" : text("  valid %s %9s", validation_.name().c_str(),
-                                                  sensible_number(std::stod(valid_text)).c_str())) + note);
+                  (valid_text.empty() ? ""
+                                      : text("  valid %s %9s", validation_.name().c_str(),
+                                             sensible_number(std::stod(valid_text)).c_str())) +
+                  note);
     state_.batch = 0;
     state_.loss_sum = 0;
     state_.loss_count = 0;
@@ -284,7 +285,8 @@ class Loop {
     if (processes_.first()) model_.save(best_path_);
   }
 
-  /// Every process predicts its part. A signal meanwhile: nothing of the epoch's end is kept, the checkpoint stands before it.
+  /// Every process predicts its part. A signal meanwhile: nothing of the epoch's end is kept, the checkpoint stands
+  /// before it.
   std::vector<double> predict_checked() {
     const std::span<const std::int64_t> part = processes_.part(std::span<const std::int64_t>(split_.valid));
     const std::vector<std::int64_t> molecules(part.begin(), part.end());
@@ -292,7 +294,8 @@ class Loop {
     double asked = 0;
     int signal = SIGTERM;
     try {
-      own = model_.device ? model_.device->predict(molecules) : predict_molecules(model_.run, model_.pack, set_, molecules, control_);
+      own = model_.device ? model_.device->predict(molecules)
+                          : predict_molecules(model_.run, model_.pack, set_, molecules, control_);
     } catch (const Stopped& stopped) {
       asked = 1;
       signal = stopped.signal;
@@ -305,7 +308,8 @@ class Loop {
     }
     const auto outputs = static_cast<std::size_t>(set_.task.num_outputs());
     std::vector<double> all(split_.valid.size() * outputs);
-    std::copy(own.begin(), own.end(), all.begin() + (part.data() - split_.valid.data()) * static_cast<std::ptrdiff_t>(outputs));
+    std::copy(own.begin(), own.end(),
+              all.begin() + (part.data() - split_.valid.data()) * static_cast<std::ptrdiff_t>(outputs));
     processes_.sum(std::span(all));
     return all;
   }
@@ -320,7 +324,7 @@ class Loop {
   WeightAverage average_;
   Validation validation_;
   TrainerState state_;
-  double own_loss_sum_ = 0;           ///< of this process, not yet in state_
+  double own_loss_sum_ = 0;  ///< of this process, not yet in state_
   std::int64_t own_loss_count_ = 0;
   std::string last_path_, best_path_;
   Clock::time_point last_checkpoint_ = Clock::now();
@@ -364,7 +368,8 @@ double measure_device_step(DeviceTraining& device, std::span<const std::int64_t>
 double measure_step(const Trainable& model, const MoleculeSet& set, const Split& split, const TrainerOptions& options) {
   std::vector<std::int64_t> order = split.train;
   shuffle(order, options.seed, ShuffleStream::epoch);
-  const auto whole = std::span<const std::int64_t>(order).first(std::min(static_cast<std::size_t>(options.batch_size), order.size()));
+  const auto whole =
+      std::span<const std::int64_t>(order).first(std::min(static_cast<std::size_t>(options.batch_size), order.size()));
   const auto part = options.processes->part(whole);
   model.module->train();
   if (model.device) return measure_device_step(*model.device, part, count_present(set, whole), options);
@@ -372,7 +377,7 @@ double measure_step(const Trainable& model, const MoleculeSet& set, const Split&
   double seconds = 0;
   for (int repeat = 0; repeat < 2; ++repeat) {  // the first warms caches and threads up
     const auto start = Clock::now();
-    if (model.weights_changed) model.weights_changed();   // as after every update
+    if (model.weights_changed) model.weights_changed();  // as after every update
     add_gradients(model, options.loss, batch, {true, options.seed, 0}, 1);
     seconds = std::chrono::duration<double>(Clock::now() - start).count();
   }

@@ -20,20 +20,20 @@
 
 namespace molgraph {
 
-/// One pass in training mode: the raw outputs [B, outputs]; `slope` is the loss's derivative by them. Gradients are added
-/// to the parameters' grad() and, if there is one, to that of the mode's perturbation.
+/// One pass in training mode: the raw outputs [B, outputs]; `slope` is the loss's derivative by them. Gradients are
+/// added to the parameters' grad() and, if there is one, to that of the mode's perturbation.
 using GradientFunction = std::function<torch::Tensor(const GraphBatch&, const ForwardMode&, const LossSlope& slope)>;
 
 /// What is trained.
 struct Trainable {
   std::shared_ptr<torch::nn::Module> module;
-  RunFunction run;                                       ///< predictions; without `gradients` also for training, by autograd
-  GradientFunction gradients;                            ///< an engine's own way to the gradients; may be empty
-  std::function<void()> weights_changed;                 ///< called after every change of the weights; may be empty
-  std::shared_ptr<DeviceTraining> device;                ///< does the updates, and holds the weights while it does; may be null
+  RunFunction run;                         ///< predictions; without `gradients` also for training, by autograd
+  GradientFunction gradients;              ///< an engine's own way to the gradients; may be empty
+  std::function<void()> weights_changed;   ///< called after every change of the weights; may be empty
+  std::shared_ptr<DeviceTraining> device;  ///< does the updates, and holds the weights while it does; may be null
   PackOptions pack;
-  int width = 0;                                         ///< C of the node input
-  torch::Tensor target_shift, target_scale;              ///< [outputs] float64, the model's scaling of regression targets
+  int width = 0;                             ///< C of the node input
+  torch::Tensor target_shift, target_scale;  ///< [outputs] float64, the model's scaling of regression targets
   std::function<bool(const std::string&)> decay_exempt;  ///< by parameter name
   std::function<void(const std::string&)> save;          ///< writes the weights as a model file
 };
@@ -43,20 +43,21 @@ struct TrainerOptions {
   Metric metric = Metric::mae;
   std::int64_t batch_size = 32;
   std::int64_t epochs = 1;
-  std::int64_t total_steps = 1;    ///< S; training ends here even inside an epoch
-  std::int64_t warmup_steps = 0;   ///< W
-  double lr = 5e-4;                ///< peak
+  std::int64_t total_steps = 1;   ///< S; training ends here even inside an epoch
+  std::int64_t warmup_steps = 0;  ///< W
+  double lr = 5e-4;               ///< peak
   double end_lr = 0;
   double weight_decay = 0.01;
-  double grad_clip = 5.0;          ///< 0 = off
-  std::int64_t patience = 0;       ///< epochs without a better validation, 0 = never stop early
-  double ema = 0;                  ///< 0 = off
+  double grad_clip = 5.0;     ///< 0 = off
+  std::int64_t patience = 0;  ///< epochs without a better validation, 0 = never stop early
+  double ema = 0;             ///< 0 = off
   FlagOptions flag;
   std::uint64_t seed = 0;
-  std::string folder;              ///< the run directory: metrics.csv and checkpoints/ are written there
-  std::string identity;            ///< what the run is; a checkpoint of another identity is refused
-  std::shared_ptr<Processes> processes = std::make_shared<Processes>();   ///< who trains together; the first of them writes
-  RunControl control;              ///< may stop the training, and hears of it
+  std::string folder;    ///< the run directory: metrics.csv and checkpoints/ are written there
+  std::string identity;  ///< what the run is; a checkpoint of another identity is refused
+  std::shared_ptr<Processes> processes =
+      std::make_shared<Processes>();  ///< who trains together; the first of them writes
+  RunControl control;                 ///< may stop the training, and hears of it
 };
 
 /// Learning rate of update s = 1..S: linear up to the peak at W, then linear down to end_lr at S.
@@ -64,16 +65,16 @@ double learning_rate(const TrainerOptions& options, std::int64_t step);
 
 struct TrainerResult {
   std::int64_t epochs = 0, steps = 0;
-  std::int64_t best_epoch = 0;     ///< 0 = no validation: the last weights count
-  double best_value = 0;           ///< validation metric there, or loss where the metric cannot be computed
+  std::int64_t best_epoch = 0;  ///< 0 = no validation: the last weights count
+  double best_value = 0;        ///< validation metric there, or loss where the metric cannot be computed
   bool stopped_early = false;
 };
 
-/// Trains until the steps or the patience are used up, going on from folder/checkpoints/last.safetensors if `resume` and
-/// that file exists. checkpoints/best.safetensors ends as the model with the best validation (the last one without any).
-/// Where the validation part cannot give the metric (one class only), its loss chooses the epoch, with a warning.
-/// When the run control of any of the processes asks to stop, it writes a checkpoint and throws Stopped in all of them. Throws RunError
-/// when the loss or a prediction is not finite, DataError if the processes' data or options differ.
+/// Trains until the steps or the patience are used up, going on from folder/checkpoints/last.safetensors if `resume`
+/// and that file exists. checkpoints/best.safetensors ends as the model with the best validation (the last one without
+/// any). Where the validation part cannot give the metric (one class only), its loss chooses the epoch, with a warning.
+/// When the run control of any of the processes asks to stop, it writes a checkpoint and throws Stopped in all of them.
+/// Throws RunError when the loss or a prediction is not finite, DataError if the processes' data or options differ.
 TrainerResult train(const Trainable& model, const MoleculeSet& set, const Split& split, const TrainerOptions& options,
                     bool resume);
 

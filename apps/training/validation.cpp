@@ -7,13 +7,8 @@ namespace molgraph {
 
 Validation::Validation(Metric metric, Loss loss, const Task& task, std::vector<double> targets,
                        const std::vector<double>& scale)
-    : metric_(metric),
-      loss_(loss),
-      task_(task),
-      targets_(std::move(targets)),
-      scale_(scale),
-      reason_(why_no_metric(metric, task, targets_)),
-      guide_(reason_.empty() ? Guide::metric : Guide::loss) {
+    : metric_(metric), loss_(loss), task_(task), targets_(std::move(targets)), scale_(scale),
+      reason_(why_no_metric(metric, task, targets_)), guide_(reason_.empty() ? Guide::metric : Guide::loss) {
   if (std::ranges::all_of(targets_, [](auto target) { return std::isnan(target); })) guide_ = Guide::none;
 }
 

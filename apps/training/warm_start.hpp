@@ -13,8 +13,8 @@ bool needs_new_head(const Task& start, const Task& task);
 
 /// What of the model did not come from the other run.
 struct WarmStart {
-  bool new_head = false;            ///< needs_new_head()
-  std::vector<std::string> fresh;   ///< other tensors that keep their initial values: the gates
+  bool new_head = false;           ///< needs_new_head()
+  std::vector<std::string> fresh;  ///< other tensors that keep their initial values: the gates
 };
 
 /// Copies the weights of `file` (its configuration is `start`) into `model` (its configuration is `config`).

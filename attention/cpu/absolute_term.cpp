@@ -15,7 +15,8 @@ std::vector<std::size_t> rows_of_tokens(const GraphBatch& batch, const Pack& pac
   for (std::size_t b = pack.first; b < pack.last; ++b) {
     of.push_back(rows - 1);
     for (auto a = batch.atom_offset[b]; a < batch.atom_offset[b + 1]; ++a)
-      of.push_back(std::min<std::size_t>(static_cast<std::size_t>(batch.degree[static_cast<std::size_t>(a)]), kLastDegree));
+      of.push_back(
+          std::min<std::size_t>(static_cast<std::size_t>(batch.degree[static_cast<std::size_t>(a)]), kLastDegree));
   }
   return of;
 }

@@ -28,8 +28,8 @@ class AbsoluteTerm final : public PairTermPart {
   void factors_gradient(PackPlaces& places, const std::vector<float>& slope, float* side) const;
 
   std::vector<Place> places_;
-  std::size_t heads_, padded_, rows_, steps_, width_, side_;   ///< width heads*64; side: rows and walk of query or key
-  std::vector<float> flat_;                                    ///< query_row, query_walk, key_row, key_walk
+  std::size_t heads_, padded_, rows_, steps_, width_, side_;  ///< width heads*64; side: rows and walk of query or key
+  std::vector<float> flat_;                                   ///< query_row, query_walk, key_row, key_walk
 };
 
 }  // namespace molgraph::cpu

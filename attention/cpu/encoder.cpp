@@ -20,24 +20,28 @@ T* sized(std::vector<T>& x, std::size_t count) {
 // y = x times the matrix (+ bias); the weights of the `next` product are fetched meanwhile.
 void Encoder::product(const PackedMatrix& matrix, const float* x, std::size_t rows, const float* bias, float* y,
                       const PackedLinear* next) {
-  const Gemm g{.a = x, .a_stride = padded(matrix.depth), .rows = rows, .depth = matrix.depth, .weights = matrix.fp32.data(),
-               .columns = matrix.columns, .bias = bias, .y = y, .y_stride = matrix.columns,
+  const Gemm g{.a = x,
+               .a_stride = padded(matrix.depth),
+               .rows = rows,
+               .depth = matrix.depth,
+               .weights = matrix.fp32.data(),
+               .columns = matrix.columns,
+               .bias = bias,
+               .y = y,
+               .y_stride = matrix.columns,
                .soon = next == nullptr ? Soon{} : Soon{next->forward.fp32.data(), next->forward.fp32.size()}};
   if (matrix.bf16.empty()) kernels_.gemm(g);
   else gemm_bf16(g, matrix.bf16.data(), sized(rounded_, gemm_bf16_scratch(g)));
 }
 
-void Encoder::multiply(const PackedLinear& linear, const float* x, std::size_t rows, float* y, const PackedLinear* next) {
+void Encoder::multiply(const PackedLinear& linear, const float* x, std::size_t rows, float* y,
+                       const PackedLinear* next) {
   product(linear.forward, x, rows, linear.bias, y, next);
 }
 
 Encoder::Encoder(const EncoderShape& shape)
-    : shape_(shape),
-      kernels_(kernels()),
-      layers_count_(static_cast<std::size_t>(shape.options.layers)),
-      terms_(shape),
-      layers_(layers_count_),
-      stages_(2 * layers_count_ + 1) {}
+    : shape_(shape), kernels_(kernels()), layers_count_(static_cast<std::size_t>(shape.options.layers)), terms_(shape),
+      layers_(layers_count_), stages_(2 * layers_count_ + 1) {}
 
 float* Encoder::input(std::size_t tokens) {
   Stage& first = stages_[0];
@@ -49,7 +53,7 @@ const float* Encoder::half_input(std::size_t s) { return stage(s).normed.data();
 
 // The LayerNorm of stage s, or kNone.
 std::size_t Encoder::norm_offset(const FlatLayout& layout, std::size_t s) const {
-  if (shape_.options.post_ln) {   // behind every half-layer
+  if (shape_.options.post_ln) {  // behind every half-layer
     if (s == 0) return kNone;
     const LayerOffsets& layer = layout.layers[(s - 1) / 2];
     return s % 2 == 1 ? layer.attention_norm : layer.ffn_norm;
@@ -95,7 +99,8 @@ Attention Encoder::attention_of(std::size_t molecule, LayerState& state, bool vi
   return g;
 }
 
-void Encoder::draw_token_bits(std::size_t layer, RandomSite site, std::size_t width, double p, std::vector<std::uint8_t>& bits) {
+void Encoder::draw_token_bits(std::size_t layer, RandomSite site, std::size_t width, double p,
+                              std::vector<std::uint8_t>& bits) {
   const std::uint32_t threshold = dropout_threshold(p);
   if (!input_.random.training || threshold == 0) return bits.clear();
   const std::size_t stride = padded(width);
@@ -125,8 +130,12 @@ void Encoder::draw_weight_bits(std::size_t layer, std::vector<std::uint8_t>& bit
 }
 
 RandomStream Encoder::stream(std::size_t molecule, std::size_t layer, RandomSite site) const {
-  return {input_.random.seed, input_.random.step, static_cast<std::uint32_t>(input_.row[molecule]),
-          static_cast<std::uint32_t>(layer), site, input_.random.ascent};
+  return {input_.random.seed,
+          input_.random.step,
+          static_cast<std::uint32_t>(input_.row[molecule]),
+          static_cast<std::uint32_t>(layer),
+          site,
+          input_.random.ascent};
 }
 
 float Encoder::scale_of(double p) { return static_cast<float>(dropout_scale(dropout_threshold(p))); }
@@ -137,7 +146,8 @@ Keep Encoder::residual_keep(LayerState& state, std::size_t half) const {
 }
 
 // Stage s: sum = carry + drop(branch), and its LayerNorm if there is one.
-void Encoder::norm(const EncoderWeights& weights, std::size_t s, const float* carry, const float* branch, const Keep& keep) {
+void Encoder::norm(const EncoderWeights& weights, std::size_t s, const float* carry, const float* branch,
+                   const Keep& keep) {
   Stage& at = stage(s);
   const std::size_t offset = norm_offset(weights.layout(), s), rows = rows_of(s), floats = rows * shape_.stride;
   kernels_.residual_norm({.rows = rows,
@@ -161,11 +171,13 @@ void Encoder::attend(const PackedLayer& layer, std::size_t k, const float* x, La
   multiply(layer.output, state.z.data(), rows, sized(branch_, rows * shape_.stride), &layer.linear1);
 }
 
-void Encoder::feed_forward(const PackedLayer& layer, std::size_t k, const float* x, LayerState& state, const PackedLinear* next) {
+void Encoder::feed_forward(const PackedLayer& layer, std::size_t k, const float* x, LayerState& state,
+                           const PackedLinear* next) {
   const std::size_t rows = rows_of(2 * k + 1), floats = rows * shape_.ffn_stride;
   multiply(layer.linear1, x, rows, sized(state.hidden, floats), &layer.linear2);
   Keep keep;
-  if (!state.activation_bits.empty()) keep = {state.activation_bits.data(), scale_of(shape_.options.activation_dropout)};
+  if (!state.activation_bits.empty())
+    keep = {state.activation_bits.data(), scale_of(shape_.options.activation_dropout)};
   kernels_.gelu(state.hidden.data(), keeps() ? sized(state.slope, floats) : nullptr, rows, shape_.ffn_stride, keep);
   multiply(layer.linear2, state.hidden.data(), rows, sized(branch_, rows * shape_.stride), next);
 }
@@ -178,7 +190,8 @@ void Encoder::keep_layer(const std::vector<KeptLayer>& kept, int layer, const fl
   }
 }
 
-void Encoder::forward(const EncoderWeights& weights, const PackInput& input, const std::vector<KeptLayer>& kept, float* graph) {
+void Encoder::forward(const EncoderWeights& weights, const PackInput& input, const std::vector<KeptLayer>& kept,
+                      float* graph) {
   input_ = input;
   // Nobody reads the other tokens of the last layer: they are keys and values there, and nothing else.
   virtual_only_ = std::none_of(kept.begin(), kept.end(), [&](const KeptLayer& k) {
@@ -196,16 +209,19 @@ void Encoder::forward(const EncoderWeights& weights, const PackInput& input, con
       if (k > 0) load_terms(weights, k, false);
       draw_token_bits(k, RandomSite::attention_residual, shape_.width, shape_.options.dropout, state.residual_bits[0]);
       draw_token_bits(k, RandomSite::ffn_residual, shape_.width, shape_.options.dropout, state.residual_bits[1]);
-      draw_token_bits(k, RandomSite::ffn_activation, shape_.ffn, shape_.options.activation_dropout, state.activation_bits);
+      draw_token_bits(k, RandomSite::ffn_activation, shape_.ffn, shape_.options.activation_dropout,
+                      state.activation_bits);
       draw_weight_bits(k, state.weight_bits);
       attend(weights.layer(k), k, half_input(s), state);
     } else {
-      feed_forward(weights.layer(k), k, half_input(s), state, k + 1 < layers_count_ ? &weights.layer(k + 1).qkv : nullptr);
+      feed_forward(weights.layer(k), k, half_input(s), state,
+                   k + 1 < layers_count_ ? &weights.layer(k + 1).qkv : nullptr);
     }
     const float* carry = post_ln ? stage(s).normed.data() : stage(s).sum.data();
     if (rows_of(s + 1) < rows_of(s)) carry = virtual_rows(carry);
     norm(weights, s + 1, carry, branch_.data(), residual_keep(state, s));
-    if (s % 2 == 1) keep_layer(kept, static_cast<int>(k) + 1, post_ln ? stage(s + 1).normed.data() : stage(s + 1).sum.data());
+    if (s % 2 == 1)
+      keep_layer(kept, static_cast<int>(k) + 1, post_ln ? stage(s + 1).normed.data() : stage(s + 1).sum.data());
   }
   const bool normed = norm_offset(weights.layout(), last) != kNone;
   const float* output = normed ? stage(last).normed.data() : stage(last).sum.data();
@@ -229,14 +245,15 @@ const float* Encoder::virtual_rows(const float* x) {
 // From a row per molecule to a row per token in place, zero but at the virtual nodes.
 void Encoder::spread_virtual_rows(float* x) const {
   const std::size_t stride = shape_.stride;
-  for (std::size_t b = pack().size(); b-- > 0;) {   // from the end: a row never moves forward
+  for (std::size_t b = pack().size(); b-- > 0;) {  // from the end: a row never moves forward
     const MoleculeRelations& of = pack().molecules[b];
     std::memmove(x + of.first_token * stride, x + b * stride, stride * sizeof(float));
     std::fill_n(x + (of.first_token + 1) * stride, (of.tokens - 1) * stride, 0.0f);
   }
 }
 
-void Encoder::norm_back(const EncoderWeights& weights, std::size_t s, const float* dy, float* dx, bool accumulate, float* flat) {
+void Encoder::norm_back(const EncoderWeights& weights, std::size_t s, const float* dy, float* dx, bool accumulate,
+                        float* flat) {
   const std::size_t offset = norm_offset(weights.layout(), s);
   kernels_.norm_gradient({.rows = rows_of(s),
                           .width = shape_.width,
@@ -254,8 +271,14 @@ void Encoder::norm_back(const EncoderWeights& weights, std::size_t s, const floa
 // dx = dy W^T; the weight's and the bias's gradients are added up.
 void Encoder::linear_back(const PackedLinear& linear, const LinearOffsets& offsets, std::size_t rows, const float* x,
                           const float* dy, float* dx, float* flat) {
-  const WeightGradient g{.a = x, .a_stride = offsets.in_stride, .rows = rows, .depth = offsets.in, .y = dy,
-                         .y_stride = offsets.out_stride, .columns = offsets.out_stride, .weights = flat + offsets.weight,
+  const WeightGradient g{.a = x,
+                         .a_stride = offsets.in_stride,
+                         .rows = rows,
+                         .depth = offsets.in,
+                         .y = dy,
+                         .y_stride = offsets.out_stride,
+                         .columns = offsets.out_stride,
+                         .weights = flat + offsets.weight,
                          .soon = {linear.backward.fp32.data(), linear.backward.fp32.size()}};
   if (linear.backward.bf16.empty()) kernels_.weight_gradient(g);
   else weight_gradient_bf16(g, sized(rounded_, weight_gradient_bf16_scratch(g)));
@@ -275,7 +298,8 @@ void Encoder::attend_back(const EncoderWeights& weights, std::size_t k, const fl
   if (shape_.inner < shape_.inner_stride || virtual_only) std::fill_n(dqkv, tokens * layer.qkv.forward.columns, 0.0f);
   for (std::size_t b = 0; b < pack().size(); ++b) {
     const MoleculeRelations& of = pack().molecules[b];
-    AttentionGradient d{.dz = dz + (virtual_only ? b : of.first_token) * shape_.inner_stride, .dz_stride = shape_.inner_stride};
+    AttentionGradient d{.dz = dz + (virtual_only ? b : of.first_token) * shape_.inner_stride,
+                        .dz_stride = shape_.inner_stride};
     terms_.fill(pack(), b, d);
     d.dq = dqkv + of.first_token * layer.qkv.forward.columns;
     d.dk = d.dq + shape_.inner_stride;
@@ -325,7 +349,7 @@ const float* Encoder::backward(const EncoderWeights& weights, const float* dgrap
     if (s % 2 == 1) {
       feed_forward_back(weights, k, branch_slope, dbranch, gradient.flat);
     } else {
-      if (k + 1 < layers_count_) load_terms(weights, k, false);   // the last layer's are still there
+      if (k + 1 < layers_count_) load_terms(weights, k, false);  // the last layer's are still there
       attend_back(weights, k, branch_slope, dbranch, gradient.flat);
       finish_terms(weights, k, gradient);
     }
@@ -336,15 +360,18 @@ const float* Encoder::backward(const EncoderWeights& weights, const float* dgrap
   return flow;
 }
 
-// Takes the terms' gradients to their tables: after every layer if the layers have their own, else after the first layer.
+// Takes the terms' gradients to their tables: after every layer if the layers have their own, else after the first
+// layer.
 void Encoder::finish_terms(const EncoderWeights& weights, std::size_t k, const PackGradient& gradient) {
   const FlatLayout& layout = weights.layout();
   if (own_relations() || k == 0) {
-    terms_.add_gradients(relations_of(layout, k), pack(), gradient.flat, PairGradients::of_layer(gradient.pairs.bias, k));
+    terms_.add_gradients(relations_of(layout, k), pack(), gradient.flat,
+                         PairGradients::of_layer(gradient.pairs.bias, k));
     terms_.clear_gradients();
   }
   if (own_gates() || k == 0) {
-    terms_.add_gate_gradients(gate_of(layout, k), pack(), gradient.flat, PairGradients::of_layer(gradient.pairs.gate, k));
+    terms_.add_gate_gradients(gate_of(layout, k), pack(), gradient.flat,
+                              PairGradients::of_layer(gradient.pairs.gate, k));
     terms_.clear_gate_gradients();
   }
 }

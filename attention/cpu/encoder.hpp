@@ -14,29 +14,29 @@ namespace molgraph::cpu {
 /// What goes through the stack beside the node input.
 struct PackInput {
   const Pack* pack = nullptr;
-  const std::int64_t* row = nullptr;     ///< [molecules] keys of their random numbers
+  const std::int64_t* row = nullptr;  ///< [molecules] keys of their random numbers
   PairInputs pairs;
   RandomMode random;
-  bool keep_activations = false;         ///< for backward()
+  bool keep_activations = false;  ///< for backward()
 };
 
 /// Where somebody wants a layer's states: 0 = node input, l = after block l, -1 = output.
 struct KeptLayer {
   int layer = -1;
-  float* states = nullptr;               ///< [tokens of the pack, C]
+  float* states = nullptr;  ///< [tokens of the pack, C]
 };
 
 /// The gradients of a pass, all added to.
 struct PackGradient {
-  float* flat = nullptr;                 ///< as FlatLayout
-  PairGradients pairs;                   ///< of PackInput::pairs
+  float* flat = nullptr;  ///< as FlatLayout
+  PairGradients pairs;    ///< of PackInput::pairs
 };
 
 /// One thread's workspace. It holds a pack's activations from forward() to backward().
 ///
-/// The stack has 2L half-layers: 2l is the attention of layer l, 2l + 1 its FFN. Stage s stands before half-layer s (and
-/// stage 2L at the end): `sum` is the residual stream, `normed` its LayerNorm. Pre-LN: a half reads `normed` and adds to
-/// `sum`. Post-LN: it reads `normed` and adds to `normed`.
+/// The stack has 2L half-layers: 2l is the attention of layer l, 2l + 1 its FFN. Stage s stands before half-layer s
+/// (and stage 2L at the end): `sum` is the residual stream, `normed` its LayerNorm. Pre-LN: a half reads `normed` and
+/// adds to `sum`. Post-LN: it reads `normed` and adds to `normed`.
 class Encoder {
  public:
   explicit Encoder(const EncoderShape& shape);
@@ -73,7 +73,8 @@ class Encoder {
   const float* virtual_rows(const float* x);
   void spread_virtual_rows(float* x) const;
   Attention attention_of(std::size_t molecule, LayerState& state, bool virtual_only);
-  void draw_token_bits(std::size_t layer, RandomSite site, std::size_t width, double p, std::vector<std::uint8_t>& bits);
+  void draw_token_bits(std::size_t layer, RandomSite site, std::size_t width, double p,
+                       std::vector<std::uint8_t>& bits);
   void draw_weight_bits(std::size_t layer, std::vector<std::uint8_t>& bits);
   RandomStream stream(std::size_t molecule, std::size_t layer, RandomSite site) const;
   static float scale_of(double p);
@@ -83,12 +84,14 @@ class Encoder {
                const PackedLinear* next = nullptr);
   void multiply(const PackedLinear& linear, const float* x, std::size_t rows, float* y, const PackedLinear* next);
   void attend(const PackedLayer& layer, std::size_t k, const float* x, LayerState& state);
-  void feed_forward(const PackedLayer& layer, std::size_t k, const float* x, LayerState& state, const PackedLinear* next);
+  void feed_forward(const PackedLayer& layer, std::size_t k, const float* x, LayerState& state,
+                    const PackedLinear* next);
   void keep_layer(const std::vector<KeptLayer>& kept, int layer, const float* states) const;
 
-  void norm_back(const EncoderWeights& weights, std::size_t s, const float* dy, float* dx, bool accumulate, float* flat);
-  void linear_back(const PackedLinear& linear, const LinearOffsets& offsets, std::size_t rows, const float* x, const float* dy,
-                   float* dx, float* flat);
+  void norm_back(const EncoderWeights& weights, std::size_t s, const float* dy, float* dx, bool accumulate,
+                 float* flat);
+  void linear_back(const PackedLinear& linear, const LinearOffsets& offsets, std::size_t rows, const float* x,
+                   const float* dy, float* dx, float* flat);
   void attend_back(const EncoderWeights& weights, std::size_t layer, const float* dy, float* dx, float* flat);
   void feed_forward_back(const EncoderWeights& weights, std::size_t layer, const float* dy, float* dx, float* flat);
   void finish_terms(const EncoderWeights& weights, std::size_t layer, const PackGradient& gradient);
@@ -97,12 +100,12 @@ class Encoder {
   const Kernels& kernels_;
   std::size_t layers_count_;
   PackInput input_;
-  bool virtual_only_ = false;   ///< of the pack at hand: behind the last attention only the virtual nodes go on
+  bool virtual_only_ = false;  ///< of the pack at hand: behind the last attention only the virtual nodes go on
   PackTerms terms_;
   std::vector<LayerState> layers_;
   std::vector<Stage> stages_;
-  std::vector<float> branch_, virtual_, scratch_;              // forward
-  std::vector<float> flow_, dy_, dbranch_, dhidden_, dqkv_;   // backward
+  std::vector<float> branch_, virtual_, scratch_;            // forward
+  std::vector<float> flow_, dy_, dbranch_, dhidden_, dqkv_;  // backward
   std::vector<std::uint16_t> draws_, rounded_;
 };
 

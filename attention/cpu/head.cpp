@@ -25,7 +25,9 @@ void Head::place(const ParameterSpec& spec) {
 
 Head::Layer& Head::add_layer(const ParameterList& parameters, const std::string& name) {
   const ParameterSpec& weight = parameters.at(name + ".weight");
-  layers_.push_back({.in = static_cast<std::size_t>(weight.shape[1]), .out = static_cast<std::size_t>(weight.shape[0]), .offset = size_});
+  layers_.push_back({.in = static_cast<std::size_t>(weight.shape[1]),
+                     .out = static_cast<std::size_t>(weight.shape[0]),
+                     .offset = size_});
   place(weight);
   place(parameters.at(name + ".bias"));
   return layers_.back();
@@ -34,7 +36,8 @@ Head::Layer& Head::add_layer(const ParameterList& parameters, const std::string&
 Head::Head(const ParameterList& parameters) {
   const auto exists = [&](const std::string& name) { return parameters.find(name + ".weight") != nullptr; };
   std::string mlp;
-  for (int k = 0; exists(mlp = "head.last_mlp." + std::to_string(k) + ".0"); ++k) add_layer(parameters, mlp).gelu = true;
+  for (int k = 0; exists(mlp = "head.last_mlp." + std::to_string(k) + ".0"); ++k)
+    add_layer(parameters, mlp).gelu = true;
   if (exists("head.transform")) {
     Layer& layer = add_layer(parameters, "head.transform");
     layer.gelu = layer.norm = true;
@@ -60,7 +63,7 @@ void Head::run(const Layer& layer, std::vector<float>& x, Trace* trace) const {
   const float *weight = flat_.data() + layer.offset, *bias = weight + layer.in * layer.out;
   std::vector<float> y(layer.out);
   for (std::size_t o = 0; o < layer.out; ++o) {
-    float lanes[16] = {};   // partial sums, so that the loop can be vectorised without reordering
+    float lanes[16] = {};  // partial sums, so that the loop can be vectorised without reordering
     std::size_t i = 0;
     for (; i + 16 <= layer.in; i += 16)
       for (std::size_t l = 0; l < 16; ++l) lanes[l] += weight[o * layer.in + i + l] * x[i + l];

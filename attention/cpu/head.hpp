@@ -20,8 +20,8 @@ class Head {
   void forward(const float* graph, float* scaled) const;
   /// The same again with its way back: `slope` makes dscaled [outputs] from scaled. `dgraph` [C] is overwritten, `flat`
   /// [gradient_size()] added to.
-  void gradient(const float* graph, const std::function<void(const float* scaled, float* dscaled)>& slope, float* scaled,
-                float* dgraph, float* flat) const;
+  void gradient(const float* graph, const std::function<void(const float* scaled, float* dscaled)>& slope,
+                float* scaled, float* dgraph, float* flat) const;
   void add_gradients(const float* flat, const GradientLookup& gradients) const;
 
  private:
@@ -31,9 +31,9 @@ class Head {
     std::size_t offset, size;
   };
   struct Layer {
-    std::size_t in, out, offset;   ///< weight [out, in], then bias [out], in the flat buffer
+    std::size_t in, out, offset;  ///< weight [out, in], then bias [out], in the flat buffer
     bool gelu = false, norm = false;
-    std::size_t norm_offset = 0;   ///< LayerNorm behind the GELU: weight, bias [out]
+    std::size_t norm_offset = 0;  ///< LayerNorm behind the GELU: weight, bias [out]
   };
   struct Trace {
     std::vector<float> input, before_gelu, before_norm;

@@ -21,8 +21,8 @@ namespace {
 constexpr std::size_t kNarrow = 128;
 constexpr std::size_t kNarrowTokens = 56;
 constexpr std::size_t kWideTokens = 512;
-// Gradients are summed in so many buffers, each over its own packs in their order, and then in the buffers' order: the sum
-// does not depend on who computed what. Fewer where a buffer is large; a power of two, which threads share evenly.
+// Gradients are summed in so many buffers, each over its own packs in their order, and then in the buffers' order: the
+// sum does not depend on who computed what. Fewer where a buffer is large; a power of two, which threads share evenly.
 constexpr std::size_t kSlots = 8;
 constexpr std::size_t kSlotBytes = std::size_t{1} << 30;
 // A few packs: small enough that all threads of a caller have work to the end.
@@ -61,14 +61,8 @@ struct Worker {
 class CpuEngine final : public Engine {
  public:
   CpuEngine(const ModelPlan& plan, int threads, Precision precision)
-      : plan_(checked(plan)),
-        parameters_(parameters_of(plan_)),
-        shape_(plan_),
-        weights_(shape_, parameters_),
-        node_(plan_, shape_, parameters_),
-        head_(parameters_),
-        terms_(plan_, parameters_),
-        threads_(threads),
+      : plan_(checked(plan)), parameters_(parameters_of(plan_)), shape_(plan_), weights_(shape_, parameters_),
+        node_(plan_, shape_, parameters_), head_(parameters_), terms_(plan_, parameters_), threads_(threads),
         precision_(precision) {}
 
   std::size_t outputs() const override { return static_cast<std::size_t>(plan_.outputs); }
@@ -96,8 +90,8 @@ class CpuEngine final : public Engine {
   void clear(Slot& slot) const;
   template <class Work>
   void with_workers(std::size_t count, Work work);
-  void forward(const GraphBatch& batch, std::size_t first, std::size_t last, const RandomMode& random, const float* perturbation,
-               const std::vector<KeptStates>& kept, bool keep_activations, Worker& w) const;
+  void forward(const GraphBatch& batch, std::size_t first, std::size_t last, const RandomMode& random,
+               const float* perturbation, const std::vector<KeptStates>& kept, bool keep_activations, Worker& w) const;
   void forward_and_back(const Training& pass, std::size_t first, std::size_t last, Worker& w, Slot& slot) const;
   void sum_slots(std::size_t slots);
 
@@ -111,13 +105,13 @@ class CpuEngine final : public Engine {
   int threads_;
   Precision precision_;
   Ready ready_ = Ready::nothing;
-  std::mutex mutex_;                             ///< of `idle_`: predict() may be called by several threads
+  std::mutex mutex_;  ///< of `idle_`: predict() may be called by several threads
   std::vector<std::unique_ptr<Worker>> idle_;
   std::vector<Slot> slots_;
 };
 
 void CpuEngine::assign(const TensorLookup& tensors, bool training) {
-  for (const ParameterSpec& spec : parameters_)   // the parts rely on it
+  for (const ParameterSpec& spec : parameters_)  // the parts rely on it
     if (tensors(spec.name) == nullptr) throw std::invalid_argument("the engine was given no tensor " + spec.name);
   ready_ = Ready::nothing;
   weights_.assign(tensors, training, threads_, precision_);
@@ -147,8 +141,9 @@ void CpuEngine::with_workers(std::size_t count, Work work) {
 }
 
 // Node input and encoder of molecules [first, last); `graph` of the worker is the result.
-void CpuEngine::forward(const GraphBatch& batch, std::size_t first, std::size_t last, const RandomMode& random, const float* perturbation,
-                        const std::vector<KeptStates>& kept, bool keep_activations, Worker& w) const {
+void CpuEngine::forward(const GraphBatch& batch, std::size_t first, std::size_t last, const RandomMode& random,
+                        const float* perturbation, const std::vector<KeptStates>& kept, bool keep_activations,
+                        Worker& w) const {
   w.pack.load(batch, first, last, shape_, plan_.classes);
   const auto token = static_cast<std::size_t>(batch.token_offset[first]);
   node_.forward(batch, w.pack, random, perturbation == nullptr ? nullptr : perturbation + token * shape_.width, w.trace,
@@ -156,7 +151,8 @@ void CpuEngine::forward(const GraphBatch& batch, std::size_t first, std::size_t 
   std::vector<KeptLayer> wanted;
   for (const KeptStates& k : kept) wanted.push_back({k.layer, k.states + token * shape_.width});
   w.graph.resize(w.pack.size() * shape_.stride);
-  const PackInput input{&w.pack, batch.row.data() + first, terms_.values(batch, w.pack, w.terms), random, keep_activations};
+  const PackInput input{&w.pack, batch.row.data() + first, terms_.values(batch, w.pack, w.terms), random,
+                        keep_activations};
   w.encoder.forward(weights_, input, wanted, w.graph.data());
 }
 
@@ -164,7 +160,8 @@ void CpuEngine::predict(const GraphBatch& batch, float* scaled, const std::vecto
   if (ready_ == Ready::nothing) throw std::invalid_argument("the engine was given no weights");
   check_batch(batch, plan_, needs_paths(plan_));
   for (const KeptStates& k : kept) check_layer(k.layer, plan_);
-  const std::vector<std::size_t> packs = split_into_packs(batch, pack_tokens(), static_cast<std::size_t>(std::max(threads_, 1)));
+  const std::vector<std::size_t> packs =
+      split_into_packs(batch, pack_tokens(), static_cast<std::size_t>(std::max(threads_, 1)));
   with_workers(packs.size() - 1, [&](Worker& w, std::size_t p) {
     forward(batch, packs[p], packs[p + 1], {}, nullptr, kept, false, w);
     for (std::size_t b = packs[p]; b < packs[p + 1]; ++b)
@@ -183,19 +180,22 @@ void CpuEngine::clear(Slot& slot) const {
 }
 
 // One pack: molecules [first, last).
-void CpuEngine::forward_and_back(const Training& pass, std::size_t first, std::size_t last, Worker& w, Slot& slot) const {
+void CpuEngine::forward_and_back(const Training& pass, std::size_t first, std::size_t last, Worker& w,
+                                 Slot& slot) const {
   forward(pass.batch, first, last, pass.random, pass.perturbation, {}, true, w);
   w.dgraph.assign(w.graph.size(), 0.0f);
   for (std::size_t b = first; b < last; ++b) {
     const std::size_t at = (b - first) * shape_.stride;
-    head_.gradient(w.graph.data() + at, [&](const float* y, float* dy) { pass.loss(b, y, dy); }, pass.scaled + b * outputs(),
-                   w.dgraph.data() + at, slot.head.data());
+    head_.gradient(
+        w.graph.data() + at, [&](const float* y, float* dy) { pass.loss(b, y, dy); }, pass.scaled + b * outputs(),
+        w.dgraph.data() + at, slot.head.data());
   }
   const PackGradient gradient{slot.encoder.data(), terms_.gradients(w.pack, w.terms)};
   const float* dx = w.encoder.backward(weights_, w.dgraph.data(), gradient);
   terms_.add_gradient(w.terms, slot.terms);
   const auto token = static_cast<std::size_t>(pass.batch.token_offset[first]);
-  node_.gradient(pass.batch, w.pack, dx, w.trace, slot.node.data(), pass.dinput == nullptr ? nullptr : pass.dinput + token * shape_.width);
+  node_.gradient(pass.batch, w.pack, dx, w.trace, slot.node.data(),
+                 pass.dinput == nullptr ? nullptr : pass.dinput + token * shape_.width);
 }
 
 // Into the first one.
@@ -226,7 +226,8 @@ void CpuEngine::gradients(const GraphBatch& batch, const RandomMode& random, con
   slots_.resize(slots);
   with_workers(slots, [&](Worker& w, std::size_t k) {
     clear(slots_[k]);
-    for (std::size_t p = k * count / slots; p < (k + 1) * count / slots; ++p) forward_and_back(pass, packs[p], packs[p + 1], w, slots_[k]);
+    for (std::size_t p = k * count / slots; p < (k + 1) * count / slots; ++p)
+      forward_and_back(pass, packs[p], packs[p + 1], w, slots_[k]);
   });
   sum_slots(slots);
   Slot& total = slots_[0];

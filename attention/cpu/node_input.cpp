@@ -18,7 +18,8 @@ void for_each_transposed(std::size_t rows, std::size_t columns, Move move) {
 
 }  // namespace
 
-NodeInput::NodeInput(const ModelPlan& plan, const EncoderShape& shape, const ParameterList& parameters) : plan_(plan), shape_(shape) {
+NodeInput::NodeInput(const ModelPlan& plan, const EncoderShape& shape, const ParameterList& parameters)
+    : plan_(plan), shape_(shape) {
   const auto place = [&](const char* name, std::size_t dimension, std::size_t floats) {
     const ParameterSpec* spec = parameters.find(name);
     if (spec == nullptr) return Rows{};
@@ -45,7 +46,8 @@ void NodeInput::assign(const TensorLookup& tensors) {
   }
   if (position_.count > 0) {
     const float* weight = tensors("encoder.position.weight");
-    for_each_transposed(position_.count, width, [&](std::size_t from, std::size_t to) { flat_[position_.offset + to] = weight[from]; });
+    for_each_transposed(position_.count, width,
+                        [&](std::size_t from, std::size_t to) { flat_[position_.offset + to] = weight[from]; });
   }
   if (norm_.count > 0) {
     std::copy_n(tensors("encoder.input_norm.weight"), width, flat_.data() + norm_.offset);
@@ -64,7 +66,8 @@ void NodeInput::add_gradients(const float* flat, const GradientLookup& gradients
     for (const char* name : {"in_degree", "out_degree"}) add_part(name, degree_.offset, degree_.count * width);
   }
   if (float* to = position_.count > 0 ? gradients("encoder.position.weight") : nullptr; to != nullptr)
-    for_each_transposed(position_.count, width, [&](std::size_t at, std::size_t from) { to[at] += flat[position_.offset + from]; });
+    for_each_transposed(position_.count, width,
+                        [&](std::size_t at, std::size_t from) { to[at] += flat[position_.offset + from]; });
   if (norm_.count > 0) {
     add_part("encoder.input_norm.weight", norm_.offset, width);
     add_part("encoder.input_norm.bias", norm_.offset + shape_.stride, width);
@@ -79,12 +82,14 @@ void NodeInput::for_each_row(const GraphBatch& batch, const Pack& pack, Visit vi
   for (std::size_t b = pack.first; b < pack.last; ++b) {
     std::size_t token = pack.molecules[b - pack.first].first_token;
     visit(token++, virtual_node_.offset);
-    for (auto a = static_cast<std::size_t>(batch.atom_offset[b]); a < static_cast<std::size_t>(batch.atom_offset[b + 1]); ++a, ++token) {
+    for (auto a = static_cast<std::size_t>(batch.atom_offset[b]);
+         a < static_cast<std::size_t>(batch.atom_offset[b + 1]); ++a, ++token) {
       std::size_t first = 0;
       for (std::size_t c = 0; c < columns; first += static_cast<std::size_t>(features.atom_dims[c++]))
         visit(token, atom_.offset + (first + batch.atoms[a * columns + c]) * shape_.width);
       if (degree_.count > 0)
-        visit(token, degree_.offset + std::min(static_cast<std::size_t>(batch.degree[a]), degree_.count - 1) * shape_.width);
+        visit(token,
+              degree_.offset + std::min(static_cast<std::size_t>(batch.degree[a]), degree_.count - 1) * shape_.width);
     }
   }
 }
@@ -94,15 +99,17 @@ void NodeInput::add_noise(const GraphBatch& batch, const Pack& pack, const Rando
   for (std::size_t b = pack.first; b < pack.last; ++b) {
     const MoleculeRelations& of = pack.molecules[b - pack.first];
     draws.resize(of.tokens * shape_.width);
-    random_draws(input_stream(batch, b, random, RandomSite::input_noise), static_cast<std::int64_t>(draws.size()), draws.data());
-    for (std::size_t i = 1; i < of.tokens; ++i)   // not the virtual node
+    random_draws(input_stream(batch, b, random, RandomSite::input_noise), static_cast<std::int64_t>(draws.size()),
+                 draws.data());
+    for (std::size_t i = 1; i < of.tokens; ++i)  // not the virtual node
       for (std::size_t c = 0; c < shape_.width; ++c)
         x[(of.first_token + i) * shape_.stride + c] +=
             static_cast<float>(noise_from_draw(plan_.perturb_noise, draws[i * shape_.width + c]));
   }
 }
 
-void NodeInput::drop(const GraphBatch& batch, const Pack& pack, const RandomMode& random, Trace& trace, float* x) const {
+void NodeInput::drop(const GraphBatch& batch, const Pack& pack, const RandomMode& random, Trace& trace,
+                     float* x) const {
   const std::uint32_t threshold = dropout_threshold(plan_.encoder.input_dropout);
   trace.keep.clear();
   if (!random.training || threshold == 0) return;
@@ -111,7 +118,8 @@ void NodeInput::drop(const GraphBatch& batch, const Pack& pack, const RandomMode
   for (std::size_t b = pack.first; b < pack.last; ++b) {
     const MoleculeRelations& of = pack.molecules[b - pack.first];
     draws.resize(of.tokens * shape_.width);
-    random_draws(input_stream(batch, b, random, RandomSite::input_dropout), static_cast<std::int64_t>(draws.size()), draws.data());
+    random_draws(input_stream(batch, b, random, RandomSite::input_dropout), static_cast<std::int64_t>(draws.size()),
+                 draws.data());
     kernels().channel_bits(draws.data(), threshold, of.tokens, shape_.width, shape_.stride,
                            trace.keep.data() + of.first_token * shape_.stride / 8);
   }
@@ -122,7 +130,8 @@ void NodeInput::forward(const GraphBatch& batch, const Pack& pack, const RandomM
                         Trace& trace, float* x) const {
   const std::size_t width = shape_.width, stride = shape_.stride;
   std::fill_n(x, pack.tokens * stride, 0.0f);
-  for_each_row(batch, pack, [&](std::size_t token, std::size_t row) { add(flat_.data() + row, x + token * stride, width); });
+  for_each_row(batch, pack,
+               [&](std::size_t token, std::size_t row) { add(flat_.data() + row, x + token * stride, width); });
   if (random.training && plan_.perturb_noise > 0) add_noise(batch, pack, random, x);
   const std::size_t dim = position_.count;
   if (dim > 0) {
@@ -137,8 +146,14 @@ void NodeInput::forward(const GraphBatch& batch, const Pack& pack, const RandomM
   if (norm_.count > 0) {
     trace.before_norm.resize(pack.tokens * stride);
     trace.statistics.resize(2 * pack.tokens);
-    kernels().residual_norm({.rows = pack.tokens, .width = width, .stride = stride, .x = x, .weight = flat_.data() + norm_.offset,
-                             .bias = flat_.data() + norm_.offset + stride, .sum = trace.before_norm.data(), .normed = x,
+    kernels().residual_norm({.rows = pack.tokens,
+                             .width = width,
+                             .stride = stride,
+                             .x = x,
+                             .weight = flat_.data() + norm_.offset,
+                             .bias = flat_.data() + norm_.offset + stride,
+                             .sum = trace.before_norm.data(),
+                             .normed = x,
                              .statistics = trace.statistics.data()});
   }
   drop(batch, pack, random, trace, x);
@@ -157,9 +172,17 @@ void NodeInput::gradient(const GraphBatch& batch, const Pack& pack, const float*
   std::vector<float> below;
   if (norm_.count > 0) {
     below.resize(pack.tokens * stride);
-    kernels().norm_gradient({.rows = pack.tokens, .width = width, .stride = stride, .sum = trace.before_norm.data(),
-                             .statistics = trace.statistics.data(), .dy = dx, .weight = flat_.data() + norm_.offset,
-                             .dx = below.data(), .dweight = flat + norm_.offset, .dbias = flat + norm_.offset + stride, .accumulate = false});
+    kernels().norm_gradient({.rows = pack.tokens,
+                             .width = width,
+                             .stride = stride,
+                             .sum = trace.before_norm.data(),
+                             .statistics = trace.statistics.data(),
+                             .dy = dx,
+                             .weight = flat_.data() + norm_.offset,
+                             .dx = below.data(),
+                             .dweight = flat + norm_.offset,
+                             .dbias = flat + norm_.offset + stride,
+                             .accumulate = false});
     dx = below.data();
   }
   for_each_row(batch, pack, [&](std::size_t token, std::size_t row) { add(dx + token * stride, flat + row, width); });

@@ -22,10 +22,12 @@ class NodeInput {
     std::vector<std::uint8_t> keep;
   };
   /// `perturbation` [tokens, C] of the pack or null -> `x` [tokens, stride].
-  void forward(const GraphBatch& batch, const Pack& pack, const RandomMode& random, const float* perturbation, Trace& trace,
-               float* x) const;
-  /// `dx` [tokens, stride] -> `flat` [gradient_size()] is added to, `dperturbation` [tokens, C] overwritten unless null.
-  void gradient(const GraphBatch& batch, const Pack& pack, const float* dx, Trace& trace, float* flat, float* dperturbation) const;
+  void forward(const GraphBatch& batch, const Pack& pack, const RandomMode& random, const float* perturbation,
+               Trace& trace, float* x) const;
+  /// `dx` [tokens, stride] -> `flat` [gradient_size()] is added to, `dperturbation` [tokens, C] overwritten unless
+  /// null.
+  void gradient(const GraphBatch& batch, const Pack& pack, const float* dx, Trace& trace, float* flat,
+                float* dperturbation) const;
 
  private:
   template <class Visit>
@@ -35,13 +37,13 @@ class NodeInput {
 
   /// A parameter's rows in the flat buffer.
   struct Rows {
-    std::size_t offset = 0, count = 0;   ///< count 0: the model has no such parameter
+    std::size_t offset = 0, count = 0;  ///< count 0: the model has no such parameter
   };
 
   const ModelPlan& plan_;
   const EncoderShape& shape_;
-  Rows atom_, virtual_node_, degree_, position_;   ///< of `width` floats; position [dim, C], its parameter is [C, dim]
-  Rows norm_;                                      ///< weight and bias of `stride` floats
+  Rows atom_, virtual_node_, degree_, position_;  ///< of `width` floats; position [dim, C], its parameter is [C, dim]
+  Rows norm_;                                     ///< weight and bias of `stride` floats
   std::size_t size_ = 0;
   std::vector<float> flat_;
 };

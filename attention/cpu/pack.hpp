@@ -5,37 +5,38 @@
 #include <optional>
 #include <vector>
 
-#include "featurize/graph/graph_batch.hpp"
 #include "attention/cpu/weights.hpp"
 #include "attention/spec/class_rule.hpp"
+#include "featurize/graph/graph_batch.hpp"
 
 namespace molgraph::cpu {
 
 /// The relations of one molecule: a relation is a topology class, with an edge class if the model looks at edges.
 struct MoleculeRelations {
-  std::vector<std::uint16_t> topology, edge;   ///< [M] classes of each relation
+  std::vector<std::uint16_t> topology, edge;  ///< [M] classes of each relation
   std::size_t first_pair = 0, tokens = 0, first_token = 0;
   std::size_t count() const { return topology.size(); }
 };
 
 /// Molecules [first, last) of a batch. Everything is filled by load(); vectors only grow.
 struct Pack {
-  std::size_t first = 0, last = 0;                ///< molecules
+  std::size_t first = 0, last = 0;  ///< molecules
   std::size_t tokens = 0, pairs = 0;
   std::vector<MoleculeRelations> molecules;
-  std::vector<std::uint16_t> relation;            ///< [pairs] index into the molecule's relations
-  std::vector<std::uint16_t> reversed;            ///< [pairs] that of the pair (j, i); only for KeyTerm::reverse
-  std::vector<std::uint8_t> forbidden;            ///< [pairs]; empty = none
+  std::vector<std::uint16_t> relation;  ///< [pairs] index into the molecule's relations
+  std::vector<std::uint16_t> reversed;  ///< [pairs] that of the pair (j, i); only for KeyTerm::reverse
+  std::vector<std::uint8_t> forbidden;  ///< [pairs]; empty = none
 
-  void load(const GraphBatch& batch, std::size_t first, std::size_t last, const EncoderShape& shape, const ClassRule& rule);
+  void load(const GraphBatch& batch, std::size_t first, std::size_t last, const EncoderShape& shape,
+            const ClassRule& rule);
   std::size_t size() const { return last - first; }
 
  private:
-  std::optional<RelationNumbers> numbers_;        ///< of the molecule at hand
+  std::optional<RelationNumbers> numbers_;  ///< of the molecule at hand
 };
 
-/// Molecules of each pack, [packs + 1] offsets: packs of about equally many tokens, `tokens` or fewer (but whole molecules),
-/// as many as are a multiple of `parts` where the molecules allow it.
+/// Molecules of each pack, [packs + 1] offsets: packs of about equally many tokens, `tokens` or fewer (but whole
+/// molecules), as many as are a multiple of `parts` where the molecules allow it.
 std::vector<std::size_t> split_into_packs(const GraphBatch& batch, std::size_t tokens, std::size_t parts);
 
 }  // namespace molgraph::cpu

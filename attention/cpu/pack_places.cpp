@@ -14,13 +14,17 @@ std::vector<LevelPart> level_parts(const GraphBatch& batch, const Pack& pack) {
   std::vector<LevelPart> parts;
   for (std::size_t m = 1; m <= static_cast<std::size_t>(paths.levels()); ++m) {
     const auto begin = paths.pair.begin() + paths.level_pairs[m - 1], end = paths.pair.begin() + paths.level_pairs[m];
-    const auto first = std::lower_bound(begin, end, batch.pair_offset[pack.first]);   // a level goes molecule by molecule
+    const auto first =
+        std::lower_bound(begin, end, batch.pair_offset[pack.first]);  // a level goes molecule by molecule
     const auto last = std::lower_bound(first, end, batch.pair_offset[pack.last]);
-    const auto steps = paths.target.begin() + paths.level_steps[m - 1], steps_end = paths.target.begin() + paths.level_steps[m];
+    const auto steps = paths.target.begin() + paths.level_steps[m - 1],
+               steps_end = paths.target.begin() + paths.level_steps[m];
     const auto first_step = std::lower_bound(steps, steps_end, first - begin);
     const auto last_step = std::lower_bound(first_step, steps_end, last - begin);
-    parts.push_back({static_cast<std::size_t>(first - paths.pair.begin()), static_cast<std::size_t>(last - paths.pair.begin()),
-                     static_cast<std::size_t>(first_step - paths.target.begin()), static_cast<std::size_t>(last_step - paths.target.begin())});
+    parts.push_back({static_cast<std::size_t>(first - paths.pair.begin()),
+                     static_cast<std::size_t>(last - paths.pair.begin()),
+                     static_cast<std::size_t>(first_step - paths.target.begin()),
+                     static_cast<std::size_t>(last_step - paths.target.begin())});
   }
   return parts;
 }
@@ -34,7 +38,8 @@ void pack_resistances(const GraphBatch& batch, const Pack& pack, std::vector<flo
     of_molecule.resize(atoms * atoms);
     resistance_distances(batch, static_cast<std::int64_t>(b), of_molecule.data());
     for (std::size_t i = 0; i < atoms; ++i)
-      for (std::size_t j = 0; j < atoms; ++j) out[of.first_pair + (i + 1) * of.tokens + j + 1] = static_cast<float>(of_molecule[i * atoms + j]);
+      for (std::size_t j = 0; j < atoms; ++j)
+        out[of.first_pair + (i + 1) * of.tokens + j + 1] = static_cast<float>(of_molecule[i * atoms + j]);
   }
 }
 
@@ -65,8 +70,8 @@ const std::vector<float>& PackPlaces::resistances() {
   return resistances_;
 }
 
-void pack_positions(const GraphBatch& batch, const Pack& pack, NodePosition kind, std::size_t dim, const RandomMode& random,
-                    std::vector<float>& out) {
+void pack_positions(const GraphBatch& batch, const Pack& pack, NodePosition kind, std::size_t dim,
+                    const RandomMode& random, std::vector<float>& out) {
   const auto count = static_cast<int>(dim);
   out.assign(pack.tokens * dim, 0.0f);
   std::vector<double> rows;

@@ -1,4 +1,5 @@
-// Where a pack's tokens stand in their molecules: what node input and pair terms ask for beside the relations, found once per pack.
+// Where a pack's tokens stand in their molecules: what node input and pair terms ask for beside the relations, found
+// once per pack.
 #pragma once
 
 #include <vector>
@@ -9,7 +10,8 @@
 
 namespace molgraph::cpu {
 
-/// The part of each level (distance 1, 2, ...) of GraphBatch::paths that belongs to a pack: its pairs, and the steps to them.
+/// The part of each level (distance 1, 2, ...) of GraphBatch::paths that belongs to a pack: its pairs, and the steps to
+/// them.
 struct LevelPart {
   std::size_t first_pair, last_pair, first_step, last_step;
 };
@@ -34,14 +36,14 @@ class PackPlaces {
   const GraphBatch* batch_ = nullptr;
   const Pack* pack_ = nullptr;
   bool has_levels_ = false, has_resistances_ = false;
-  std::size_t walk_steps_ = 0;   ///< of `walks_`; 0 = not computed
+  std::size_t walk_steps_ = 0;  ///< of `walks_`; 0 = not computed
   std::vector<LevelPart> levels_;
   std::vector<float> walks_, resistances_, scratch_;
 };
 
 /// [tokens of the pack, dim] of spec/node_positions.hpp, zero at token 0; eigenvectors have random signs in training.
-void pack_positions(const GraphBatch& batch, const Pack& pack, NodePosition kind, std::size_t dim, const RandomMode& random,
-                    std::vector<float>& out);
+void pack_positions(const GraphBatch& batch, const Pack& pack, NodePosition kind, std::size_t dim,
+                    const RandomMode& random, std::vector<float>& out);
 
 /// The draws of molecule b of the batch at a site of the node input.
 RandomStream input_stream(const GraphBatch& batch, std::size_t b, const RandomMode& random, RandomSite site);

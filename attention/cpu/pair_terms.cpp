@@ -19,7 +19,8 @@ std::unique_ptr<PairTermPart> make_pair_term(const PairTerm& term, const Paramet
 }
 
 PairTerms::PairTerms(const ModelPlan& plan, const ParameterList& parameters)
-    : layers_(static_cast<std::size_t>(plan.encoder.layers)), heads_(padded_heads(static_cast<std::size_t>(plan.encoder.heads))) {
+    : layers_(static_cast<std::size_t>(plan.encoder.layers)),
+      heads_(padded_heads(static_cast<std::size_t>(plan.encoder.heads))) {
   for (PairTerm& term : pair_terms(plan)) {
     auto part = make_pair_term(term, parameters, plan.features);
     terms_.push_back({std::move(term), std::move(part)});
@@ -51,7 +52,8 @@ std::vector<const float*> PairTerms::sum(TermFills fills, std::size_t floats, Pa
     if (term.what.fills == fills && term.what.layer < 0) term.part->add_values(places, arrays[0].data());
   for (std::size_t k = 1; k < arrays.size(); ++k) arrays[k] = arrays[0];
   for (const Term& term : terms_)
-    if (term.what.fills == fills && term.what.layer >= 0) term.part->add_values(places, arrays[static_cast<std::size_t>(term.what.layer)].data());
+    if (term.what.fills == fills && term.what.layer >= 0)
+      term.part->add_values(places, arrays[static_cast<std::size_t>(term.what.layer)].data());
   std::vector<const float*> pointers;
   for (const auto& array : arrays) pointers.push_back(array.data());
   return pointers;

@@ -1,5 +1,5 @@
-// What is added to scores or gate per pair of tokens and stands in no relation table: the terms of pair_terms() (spec/terms.hpp) as
-// parts with one interface, and the sums of their values for each layer.
+// What is added to scores or gate per pair of tokens and stands in no relation table: the terms of pair_terms()
+// (spec/terms.hpp) as parts with one interface, and the sums of their values for each layer.
 #pragma once
 
 #include <memory>
@@ -44,7 +44,8 @@ class PairTerms {
   /// One thread's arrays of the pack at hand.
   struct Work {
     PackPlaces places;
-    std::vector<std::vector<float>> bias, gate, dbias, dgate;   ///< [pairs, H] each: one for all layers, or one per layer
+    std::vector<std::vector<float>> bias, gate, dbias,
+        dgate;  ///< [pairs, H] each: one for all layers, or one per layer
     std::vector<float> slope;
   };
   /// The values of all terms, summed up in their order: first those of all layers, then a layer's own.
@@ -60,10 +61,11 @@ class PairTerms {
     std::unique_ptr<PairTermPart> part;
   };
   std::size_t arrays_of(TermFills fills) const;
-  std::vector<const float*> sum(TermFills fills, std::size_t floats, PackPlaces& places, std::vector<std::vector<float>>& arrays) const;
+  std::vector<const float*> sum(TermFills fills, std::size_t floats, PackPlaces& places,
+                                std::vector<std::vector<float>>& arrays) const;
 
   std::vector<Term> terms_;
-  std::size_t layers_, heads_;   ///< padded heads
+  std::size_t layers_, heads_;  ///< padded heads
 };
 
 }  // namespace molgraph::cpu

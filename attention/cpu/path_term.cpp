@@ -24,7 +24,8 @@ std::vector<float> PathTerm::mean_bonds() const {
   for (std::size_t id = 0; id < bond_ids_; ++id)
     for (const int row : bond_rows_[id])
       for (std::size_t h = 0; h < heads_; ++h)
-        mean[id * heads_ + h] += bond_[static_cast<std::size_t>(row) * heads_ + h] / static_cast<float>(bond_rows_[id].size());
+        mean[id * heads_ + h] +=
+            bond_[static_cast<std::size_t>(row) * heads_ + h] / static_cast<float>(bond_rows_[id].size());
   return mean;
 }
 
@@ -36,7 +37,8 @@ void PathTerm::assign(const TensorLookup& tensors) {
     for (std::size_t id = 0; id < bond_ids_; ++id)
       for (std::size_t h = 0; h < heads_; ++h) {
         float sum = 0;
-        for (std::size_t in = 0; in < heads_; ++in) sum += mean[id * heads_ + in] * hop_weight_[(p * heads_ + in) * heads_ + h];
+        for (std::size_t in = 0; in < heads_; ++in)
+          sum += mean[id * heads_ + in] * hop_weight_[(p * heads_ + in) * heads_ + h];
         table_[(p * bond_ids_ + id) * padded_ + h] = sum;
       }
 }
@@ -68,15 +70,20 @@ void PathTerm::add_values(PackPlaces& places, float* out) const {
   const std::size_t levels = parts.size();
   std::vector<float>& sums = places.scratch();
   sums.assign(pack.pairs * padded_, 0.0f);
-  const auto sum_of = [&, first = sums.data()](std::size_t pair) { return first + (static_cast<std::size_t>(paths.pair[pair]) - origin) * padded_; };
-  for (std::size_t m = 1; m <= levels; ++m) {   // first the sums S, a level from the one below
+  const auto sum_of = [&, first = sums.data()](std::size_t pair) {
+    return first + (static_cast<std::size_t>(paths.pair[pair]) - origin) * padded_;
+  };
+  for (std::size_t m = 1; m <= levels; ++m) {  // first the sums S, a level from the one below
     const LevelPart& part = parts[m - 1];
     const auto this_level = static_cast<std::size_t>(paths.level_pairs[m - 1]);
     for (std::size_t s = part.first_step; s < part.last_step; ++s) {
       float* to = sum_of(this_level + static_cast<std::size_t>(paths.target[s]));
       const auto weight = static_cast<float>(paths.weight[s]);
-      const float* hop = m <= hops_ ? table_.data() + ((m - 1) * bond_ids_ + static_cast<std::size_t>(paths.bond[s])) * padded_ : nullptr;
-      const float* from = m > 1 ? sum_of(static_cast<std::size_t>(paths.level_pairs[m - 2] + paths.source[s])) : nullptr;
+      const float* hop = m <= hops_
+                             ? table_.data() + ((m - 1) * bond_ids_ + static_cast<std::size_t>(paths.bond[s])) * padded_
+                             : nullptr;
+      const float* from =
+          m > 1 ? sum_of(static_cast<std::size_t>(paths.level_pairs[m - 2] + paths.source[s])) : nullptr;
       for (std::size_t h = 0; h < padded_; ++h)
         to[h] += weight * ((hop != nullptr ? hop[h] : 0.0f) + (from != nullptr ? from[h] : 0.0f));
     }
@@ -98,9 +105,11 @@ void PathTerm::add_gradient(PackPlaces& places, const float* slope, float* flat)
   const std::vector<LevelPart>& parts = places.levels();
   const auto origin = static_cast<std::size_t>(places.batch().pair_offset[pack.first]);
   const std::size_t levels = parts.size();
-  std::vector<float>& slopes = places.scratch();   // of the sums
+  std::vector<float>& slopes = places.scratch();  // of the sums
   slopes.assign(slope, slope + pack.pairs * padded_);
-  const auto slope_of = [&, first = slopes.data()](std::size_t pair) { return first + (static_cast<std::size_t>(paths.pair[pair]) - origin) * padded_; };
+  const auto slope_of = [&, first = slopes.data()](std::size_t pair) {
+    return first + (static_cast<std::size_t>(paths.pair[pair]) - origin) * padded_;
+  };
   for (std::size_t m = 2; m <= levels; ++m) {
     const LevelPart& part = parts[m - 1];
     const float share = 1.0f / static_cast<float>(std::min(m, hops_));
@@ -109,7 +118,7 @@ void PathTerm::add_gradient(PackPlaces& places, const float* slope, float* flat)
       for (std::size_t h = 0; h < padded_; ++h) value[h] *= share;
     }
   }
-  for (std::size_t m = levels; m >= 1; --m) {   // from the leaves to the root
+  for (std::size_t m = levels; m >= 1; --m) {  // from the leaves to the root
     const LevelPart& part = parts[m - 1];
     const auto this_level = static_cast<std::size_t>(paths.level_pairs[m - 1]);
     for (std::size_t s = part.first_step; s < part.last_step; ++s) {

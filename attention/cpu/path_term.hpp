@@ -1,5 +1,5 @@
-// The edge-path term (Ying et al. 2021, eq. 7; docs/formula.md section 3): S / m' of every pair, S the sum over the bonds of its
-// shortest paths, found level by level.
+// The edge-path term (Ying et al. 2021, eq. 7; docs/formula.md section 3): S / m' of every pair, S the sum over the
+// bonds of its shortest paths, found level by level.
 #pragma once
 
 #include <string>
@@ -24,8 +24,8 @@ class PathTerm final : public PairTermPart {
 
   std::string prefix_;
   std::size_t heads_, padded_, hops_, bond_ids_;
-  std::vector<std::vector<int>> bond_rows_;           ///< of each bond id in `bond_`
-  std::vector<float> bond_, hop_weight_, table_;      ///< bond [rows, heads], hop_weight [hops, heads, heads]
+  std::vector<std::vector<int>> bond_rows_;       ///< of each bond id in `bond_`
+  std::vector<float> bond_, hop_weight_, table_;  ///< bond [rows, heads], hop_weight [hops, heads, heads]
 };
 
 }  // namespace molgraph::cpu

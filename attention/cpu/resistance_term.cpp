@@ -30,7 +30,8 @@ ResistanceTerm::ResistanceTerm(const PairTerm& term, const ParameterList& parame
 
 void ResistanceTerm::assign(const TensorLookup& tensors) {
   float* to = flat_.data();
-  for (const char* part : kParts) to = std::copy_n(tensors(prefix_ + part), part == kParts[2] ? kernels_ * heads_ : kernels_, to);
+  for (const char* part : kParts)
+    to = std::copy_n(tensors(prefix_ + part), part == kParts[2] ? kernels_ * heads_ : kernels_, to);
 }
 
 void ResistanceTerm::add_gradients(const float* flat, const GradientLookup& gradients) const {
@@ -62,7 +63,8 @@ void ResistanceTerm::add_gradient(PackPlaces& places, const float* slope, float*
   float *dmean = flat, *dwidth = dmean + kernels_, *dweight = dwidth + kernels_;
   std::vector<float> from(heads_);
   for_each_resistance(places, [&](std::size_t pair, std::size_t mirror, float r) {
-    for (std::size_t h = 0; h < heads_; ++h) from[h] = slope[pair * padded_ + h] + (mirror == pair ? 0.0f : slope[mirror * padded_ + h]);
+    for (std::size_t h = 0; h < heads_; ++h)
+      from[h] = slope[pair * padded_ + h] + (mirror == pair ? 0.0f : slope[mirror * padded_ + h]);
     for (std::size_t k = 0; k < kernels_; ++k) {
       const float deviation = gaussian_deviation(width[k]), density = gaussian(r, mean[k], deviation);
       float ddensity = 0;

@@ -1,4 +1,5 @@
-// Gaussians of the resistance distance (Zhang et al. 2023, section 4; docs/formula.md section 5): a bias by how well two atoms are connected.
+// Gaussians of the resistance distance (Zhang et al. 2023, section 4; docs/formula.md section 5): a bias by how well
+// two atoms are connected.
 #pragma once
 
 #include <string>
@@ -20,7 +21,7 @@ class ResistanceTerm final : public PairTermPart {
  private:
   std::string prefix_;
   std::size_t kernels_, heads_, padded_;
-  std::vector<float> flat_;   ///< mean [K], width [K], weight [K, heads]
+  std::vector<float> flat_;  ///< mean [K], width [K], weight [K, heads]
 };
 
 }  // namespace molgraph::cpu

@@ -15,7 +15,8 @@ const std::uint16_t* classes_of(const MoleculeRelations& molecule, RelationTable
 }
 
 bool fills_any(const TableSet& set, TermFills fills) {
-  return std::any_of(set.tables.begin(), set.tables.end(), [&](const PlacedTable& table) { return table.fills == fills; });
+  return std::any_of(set.tables.begin(), set.tables.end(),
+                     [&](const PlacedTable& table) { return table.fills == fills; });
 }
 
 void add(const float* from, float* to, std::size_t count) {
@@ -36,13 +37,15 @@ void PackTerms::load_rows(const EncoderWeights& weights, const TableSet& set, Te
       if (table.fills != fills) continue;
       const float* from = weights.at(table.offset);
       const std::uint16_t* classes = classes_of(molecule, table.row);
-      for (std::size_t m = 0; m < molecule.count(); ++m) add(from + (classes != nullptr ? classes[m] * width : 0), first + m * width, width);
+      for (std::size_t m = 0; m < molecule.count(); ++m)
+        add(from + (classes != nullptr ? classes[m] * width : 0), first + m * width, width);
     }
     first += molecule.count() * width;
   }
 }
 
-void PackTerms::scatter_rows(const TableSet& set, TermFills fills, const Pack& pack, const std::vector<float>& rows, float* flat) const {
+void PackTerms::scatter_rows(const TableSet& set, TermFills fills, const Pack& pack, const std::vector<float>& rows,
+                             float* flat) const {
   if (rows.empty()) return;
   const std::size_t width = shape_.inner;
   const float* first = rows.data();
@@ -73,7 +76,8 @@ void PackTerms::add_pairs(const EncoderWeights& weights, const TableSet& set, Te
   }
 }
 
-void PackTerms::scatter_pairs(const TableSet& set, TermFills fills, const Pack& pack, const std::vector<float>& pairs, float* flat) const {
+void PackTerms::scatter_pairs(const TableSet& set, TermFills fills, const Pack& pack, const std::vector<float>& pairs,
+                              float* flat) const {
   const std::size_t heads = shape_.heads;
   for (const PlacedTable& table : set.tables) {
     if (table.fills != fills) continue;
@@ -89,7 +93,8 @@ void PackTerms::scatter_pairs(const TableSet& set, TermFills fills, const Pack& 
 
 void PackTerms::load(const EncoderWeights& weights, const TableSet& set, const Pack& pack, const float* pair_bias) {
   first_relation_.assign(1, 0);
-  for (const MoleculeRelations& molecule : pack.molecules) first_relation_.push_back(first_relation_.back() + molecule.count());
+  for (const MoleculeRelations& molecule : pack.molecules)
+    first_relation_.push_back(first_relation_.back() + molecule.count());
   load_rows(weights, set, TermFills::query_rows, pack, rows_.query);
   load_rows(weights, set, TermFills::key_rows, pack, rows_.key);
   load_rows(weights, set, TermFills::value_rows, pack, rows_.value);
@@ -103,7 +108,8 @@ void PackTerms::load(const EncoderWeights& weights, const TableSet& set, const P
     if (pack.forbidden[p] != 0) std::fill_n(rows_.bias.data() + p * heads, heads, kForbidden);
 }
 
-void PackTerms::load_gate(const EncoderWeights& weights, const TableSet& set, const Pack& pack, const float* pair_gate) {
+void PackTerms::load_gate(const EncoderWeights& weights, const TableSet& set, const Pack& pack,
+                          const float* pair_gate) {
   if (!fills_any(set, TermFills::gate)) return;
   const std::size_t floats = pack.pairs * shape_.heads;
   if (pair_gate != nullptr) rows_.gate.assign(pair_gate, pair_gate + floats);
@@ -118,7 +124,9 @@ void PackTerms::fill(const Pack& pack, std::size_t molecule, Attention& attentio
   const auto rows = [&](const std::vector<float>& x) {
     return x.empty() ? nullptr : x.data() + first_relation_[molecule] * shape_.inner;
   };
-  const auto pairs = [&](const std::vector<float>& x) { return x.empty() ? nullptr : x.data() + of.first_pair * shape_.heads; };
+  const auto pairs = [&](const std::vector<float>& x) {
+    return x.empty() ? nullptr : x.data() + of.first_pair * shape_.heads;
+  };
   attention.relations = of.count();
   attention.relation = pack.relation.data() + of.first_pair;
   attention.key_relation = pack.reversed.empty() ? attention.relation : pack.reversed.data() + of.first_pair;
@@ -132,8 +140,12 @@ void PackTerms::fill(const Pack& pack, std::size_t molecule, Attention& attentio
 
 void PackTerms::fill(const Pack& pack, std::size_t molecule, AttentionGradient& gradient) {
   const MoleculeRelations& of = pack.molecules[molecule];
-  const auto rows = [&](std::vector<float>& x) { return x.empty() ? nullptr : x.data() + first_relation_[molecule] * shape_.inner; };
-  const auto pairs = [&](std::vector<float>& x) { return x.empty() ? nullptr : x.data() + of.first_pair * shape_.heads; };
+  const auto rows = [&](std::vector<float>& x) {
+    return x.empty() ? nullptr : x.data() + first_relation_[molecule] * shape_.inner;
+  };
+  const auto pairs = [&](std::vector<float>& x) {
+    return x.empty() ? nullptr : x.data() + of.first_pair * shape_.heads;
+  };
   gradient.dquery_rows = rows(gradients_.query);
   gradient.dkey_rows = rows(gradients_.key);
   gradient.dvalue_rows = rows(gradients_.value);

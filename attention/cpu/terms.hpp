@@ -8,12 +8,12 @@
 
 namespace molgraph::cpu {
 
-/// Per-pair numbers that no table holds (edge paths, products of positions), [pairs, H] with padded heads: none, one for
-/// all layers, or one per layer. On the way back the same of their gradients, which are added to.
+/// Per-pair numbers that no table holds (edge paths, products of positions), [pairs, H] with padded heads: none, one
+/// for all layers, or one per layer. On the way back the same of their gradients, which are added to.
 template <class T>
 struct PairArrays {
-  std::vector<T*> bias;   ///< added to b_ij
-  std::vector<T*> gate;   ///< added to the gate, before ReLU
+  std::vector<T*> bias;  ///< added to b_ij
+  std::vector<T*> gate;  ///< added to the gate, before ReLU
   static T* of_layer(const std::vector<T*>& x, std::size_t layer) {
     return x.empty() ? nullptr : x[x.size() == 1 ? 0 : layer];
   }
@@ -33,22 +33,27 @@ class PackTerms {
 
   void clear_gradients();
   void clear_gate_gradients();
-  /// Adds what the layers since the last clear left to the tables' gradients in `flat`, and the per-pair part to `dbias`.
+  /// Adds what the layers since the last clear left to the tables' gradients in `flat`, and the per-pair part to
+  /// `dbias`.
   void add_gradients(const TableSet& set, const Pack& pack, float* flat, float* dbias) const;
   void add_gate_gradients(const TableSet& set, const Pack& pack, float* flat, float* dgate);
 
  private:
   struct Rows {
-    std::vector<float> query, key, value;   ///< [sum of M, d*H]
-    std::vector<float> bias, gate;          ///< [pairs, H]; empty = off
+    std::vector<float> query, key, value;  ///< [sum of M, d*H]
+    std::vector<float> bias, gate;         ///< [pairs, H]; empty = off
   };
-  void load_rows(const EncoderWeights& weights, const TableSet& set, TermFills fills, const Pack& pack, std::vector<float>& rows) const;
-  void scatter_rows(const TableSet& set, TermFills fills, const Pack& pack, const std::vector<float>& rows, float* flat) const;
-  void add_pairs(const EncoderWeights& weights, const TableSet& set, TermFills fills, const Pack& pack, std::vector<float>& pairs) const;
-  void scatter_pairs(const TableSet& set, TermFills fills, const Pack& pack, const std::vector<float>& pairs, float* flat) const;
+  void load_rows(const EncoderWeights& weights, const TableSet& set, TermFills fills, const Pack& pack,
+                 std::vector<float>& rows) const;
+  void scatter_rows(const TableSet& set, TermFills fills, const Pack& pack, const std::vector<float>& rows,
+                    float* flat) const;
+  void add_pairs(const EncoderWeights& weights, const TableSet& set, TermFills fills, const Pack& pack,
+                 std::vector<float>& pairs) const;
+  void scatter_pairs(const TableSet& set, TermFills fills, const Pack& pack, const std::vector<float>& pairs,
+                     float* flat) const;
 
   const EncoderShape& shape_;
-  std::vector<std::size_t> first_relation_;   ///< [molecules + 1] in the rows
+  std::vector<std::size_t> first_relation_;  ///< [molecules + 1] in the rows
   Rows rows_, gradients_;
 };
 

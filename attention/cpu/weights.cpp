@@ -49,29 +49,26 @@ void pack(const float* flat, const LinearOffsets& offsets, bool training, Precis
   pack(weight, offsets.in, offsets.out_stride, precision, linear.forward);
   if (!training) return;
   std::vector<float> transposed(offsets.out_stride * offsets.in_stride, 0.0f);
-  for (std::size_t first = 0; first < offsets.out_stride; first += kBlock)   // a block's lines stay in the cache
+  for (std::size_t first = 0; first < offsets.out_stride; first += kBlock)  // a block's lines stay in the cache
     for (std::size_t i = 0; i < offsets.in; ++i)
-      for (std::size_t o = first; o < first + kBlock; ++o) transposed[o * offsets.in_stride + i] = weight[i * offsets.out_stride + o];
+      for (std::size_t o = first; o < first + kBlock; ++o)
+        transposed[o * offsets.in_stride + i] = weight[i * offsets.out_stride + o];
   pack(transposed.data(), offsets.out_stride, offsets.in_stride, precision, linear.backward);
 }
 
 }  // namespace
 
 EncoderShape::EncoderShape(const ModelPlan& plan)
-    : options(plan.encoder),
-      topology_classes(static_cast<std::size_t>(plan.classes.topology.count())),
+    : options(plan.encoder), topology_classes(static_cast<std::size_t>(plan.classes.topology.count())),
       edge_classes(static_cast<std::size_t>(plan.classes.edge.count())),
       heads(padded_heads(static_cast<std::size_t>(options.heads))),
-      head_width(static_cast<std::size_t>(options.width / options.heads)),
-      inner(heads * head_width),
-      inner_stride(padded(inner)),
-      width(static_cast<std::size_t>(options.width)),
-      stride(padded(width)),
-      ffn(static_cast<std::size_t>(options.ffn)),
-      ffn_stride(padded(ffn)),
+      head_width(static_cast<std::size_t>(options.width / options.heads)), inner(heads * head_width),
+      inner_stride(padded(inner)), width(static_cast<std::size_t>(options.width)), stride(padded(width)),
+      ffn(static_cast<std::size_t>(options.ffn)), ffn_stride(padded(ffn)),
       scale(score_scale<float>(static_cast<int>(head_width), options.score_terms)) {
   const std::vector<RelationTable> tables = relation_tables(options);
-  edges = std::any_of(tables.begin(), tables.end(), [](const RelationTable& table) { return table.row == RelationTable::Row::edge; });
+  edges = std::any_of(tables.begin(), tables.end(),
+                      [](const RelationTable& table) { return table.row == RelationTable::Row::edge; });
 }
 
 std::size_t TableSet::find(TermFills fills, RelationTable::Row row) const {
@@ -87,7 +84,8 @@ FlatLayout::ChannelMap FlatLayout::channels(const Source& from, Channels kind, s
 }
 
 // Rows beyond the parameter's last share it.
-void FlatLayout::record(const ParameterSpec& spec, std::size_t offset, std::vector<std::size_t> row, std::vector<std::size_t> column) {
+void FlatLayout::record(const ParameterSpec& spec, std::size_t offset, std::vector<std::size_t> row,
+                        std::vector<std::size_t> column) {
   const std::size_t last = spec.shape.size() > 1 ? static_cast<std::size_t>(spec.shape[0]) - 1 : 0;
   std::vector<std::size_t> parameter_row = steps(row.size(), 1);
   for (std::size_t& e : parameter_row) e = std::min(e, last);
@@ -116,7 +114,10 @@ LinearOffsets FlatLayout::linear(const Source& from, const std::string& name, Ch
 LinearOffsets FlatLayout::query_key_value(const Source& from, const std::string& prefix) {
   const EncoderShape& shape = from.shape;
   const std::size_t columns = 3 * shape.inner_stride;
-  const LinearOffsets offsets{.weight = size_, .bias = size_ + shape.width * columns, .in = shape.width, .in_stride = shape.stride,
+  const LinearOffsets offsets{.weight = size_,
+                              .bias = size_ + shape.width * columns,
+                              .in = shape.width,
+                              .in_stride = shape.stride,
                               .out_stride = columns};
   size_ += (shape.width + 1) * columns;
   std::size_t first = 0;
@@ -140,22 +141,25 @@ std::size_t FlatLayout::norm(const Source& from, const std::string& name) {
 TableSet FlatLayout::tables(const Source& from, int layer) {
   const EncoderShape& shape = from.shape;
   const std::string owner = owner_prefix("encoder.", layer);
-  const std::vector<std::size_t> channels = head_innermost(shape), heads = steps(static_cast<std::size_t>(shape.options.heads), 1);
+  const std::vector<std::size_t> channels = head_innermost(shape),
+                                 heads = steps(static_cast<std::size_t>(shape.options.heads), 1);
   TableSet set;
   const auto add = [&](const RelationTable& table) {
     const ParameterSpec* spec = from.parameters.find(owner + table.name);
-    if (spec == nullptr) return;   // another owner has it
+    if (spec == nullptr) return;  // another owner has it
     const bool per_head = table.fills == TermFills::bias || table.fills == TermFills::gate;
     const std::size_t width = per_head ? shape.heads : shape.inner;
     const std::size_t rows = table.row == RelationTable::Row::topology ? shape.topology_classes
-                             : table.row == RelationTable::Row::edge   ? shape.edge_classes : 1;
-    set.tables.push_back({table.fills, table.row, place(*spec, rows * width, steps(rows, width), per_head ? heads : channels)});
+                             : table.row == RelationTable::Row::edge   ? shape.edge_classes
+                                                                       : 1;
+    set.tables.push_back(
+        {table.fills, table.row, place(*spec, rows * width, steps(rows, width), per_head ? heads : channels)});
   };
   for (const RelationTable& table : relation_tables(shape.options)) add(table);
   for (const RelationTable& table : gate_tables(shape.options)) add(table);
   if (const ParameterSpec* v = from.parameters.find(owner + "position_bias"); v != nullptr) {
     set.position_bias = place(*v, shape.inner, {0}, channels);
-    if (set.find(TermFills::bias) == kNone) {   // what v becomes needs a place
+    if (set.find(TermFills::bias) == kNone) {  // what v becomes needs a place
       set.tables.push_back({.offset = size_});
       size_ += padded(shape.topology_classes * shape.heads);
     }

@@ -1,5 +1,5 @@
-// The encoder's parameters as the CPU engine wants them: head-innermost, padded, packed for the products; and the way of
-// the gradients back to the parameters' own layout.
+// The encoder's parameters as the CPU engine wants them: head-innermost, padded, packed for the products; and the way
+// of the gradients back to the parameters' own layout.
 #pragma once
 
 #include <cstdint>
@@ -26,12 +26,13 @@ struct EncoderShape {
   std::size_t inner_stride;   ///< of one of the three
   std::size_t width, stride;  ///< C and its padding
   std::size_t ffn, ffn_stride;
-  float scale;                ///< alpha
+  float scale;  ///< alpha
 };
 
 inline constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
-/// A relation table (spec/terms.hpp) in the flat buffer: a row per class, of d*H floats, or of H where it fills bias or gate.
+/// A relation table (spec/terms.hpp) in the flat buffer: a row per class, of d*H floats, or of H where it fills bias or
+/// gate.
 struct PlacedTable {
   TermFills fills = TermFills::bias;
   RelationTable::Row row = RelationTable::Row::topology;
@@ -40,7 +41,7 @@ struct PlacedTable {
 /// Those of one layer, or those that all layers share, in the order in which their rows are added up.
 struct TableSet {
   std::vector<PlacedTable> tables;
-  std::size_t position_bias = kNone;   ///< [d*H] Dai et al.'s v, which becomes a bias by topology class
+  std::size_t position_bias = kNone;  ///< [d*H] Dai et al.'s v, which becomes a bias by topology class
   /// Offset of the first table of this kind; kNone = there is none.
   std::size_t find(TermFills fills, RelationTable::Row row = RelationTable::Row::topology) const;
 };
@@ -49,8 +50,8 @@ struct LinearOffsets {
   std::size_t weight = 0, bias = 0, in = 0, in_stride = 0, out_stride = 0;
 };
 struct LayerOffsets {
-  std::size_t attention_norm = 0, ffn_norm = 0;   ///< weight, then bias, [stride] each
-  LinearOffsets qkv, output, linear1, linear2;    ///< qkv: three blocks of inner_stride columns
+  std::size_t attention_norm = 0, ffn_norm = 0;  ///< weight, then bias, [stride] each
+  LinearOffsets qkv, output, linear1, linear2;   ///< qkv: three blocks of inner_stride columns
   TableSet own;
 };
 
@@ -79,8 +80,8 @@ class FlatLayout {
   /// How the channels of one side of a Linear are laid out.
   enum class Channels : std::uint8_t { plain, by_head };
   struct ChannelMap {
-    std::vector<std::size_t> at;   ///< of each of the parameter's channels
-    std::size_t extent, stride;    ///< behind the last one; padded
+    std::vector<std::size_t> at;  ///< of each of the parameter's channels
+    std::size_t extent, stride;   ///< behind the last one; padded
   };
   struct Source {
     const EncoderShape& shape;
@@ -89,8 +90,10 @@ class FlatLayout {
   template <class Visit>
   static void for_each_number(const Placement& placement, Visit visit);
   static ChannelMap channels(const Source& from, Channels kind, std::int64_t count);
-  void record(const ParameterSpec& spec, std::size_t offset, std::vector<std::size_t> row, std::vector<std::size_t> column);
-  std::size_t place(const ParameterSpec& spec, std::size_t size, std::vector<std::size_t> row, std::vector<std::size_t> column);
+  void record(const ParameterSpec& spec, std::size_t offset, std::vector<std::size_t> row,
+              std::vector<std::size_t> column);
+  std::size_t place(const ParameterSpec& spec, std::size_t size, std::vector<std::size_t> row,
+                    std::vector<std::size_t> column);
   LinearOffsets linear(const Source& from, const std::string& name, Channels in, Channels out);
   LinearOffsets query_key_value(const Source& from, const std::string& prefix);
   std::size_t norm(const Source& from, const std::string& name);
@@ -108,7 +111,7 @@ struct PackedMatrix {
 };
 /// One Linear ready for use.
 struct PackedLinear {
-  PackedMatrix forward, backward;   ///< W [in, out_stride], and W^T [out_stride, in_stride] for the way back
+  PackedMatrix forward, backward;  ///< W [in, out_stride], and W^T [out_stride, in_stride] for the way back
   const float* bias = nullptr;
 };
 struct PackedLayer {

@@ -4,12 +4,16 @@
 namespace molgraph {
 namespace cuda {
 
-std::string why_unusable(int) { return "this molgraph was built without CUDA (no nvcc was found, or MOLGRAPH_CUDA is OFF)"; }
+std::string why_unusable(int) {
+  return "this molgraph was built without CUDA (no nvcc was found, or MOLGRAPH_CUDA is OFF)";
+}
 void use_device(int number) { throw DeviceError(why_unusable(number)); }
 void tell_notes(std::function<void(const std::string&)>) {}
 
 }  // namespace cuda
 
-std::unique_ptr<Engine> make_cuda_engine(const ModelPlan&, int number, Precision) { throw DeviceError(cuda::why_unusable(number)); }
+std::unique_ptr<Engine> make_cuda_engine(const ModelPlan&, int number, Precision) {
+  throw DeviceError(cuda::why_unusable(number));
+}
 
 }  // namespace molgraph

@@ -19,19 +19,22 @@ inline void check_tensors(const Parameters& parameters, const TensorLookup& tens
 inline void check_numbers(std::span<const std::int64_t> numbers, std::int64_t molecules) {
   for (const std::int64_t number : numbers)
     if (number < 0 || number >= molecules)
-      throw std::invalid_argument("the engine was given the molecule " + std::to_string(number) + " of " + std::to_string(molecules));
+      throw std::invalid_argument("the engine was given the molecule " + std::to_string(number) + " of " +
+                                  std::to_string(molecules));
 }
 
 /// `outputs` of the model, `molecules` on the device.
 inline void check_training(const UpdateOptions& o, std::size_t outputs, std::int64_t molecules) {
   const auto fail = [](const std::string& what) { throw std::invalid_argument("the engine was given " + what); };
-  const std::size_t targets = static_cast<std::size_t>(std::max(o.targets, 0)), classes = targets > 0 ? outputs / targets : 0;
+  const std::size_t targets = static_cast<std::size_t>(std::max(o.targets, 0)),
+                    classes = targets > 0 ? outputs / targets : 0;
   if (targets == 0 || outputs % targets != 0 || (o.loss != Loss::ce && classes != 1))
     fail(std::to_string(o.targets) + " targets for " + std::to_string(outputs) + " outputs");
   if (o.target.size() != static_cast<std::size_t>(molecules) * targets)
     fail(std::to_string(o.target.size()) + " target values for " + std::to_string(molecules) + " molecules");
   const bool labels = o.loss == Loss::ce;
-  if (labels && std::any_of(o.target.begin(), o.target.end(), [&](float of) { return of < 0 || of >= static_cast<float>(classes); }))
+  if (labels && std::any_of(o.target.begin(), o.target.end(),
+                            [&](float of) { return of < 0 || of >= static_cast<float>(classes); }))
     fail("a label that is no class");
   const bool scaled = !labels && o.loss != Loss::bce;
   if (scaled && (o.shift.size() != outputs || o.scale.size() != outputs)) fail("a scaling of other targets");

@@ -1,10 +1,10 @@
-// The engine of an NVIDIA GPU, for whoever asks for one by name; attention/engine.hpp's make_engine() does. Without nvcc there is none,
-// and every function says so (absent.cpp).
+// The engine of an NVIDIA GPU, for whoever asks for one by name; attention/engine.hpp's make_engine() does. Without
+// nvcc there is none, and every function says so (absent.cpp).
 //
-// No sum is made by atomic additions, so equal runs give equal bits on one kind of card. Where all products are the engine's own kernels,
-// the bits of a prediction do not depend on what else is in the batch. Products of 256 rows, columns and depth or more are cublasLt's, if it
-// can be loaded: it chooses by the batch's number of tokens how it sums, so that bits of models 256 wide or wider depend on that number, and
-// on cublasLt's version.
+// No sum is made by atomic additions, so equal runs give equal bits on one kind of card. Where all products are the
+// engine's own kernels, the bits of a prediction do not depend on what else is in the batch. Products of 256 rows,
+// columns and depth or more are cublasLt's, if it can be loaded: it chooses by the batch's number of tokens how it
+// sums, so that bits of models 256 wide or wider depend on that number, and on cublasLt's version.
 #pragma once
 
 #include <functional>
@@ -15,8 +15,8 @@
 
 namespace molgraph {
 
-/// On GPU `number`; its Engine::resident() is never null. Any thread may call. std::invalid_argument for a plan that does not fit,
-/// DeviceError if the GPU cannot be used.
+/// On GPU `number`; its Engine::resident() is never null. Any thread may call. std::invalid_argument for a plan that
+/// does not fit, DeviceError if the GPU cannot be used.
 std::unique_ptr<Engine> make_cuda_engine(const ModelPlan& plan, int number = 0, Precision precision = Precision::fp32);
 
 }  // namespace molgraph

@@ -1,5 +1,5 @@
-// What a model on the device does whatever its products read: parameters, batches, predictions, and updates on resident molecules.
-// What it computes stands in model.cu.
+// What a model on the device does whatever its products read: parameters, batches, predictions, and updates on resident
+// molecules. What it computes stands in model.cu.
 #pragma once
 
 #include <algorithm>
@@ -49,7 +49,8 @@ class DeviceModel : public Engine, public ResidentTraining {
   /// Makes what is derived from the weights: rounded copies, tables of paths and classes.
   virtual void derive() = 0;
   /// The virtual nodes' predictions [B, outputs], on the device.
-  virtual const float* forward(const ResidentMolecules& set, const BatchPlaces& batch, const DrawKey* draws, const float* perturbation, bool keep) = 0;
+  virtual const float* forward(const ResidentMolecules& set, const BatchPlaces& batch, const DrawKey* draws,
+                               const float* perturbation, bool keep) = 0;
   virtual const float* states(int layer) const = 0;
   /// From dscaled [B, outputs] to the partial gradients; returns the node input's [rows, C].
   virtual const float* backward(const float* dscaled) = 0;
@@ -57,7 +58,7 @@ class DeviceModel : public Engine, public ResidentTraining {
   std::size_t outputs() const override { return static_cast<std::size_t>(plan_.outputs); }
   PackOptions pack_options() const override {
     PackOptions options = plan_.pack;
-    options.paths = false;   // the device finds them itself
+    options.paths = false;  // the device finds them itself
     return options;
   }
   std::int64_t pairs_per_call() const override { return std::int64_t{1} << 20; }
@@ -82,12 +83,13 @@ class DeviceModel : public Engine, public ResidentTraining {
   void copy_out(const float* from, const GradientLookup& tensors) const {
     use_device(number_);
     for (const Parameters::Placed& t : parameters_)
-      if (float* to = tensors(t.spec->name); to != nullptr) copy_to_host(to, from + t.offset, static_cast<std::size_t>(t.size) * sizeof(float), stream_);
+      if (float* to = tensors(t.spec->name); to != nullptr)
+        copy_to_host(to, from + t.offset, static_cast<std::size_t>(t.size) * sizeof(float), stream_);
   }
 
   void refresh() {
     if (!assigned_) throw std::invalid_argument("the engine was given no weights");
-    use_device(number_);   // which device is meant is a thread's own matter
+    use_device(number_);  // which device is meant is a thread's own matter
     if (!derived_) derive();
     derived_ = true;
   }
@@ -114,23 +116,26 @@ class DeviceModel : public Engine, public ResidentTraining {
   void predict(const GraphBatch& batch, float* scaled, const std::vector<KeptStates>& kept) override {
     for (const KeptStates& k : kept) check_layer(k.layer, plan_);
     if (batch.size() == 0) return;
-    const MoleculeArrays arrays = arrays_of(batch);   // the host's work is done side by side
+    const MoleculeArrays arrays = arrays_of(batch);  // the host's work is done side by side
     const std::lock_guard lock(turn_);
     load(arrays, {});
     const bool inner = std::any_of(kept.begin(), kept.end(), [](const KeptStates& k) { return k.layer > 0; });
     const float* out = forward(transient_, places_, nullptr, nullptr, inner);
     copy_to_host(scaled, out, static_cast<std::size_t>(batch.size()) * outputs() * sizeof(float), stream_);
     for (const KeptStates& k : kept)
-      copy_to_host(k.states, states(k.layer), tokens() * static_cast<std::size_t>(plan_.encoder.width) * sizeof(float), stream_);
+      copy_to_host(k.states, states(k.layer), tokens() * static_cast<std::size_t>(plan_.encoder.width) * sizeof(float),
+                   stream_);
   }
 
-  void gradients(const GraphBatch& batch, const RandomMode& random, const LossSlope& loss, float* scaled, const GradientLookup& gradients,
-                 const float* perturbation, float* dinput) override {
+  void gradients(const GraphBatch& batch, const RandomMode& random, const LossSlope& loss, float* scaled,
+                 const GradientLookup& gradients, const float* perturbation, float* dinput) override {
     load(arrays_of(batch), random);
     const auto molecules = static_cast<std::size_t>(batch.size());
     const std::size_t input_bytes = tokens() * static_cast<std::size_t>(plan_.encoder.width) * sizeof(float);
-    if (perturbation != nullptr) copy_to_device(perturbation_.sized(input_bytes / sizeof(float)), perturbation, input_bytes, stream_);
-    const float* out = forward(transient_, places_, random.training ? &places_.step->draws : nullptr, perturbation == nullptr ? nullptr : perturbation_.data(), true);
+    if (perturbation != nullptr)
+      copy_to_device(perturbation_.sized(input_bytes / sizeof(float)), perturbation, input_bytes, stream_);
+    const float* out = forward(transient_, places_, random.training ? &places_.step->draws : nullptr,
+                               perturbation == nullptr ? nullptr : perturbation_.data(), true);
     copy_to_host(scaled, out, molecules * outputs() * sizeof(float), stream_);
     std::vector<float> slope(molecules * outputs());
     for (std::size_t b = 0; b < molecules; ++b) loss(b, scaled + b * outputs(), slope.data() + b * outputs());
@@ -176,7 +181,8 @@ class DeviceModel : public Engine, public ResidentTraining {
     places_.upload(set_, numbers, kTrainingFill, of_step, stream_);
   }
   void start_training(const UpdateOptions& options, std::int64_t updates, const UpdateStateSource& state) override;
-  void step(std::span<const std::int64_t> numbers, std::uint32_t update, double learning_rate, std::int64_t targets) override;
+  void step(std::span<const std::int64_t> numbers, std::uint32_t update, double learning_rate,
+            std::int64_t targets) override;
   std::vector<KernelTime> profile_step(std::span<const std::int64_t> numbers) override {
     prepare_step(numbers, 0, 0.0, 0);
     derived_ = false;
@@ -191,22 +197,32 @@ class DeviceModel : public Engine, public ResidentTraining {
   void swap_average() override {
     if (options_.average == 0) return;
     std::swap(weights_, average_);
-    recordings_.clear();   // they hold the pointers
+    recordings_.clear();  // they hold the pointers
     derived_ = false;
   }
 
   std::int64_t blocks() const { return blocks_for(parameters_.size(), kUpdateBlock); }
   Update update_of(const std::uint8_t* kind, double* squares) {
     const auto size = static_cast<std::size_t>(parameters_.size());
-    return {.size = parameters_.size(), .slices = slices_, .partial = partial_.data(), .gradient = gradient_.sized(size),
-            .weight = weights_.data(), .mean = mean_.data(), .square = square_.data(),
-            .average = options_.average > 0 ? average_.data() : nullptr, .kind = kind, .squares = squares, .numbers = places_.step,
+    return {.size = parameters_.size(),
+            .slices = slices_,
+            .partial = partial_.data(),
+            .gradient = gradient_.sized(size),
+            .weight = weights_.data(),
+            .mean = mean_.data(),
+            .square = square_.data(),
+            .average = options_.average > 0 ? average_.data() : nullptr,
+            .kind = kind,
+            .squares = squares,
+            .numbers = places_.step,
             .targets = present_.data()};
   }
   void sum_slices(const std::uint8_t* kind, double* squares) {
-    launch(stream_, sum_slices_kernel, static_cast<unsigned>(blocks()), kUpdateThreads, kUpdateThreads * sizeof(double), update_of(kind, squares));
+    launch(stream_, sum_slices_kernel, static_cast<unsigned>(blocks()), kUpdateThreads, kUpdateThreads * sizeof(double),
+           update_of(kind, squares));
   }
-  void prepare_step(std::span<const std::int64_t> numbers, std::uint32_t update, double learning_rate, std::int64_t targets);
+  void prepare_step(std::span<const std::int64_t> numbers, std::uint32_t update, double learning_rate,
+                    std::int64_t targets);
   void gradients_on_device();
   void weights_on_device();
   void update_on_device() {
@@ -216,18 +232,18 @@ class DeviceModel : public Engine, public ResidentTraining {
 
   ModelPlan plan_;
   Parameters parameters_;
-  int number_;   ///< of the device
+  int number_;  ///< of the device
   Stream stream_ = nullptr;
-  std::mutex turn_;   ///< of a thread in predict()
+  std::mutex turn_;  ///< of a thread in predict()
   int slices_ = 1;
   bool assigned_ = false;
-  bool derived_ = false;   ///< derive() was called since the weights changed
+  bool derived_ = false;  ///< derive() was called since the weights changed
   Array<float> weights_, partial_, gradient_, perturbation_, dscaled_;
   ResidentMolecules transient_, set_;
   BatchPlaces places_;
-  MoleculeArrays waiting_;   ///< for upload_molecules(), or from batch to batch
-  bool streams_ = false;     ///< the latter
-  std::int64_t uploaded_ = 0;   ///< molecules
+  MoleculeArrays waiting_;     ///< for upload_molecules(), or from batch to batch
+  bool streams_ = false;       ///< the latter
+  std::int64_t uploaded_ = 0;  ///< molecules
 
   // training
   /// Everything that arguments of an update's launches depend on, beside pointers.
@@ -244,19 +260,21 @@ class DeviceModel : public Engine, public ResidentTraining {
 
 // --- training on resident molecules ---
 
-inline void DeviceModel::start_training(const UpdateOptions& options, std::int64_t updates, const UpdateStateSource& state) {
+inline void DeviceModel::start_training(const UpdateOptions& options, std::int64_t updates,
+                                        const UpdateStateSource& state) {
   use_device(number_);
   check_training(options, outputs(), uploaded_);
-  recordings_.clear();   // they hold the last training's loss, targets and average
+  recordings_.clear();  // they hold the last training's loss, targets and average
   seen_.clear();
   options_ = options;
-  options_.target.clear();   // on the device from here on
+  options_.target.clear();  // on the device from here on
   options_.frozen = options_.decay_exempt = nullptr;
   updates_ = updates;
   const auto size = static_cast<std::size_t>(parameters_.size());
   std::vector<std::uint8_t> kind(size, 0);
   for (const Parameters::Placed& t : parameters_) {
-    const bool frozen = options.frozen && options.frozen(t.spec->name), exempt = options.decay_exempt && options.decay_exempt(t.spec->name);
+    const bool frozen = options.frozen && options.frozen(t.spec->name),
+               exempt = options.decay_exempt && options.decay_exempt(t.spec->name);
     std::fill_n(kind.begin() + t.offset, t.size, static_cast<std::uint8_t>(frozen ? 0 : exempt ? 1 : 2));
   }
   kind_.upload(kind, stream_);
@@ -279,18 +297,29 @@ inline void DeviceModel::start_training(const UpdateOptions& options, std::int64
 
 inline void DeviceModel::gradients_on_device() {
   derive();
-  const bool any = places_.molecules > 0;   // a process may have no part of a batch
+  const bool any = places_.molecules > 0;  // a process may have no part of a batch
   const float* scaled = any ? forward(set_, places_, &places_.step->draws, nullptr, true) : nullptr;
   const auto values = static_cast<std::size_t>(places_.molecules) * outputs();
   launch(stream_, loss_kernel, 1u, kLossThreads, kLossThreads * sizeof(double),
-         LossTask{.loss = options_.loss, .molecules = places_.molecules, .targets = options_.targets, .outputs = plan_.outputs, .scaled = scaled,
-                  .target = target_.data(), .shift = shift_.data(), .scale = scale_.data(), .chosen = places_.number,
-                  .slope = slope_.sized(values), .total = total_.data(), .present = present_.data(), .numbers = places_.step});
+         LossTask{.loss = options_.loss,
+                  .molecules = places_.molecules,
+                  .targets = options_.targets,
+                  .outputs = plan_.outputs,
+                  .scaled = scaled,
+                  .target = target_.data(),
+                  .shift = shift_.data(),
+                  .scale = scale_.data(),
+                  .chosen = places_.number,
+                  .slope = slope_.sized(values),
+                  .total = total_.data(),
+                  .present = present_.data(),
+                  .numbers = places_.step});
   if (any) {
     backward(slope_.data());
     sum_slices(kind_.data(), squares_.data());
   } else {
-    clear(gradient_.sized(static_cast<std::size_t>(parameters_.size())), static_cast<std::size_t>(parameters_.size()) * sizeof(float), stream_);
+    clear(gradient_.sized(static_cast<std::size_t>(parameters_.size())),
+          static_cast<std::size_t>(parameters_.size()) * sizeof(float), stream_);
   }
 }
 
@@ -301,17 +330,22 @@ inline void DeviceModel::weights_on_device() {
   launch(stream_, adamw_kernel, static_cast<unsigned>(count), kUpdateThreads, 0, update, count);
 }
 
-inline void DeviceModel::prepare_step(std::span<const std::int64_t> numbers, std::uint32_t update, double learning_rate, std::int64_t targets) {
+inline void DeviceModel::prepare_step(std::span<const std::int64_t> numbers, std::uint32_t update, double learning_rate,
+                                      std::int64_t targets) {
   if (kind_.data() == nullptr) throw std::logic_error("start_training() comes first");
   use_device(number_);
   ++updates_;
-  const StepNumbers of{.draws = draw_key(options_.seed, update, 0), .adam = adam_step(learning_rate, updates_),
-                       .keep = adam_keep(learning_rate, options_.weight_decay), .clip = options_.clip,
-                       .average = static_cast<float>(1 - options_.average), .targets = static_cast<double>(targets)};
+  const StepNumbers of{.draws = draw_key(options_.seed, update, 0),
+                       .adam = adam_step(learning_rate, updates_),
+                       .keep = adam_keep(learning_rate, options_.weight_decay),
+                       .clip = options_.clip,
+                       .average = static_cast<float>(1 - options_.average),
+                       .targets = static_cast<double>(targets)};
   place(numbers, of);
 }
 
-inline void DeviceModel::step(std::span<const std::int64_t> numbers, std::uint32_t update, double learning_rate, std::int64_t targets) {
+inline void DeviceModel::step(std::span<const std::int64_t> numbers, std::uint32_t update, double learning_rate,
+                              std::int64_t targets) {
   prepare_step(numbers, update, learning_rate, targets);
   // The first batch of a kind runs as it is and takes what memory it needs; the second is recorded.
   const Likeness likeness{places_.molecules, places_.rows, places_.relations, places_.pairs, places_.classes};
@@ -327,10 +361,11 @@ inline void DeviceModel::step(std::span<const std::int64_t> numbers, std::uint32
   recording ? recording->run() : work();
   if (!alone) {
     options_.sum_over_processes(gradient_.data(), static_cast<std::size_t>(parameters_.size()), stream_);
-    Update sums = update_of(kind_.data(), squares_.data());   // the norm is that of the sum: one slice, itself
+    Update sums = update_of(kind_.data(), squares_.data());  // the norm is that of the sum: one slice, itself
     sums.partial = gradient_.data();
     sums.slices = 1;
-    launch(stream_, sum_slices_kernel, static_cast<unsigned>(blocks()), kUpdateThreads, kUpdateThreads * sizeof(double), sums);
+    launch(stream_, sum_slices_kernel, static_cast<unsigned>(blocks()), kUpdateThreads, kUpdateThreads * sizeof(double),
+           sums);
     weights_on_device();
   }
   derived_ = false;

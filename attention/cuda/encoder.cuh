@@ -1,5 +1,6 @@
-// The encoder stack on the device: all layers forward, all layers back. As in the CPU engine (cpu/encoder.hpp), the stack has 2L
-// half-layers, and stage s stands before half-layer s: `sum` is the residual stream, `normed` its LayerNorm.
+// The encoder stack on the device: all layers forward, all layers back. As in the CPU engine (cpu/encoder.hpp), the
+// stack has 2L half-layers, and stage s stands before half-layer s: `sum` is the residual stream, `normed` its
+// LayerNorm.
 #pragma once
 
 #include <cmath>
@@ -30,7 +31,8 @@ class Encoder {
     for (std::size_t k = 0; k < class_bias_.size(); ++k) {
       const ClassBias task = class_bias(w, k);
       const int size = task.classes * task.heads;
-      launch(stream_, class_bias_kernel, blocks_for(size, kTableThreads), kTableThreads, 0, task, class_bias_[k].sized(static_cast<std::size_t>(size)));
+      launch(stream_, class_bias_kernel, blocks_for(size, kTableThreads), kTableThreads, 0, task,
+             class_bias_[k].sized(static_cast<std::size_t>(size)));
     }
   }
   /// `input` [rows, C] is kept by reference until the next forward().
@@ -64,19 +66,39 @@ class Encoder {
   Stage& stage(std::size_t s) { return stages_[s == 0 || pass_.keep ? s : 1 + s % 2]; }
   const Stage& stage(std::size_t s) const { return stages_[s == 0 || pass_.keep ? s : 1 + s % 2]; }
   NormPlace norm_place(std::size_t s) const;
-  const float* carry(std::size_t s) const { return o_.post_ln ? (s == 0 ? input_ : stage(s).normed32.data()) : stage(s).sum.data(); }
+  const float* carry(std::size_t s) const {
+    return o_.post_ln ? (s == 0 ? input_ : stage(s).normed32.data()) : stage(s).sum.data();
+  }
   Dropout dropout(std::size_t layer, RandomSite site, double p) const;
   const TokenPlace* tokens() const { return pass_.batch->token; }
 
   Product<E> product(const WeightView<E>& w, const LinearPlace& linear, const E* x) const {
-    return {.a = x, .a_row = linear.in, .a_depth = 1, .b = w.rounded + linear.weight, .b_column = linear.in, .b_depth = 1,
-            .rows = rows(), .columns = linear.out, .depth = linear.in, .bias = w.at(linear.bias), .token = tokens()};
+    return {.a = x,
+            .a_row = linear.in,
+            .a_depth = 1,
+            .b = w.rounded + linear.weight,
+            .b_column = linear.in,
+            .b_depth = 1,
+            .rows = rows(),
+            .columns = linear.out,
+            .depth = linear.in,
+            .bias = w.at(linear.bias),
+            .token = tokens()};
   }
   Product<E> back(const WeightView<E>& w, const LinearPlace& linear, const E* dy) const {
-    return {.a = dy, .a_row = linear.out, .a_depth = 1, .b = w.rounded + linear.weight, .b_column = 1, .b_depth = linear.in,
-            .rows = rows(), .columns = linear.in, .depth = linear.out};
+    return {.a = dy,
+            .a_row = linear.out,
+            .a_depth = 1,
+            .b = w.rounded + linear.weight,
+            .b_column = 1,
+            .b_depth = linear.in,
+            .rows = rows(),
+            .columns = linear.in,
+            .depth = linear.out};
   }
-  WeightGradients<E> weight_gradients(const WeightView<E>& w) const { return {.rows = rows(), .slices = w.slices, .slice_stride = w.size}; }
+  WeightGradients<E> weight_gradients(const WeightView<E>& w) const {
+    return {.rows = rows(), .slices = w.slices, .slice_stride = w.size};
+  }
   /// A narrow model's wait until the end, to be computed together: alone they are too small for the device.
   void weight_gradient(const WeightView<E>& w, const LinearPlace& linear, const E* x, const E* dy) {
     waiting_.push_back({dy, x, w.gradient(linear.weight), w.gradient(linear.bias), linear.out, linear.in});
@@ -86,11 +108,13 @@ class Encoder {
     waiting_.clear();
     multiply_(one.at(0));
   }
-  ResidualNorm<E> norm_of(const WeightView<E>& w, std::size_t s, const float* x, const float* branch, const Dropout& dropout);
+  ResidualNorm<E> norm_of(const WeightView<E>& w, std::size_t s, const float* x, const float* branch,
+                          const Dropout& dropout);
   /// Half-layer s ends: its last product is the branch, and the LayerNorm of the next one follows.
   void end_half_layer(const WeightView<E>& w, std::size_t s, Product<E> branch);
   /// Then, if half-layer `next` is to come on the way back, its dropout.
-  NormGradient<E> norm_back(const WeightView<E>& w, std::size_t s, const float* dy, float* dx, bool accumulate, std::size_t next);
+  NormGradient<E> norm_back(const WeightView<E>& w, std::size_t s, const float* dy, float* dx, bool accumulate,
+                            std::size_t next);
   /// Back at the beginning of half-layer s, whose input has the gradient `dinput`.
   void begin_half_layer_back(const WeightView<E>& w, std::size_t s, Product<E> dinput, float* flow_in);
   int norm_blocks() const { return fused_ ? static_cast<int>(blocks_for(rows(), kProductRows)) : norm_parts(rows()); }
@@ -108,8 +132,11 @@ class Encoder {
   Attention<E> attention_of(const WeightView<E>& w, std::size_t k, const BatchPlaces::Class& some);
   /// Returns the product that is the input's gradient.
   Product<E> attend_back(const WeightView<E>& w, std::size_t k, const E* dy);
-  /// Numbers per relation of what a table fills, and where the attention's way back leaves their gradients, [relations of the batch, numbers].
-  int table_width(TermFills fills) const { return fills == TermFills::bias || fills == TermFills::gate ? o_.heads : o_.width; }
+  /// Numbers per relation of what a table fills, and where the attention's way back leaves their gradients, [relations
+  /// of the batch, numbers].
+  int table_width(TermFills fills) const {
+    return fills == TermFills::bias || fills == TermFills::gate ? o_.heads : o_.width;
+  }
   float* table_slope(bool wanted, TermFills fills) {
     const auto floats = static_cast<std::size_t>(pass_.batch->relations) * static_cast<std::size_t>(table_width(fills));
     return wanted ? drows_[static_cast<std::size_t>(fills)].sized(floats) : nullptr;
@@ -122,8 +149,8 @@ class Encoder {
   Stream stream_;
   Products<E> multiply_;
   std::size_t layers_;
-  bool grouped_;   ///< the weights' gradients
-  bool fused_;     ///< LayerNorms, with the products before them
+  bool grouped_;  ///< the weights' gradients
+  bool fused_;    ///< LayerNorms, with the products before them
   PassInput pass_;
   const float* input_ = nullptr;
   std::vector<LayerState> states_;
@@ -131,15 +158,15 @@ class Encoder {
   std::vector<Flow> flows_;
   std::vector<typename WeightGradients<E>::One> waiting_;
   NormSums norm_sums_;
-  std::vector<Array<float>> class_bias_;        ///< b[t] [T, H]: one for all layers, or one per layer; empty = none
+  std::vector<Array<float>> class_bias_;  ///< b[t] [T, H]: one for all layers, or one per layer; empty = none
   Array<float> branch_, dbranch_, scratch_, dclass_bias_;
-  Array<float> drows_[5];                       ///< by TermFills
-  Array<E> z_, dz_, dqkv_;   ///< z and dqkv: [layers, ...]
+  Array<float> drows_[5];   ///< by TermFills
+  Array<E> z_, dz_, dqkv_;  ///< z and dqkv: [layers, ...]
 };
 
 template <class E>
 NormPlace Encoder<E>::norm_place(std::size_t s) const {
-  if (o_.post_ln) {   // behind every half-layer
+  if (o_.post_ln) {  // behind every half-layer
     if (s == 0) return {};
     const LayerPlaces& layer = places_.layers[(s - 1) / 2];
     return s % 2 == 1 ? layer.attention_norm : layer.ffn_norm;
@@ -154,12 +181,20 @@ Dropout Encoder<E>::dropout(std::size_t layer, RandomSite site, double p) const 
 }
 
 template <class E>
-ResidualNorm<E> Encoder<E>::norm_of(const WeightView<E>& w, std::size_t s, const float* x, const float* branch, const Dropout& dropout) {
+ResidualNorm<E> Encoder<E>::norm_of(const WeightView<E>& w, std::size_t s, const float* x, const float* branch,
+                                    const Dropout& dropout) {
   Stage& at = stage(s);
   const NormPlace place = norm_place(s);
   const bool wanted32 = o_.post_ln || s == 2 * layers_;
-  return {.rows = rows(), .width = o_.width, .x = x, .branch = branch, .dropout = dropout, .token = tokens(),
-          .weight = w.at(place.weight), .bias = w.at(place.bias), .sum = at.sum.sized(floats(o_.width)),
+  return {.rows = rows(),
+          .width = o_.width,
+          .x = x,
+          .branch = branch,
+          .dropout = dropout,
+          .token = tokens(),
+          .weight = w.at(place.weight),
+          .bias = w.at(place.bias),
+          .sum = at.sum.sized(floats(o_.width)),
           .statistics = at.statistics.sized(static_cast<std::size_t>(rows())),
           .normed = s == 2 * layers_ ? nullptr : at.normed.sized(floats(o_.width)),
           .normed32 = wanted32 ? at.normed32.sized(floats(o_.width)) : nullptr};
@@ -189,7 +224,7 @@ TermTables Encoder<E>::term_tables(const WeightView<E>& w, std::size_t k) const 
   };
   for (const TablePlaces::One& one : of_layer(places_.relations, k).tables) {
     TableRows* rows = rows_of(one.table.fills);
-    if (rows == nullptr) continue;   // the bias is derived: class_bias_
+    if (rows == nullptr) continue;  // the bias is derived: class_bias_
     switch (one.table.row) {
       case RelationTable::Row::topology: rows->topology = w.at(one.offset); break;
       case RelationTable::Row::edge: rows->edge = w.at(one.offset); break;
@@ -205,10 +240,16 @@ template <class E>
 ClassBias Encoder<E>::class_bias(const Weights& w, std::size_t k) const {
   const TablePlaces& places = of_layer(places_.relations, k);
   const int topology = plan_.classes.topology.count();
-  ClassBias task{.position_bias = w.at(places.position_bias), .classes = topology, .last_row = topology - 1, .heads = o_.heads,
-                 .width = o_.width / o_.heads, .scale = scale()};
-  if (const auto* own = places.find(TermFills::bias, RelationTable::Row::topology)) task.table = w.at(own->offset), task.last_row = own->rows - 1;
-  if (const auto* query = places.find(TermFills::query_rows, RelationTable::Row::topology)) task.query = w.at(query->offset);
+  ClassBias task{.position_bias = w.at(places.position_bias),
+                 .classes = topology,
+                 .last_row = topology - 1,
+                 .heads = o_.heads,
+                 .width = o_.width / o_.heads,
+                 .scale = scale()};
+  if (const auto* own = places.find(TermFills::bias, RelationTable::Row::topology))
+    task.table = w.at(own->offset), task.last_row = own->rows - 1;
+  if (const auto* query = places.find(TermFills::query_rows, RelationTable::Row::topology))
+    task.query = w.at(query->offset);
   return task;
 }
 
@@ -216,14 +257,26 @@ template <class E>
 Attention<E> Encoder<E>::attention_of(const WeightView<E>& w, std::size_t k, const BatchPlaces::Class& some) {
   const BatchPlaces& batch = *pass_.batch;
   const int width = o_.width / o_.heads;
-  return {.molecules = batch.molecule, .chosen = batch.chosen + some.first, .count = some.count, .heads = o_.heads, .width = width,
-          .max_tokens = some.max_tokens, .max_relations = some.max_relations,
+  return {.molecules = batch.molecule,
+          .chosen = batch.chosen + some.first,
+          .count = some.count,
+          .heads = o_.heads,
+          .width = width,
+          .max_tokens = some.max_tokens,
+          .max_relations = some.max_relations,
           .scale = scale(),
-          .key_by_row = o_.key_term == KeyTerm::row, .reversed = o_.key_term == KeyTerm::reverse, .gate_relu = o_.gate.relu,
-          .qkv = state(k).qkv.data(), .relation = pass_.set->relation(), .classes = pass_.set->classes(),
-          .forbidden = pass_.set->forbidden(), .tables = term_tables(w, k), .pair_bias = pass_.bias->values(k),
+          .key_by_row = o_.key_term == KeyTerm::row,
+          .reversed = o_.key_term == KeyTerm::reverse,
+          .gate_relu = o_.gate.relu,
+          .qkv = state(k).qkv.data(),
+          .relation = pass_.set->relation(),
+          .classes = pass_.set->classes(),
+          .forbidden = pass_.set->forbidden(),
+          .tables = term_tables(w, k),
+          .pair_bias = pass_.bias->values(k),
           .pair_gate = pass_.gate->values(k),
-          .dropout = dropout(k, RandomSite::attention_weights, o_.attention_dropout), .z = z(k)};
+          .dropout = dropout(k, RandomSite::attention_weights, o_.attention_dropout),
+          .z = z(k)};
 }
 
 template <class E>
@@ -233,8 +286,9 @@ void Encoder<E>::forward(const WeightView<E>& w, const PassInput& pass, const fl
   const std::size_t last = 2 * layers_, wide = floats(o_.width);
   if (o_.post_ln) round_to(stream_, input, stage(0).normed.sized(wide), static_cast<std::int64_t>(wide));
   else residual_norm(stream_, norm_of(w, 0, input, nullptr, {}));
-  const std::size_t kept = pass_.keep ? layers_ : 1, unsure = static_cast<std::size_t>(pass_.batch->last_rows) * static_cast<std::size_t>(o_.width);
-  E* first_z = z_.sized(kept * wide);   // rows of no molecule are written by nobody
+  const std::size_t kept = pass_.keep ? layers_ : 1,
+                    unsure = static_cast<std::size_t>(pass_.batch->last_rows) * static_cast<std::size_t>(o_.width);
+  E* first_z = z_.sized(kept * wide);  // rows of no molecule are written by nobody
   clear_each(first_z + wide - unsure, wide * sizeof(E), unsure * sizeof(E), kept, stream_);
   for (std::size_t s = 0; s < last; ++s) {
     const std::size_t k = s / 2;
@@ -244,7 +298,8 @@ void Encoder<E>::forward(const WeightView<E>& w, const PassInput& pass, const fl
       Product<E> qkv = product(w, layer.qkv, stage(s).normed.data());
       qkv.y = at.qkv.sized(3 * wide);
       multiply_(qkv);
-      for (const BatchPlaces::Class& some : pass_.batch->classes) attention(stream_, attention_of(w, k, some), scratch_);
+      for (const BatchPlaces::Class& some : pass_.batch->classes)
+        attention(stream_, attention_of(w, k, some), scratch_);
       end_half_layer(w, s, product(w, layer.output, z(k)));
     } else {
       Product<E> up = product(w, layer.linear1, stage(s).normed.data());
@@ -267,11 +322,19 @@ const float* Encoder<E>::states(int layer) const {
 }
 
 template <class E>
-NormGradient<E> Encoder<E>::norm_back(const WeightView<E>& w, std::size_t s, const float* dy, float* dx, bool accumulate, std::size_t next) {
+NormGradient<E> Encoder<E>::norm_back(const WeightView<E>& w, std::size_t s, const float* dy, float* dx,
+                                      bool accumulate, std::size_t next) {
   const NormPlace place = norm_place(s);
-  NormGradient<E> p{.rows = rows(), .width = o_.width, .sum = stage(s).sum.data(), .dy = dy, .weight = w.at(place.weight),
-                    .statistics = stage(s).statistics.data(), .dx = dx, .accumulate = accumulate,
-                    .parts = norm_sums_.next(w.gradient(place.weight), w.gradient(place.bias)), .token = tokens()};
+  NormGradient<E> p{.rows = rows(),
+                    .width = o_.width,
+                    .sum = stage(s).sum.data(),
+                    .dy = dy,
+                    .weight = w.at(place.weight),
+                    .statistics = stage(s).statistics.data(),
+                    .dx = dx,
+                    .accumulate = accumulate,
+                    .parts = norm_sums_.next(w.gradient(place.weight), w.gradient(place.bias)),
+                    .token = tokens()};
   if (next != kNothing) p.dropped = flow(next).dy.sized(floats(o_.width)), p.dropout = residual_dropout(next);
   return p;
 }
@@ -298,7 +361,8 @@ Product<E> Encoder<E>::attend_back(const WeightView<E>& w, std::size_t k, const 
   multiply_(down);
   const bool first_of_all = k + 1 == layers_;
   const TermTables tables = term_tables(w, k);
-  AttentionGradient<E> g{.dz = down.y, .dqkv = dqkv(k),
+  AttentionGradient<E> g{.dz = down.y,
+                         .dqkv = dqkv(k),
                          .dquery_rows = table_slope(tables.query.any(), TermFills::query_rows),
                          .dkey_rows = table_slope(tables.key.any(), TermFills::key_rows),
                          .dvalue_rows = table_slope(tables.value.any(), TermFills::value_rows),
@@ -309,7 +373,8 @@ Product<E> Encoder<E>::attend_back(const WeightView<E>& w, std::size_t k, const 
                          .first = first_of_all || !o_.share_encodings,
                          .first_gate = first_of_all || o_.gate.per_layer,
                          .first_pair = first_of_all || pass_.bias->per_layer()};
-  for (const BatchPlaces::Class& some : pass_.batch->classes) attention_gradient(stream_, attention_of(w, k, some), g, scratch_);
+  for (const BatchPlaces::Class& some : pass_.batch->classes)
+    attention_gradient(stream_, attention_of(w, k, some), g, scratch_);
   weight_gradient(w, layer.output, z(k), dy);
   weight_gradient(w, layer.qkv, stage(2 * k).normed.data(), dqkv(k));
   finish_tables(w, k);
@@ -322,9 +387,16 @@ void Encoder<E>::finish_tables(const WeightView<E>& w, std::size_t k) {
   TableGradients tables(stream_);
   const auto add_up = [&](const TablePlaces& places) {
     for (const TablePlaces::One& one : places.tables)
-      tables.add({.from = drows_[static_cast<std::size_t>(one.table.fills)].data(), .entries = pass_.batch->relations,
-                  .width = table_width(one.table.fills), .rows = one.rows, .slices = w.slices, .slice_stride = w.size,
-                  .out = w.gradient(one.offset), .classes = pass_.classes, .by = one.table.row, .last_row = one.rows - 1});
+      tables.add({.from = drows_[static_cast<std::size_t>(one.table.fills)].data(),
+                  .entries = pass_.batch->relations,
+                  .width = table_width(one.table.fills),
+                  .rows = one.rows,
+                  .slices = w.slices,
+                  .slice_stride = w.size,
+                  .out = w.gradient(one.offset),
+                  .classes = pass_.classes,
+                  .by = one.table.row,
+                  .last_row = one.rows - 1});
   };
   if (!o_.share_encodings || k == 0) {
     const TablePlaces& places = of_layer(places_.relations, k);
@@ -334,11 +406,18 @@ void Encoder<E>::finish_tables(const WeightView<E>& w, std::size_t k) {
       const int size = task.classes * task.heads;
       const auto floats = static_cast<std::size_t>(w.slices) * static_cast<std::size_t>(size);
       clear(dclass_bias_.sized(floats), floats * sizeof(float), stream_);
-      tables.add({.from = drows_[static_cast<std::size_t>(TermFills::bias)].data(), .entries = pass_.batch->relations, .width = task.heads,
-                  .rows = task.classes, .slices = w.slices, .slice_stride = size, .out = dclass_bias_.data(), .classes = pass_.classes});
+      tables.add({.from = drows_[static_cast<std::size_t>(TermFills::bias)].data(),
+                  .entries = pass_.batch->relations,
+                  .width = task.heads,
+                  .rows = task.classes,
+                  .slices = w.slices,
+                  .slice_stride = size,
+                  .out = dclass_bias_.data(),
+                  .classes = pass_.classes});
       tables.run();
-      launch(stream_, position_bias_gradient_kernel, blocks_for(o_.width, kTableThreads), kTableThreads, 0, task, dclass_bias_.data(),
-             w.slices, w.gradient(places.position_bias), w.gradient(places.find(TermFills::query_rows, RelationTable::Row::topology)->offset));
+      launch(stream_, position_bias_gradient_kernel, blocks_for(o_.width, kTableThreads), kTableThreads, 0, task,
+             dclass_bias_.data(), w.slices, w.gradient(places.position_bias),
+             w.gradient(places.find(TermFills::query_rows, RelationTable::Row::topology)->offset));
     }
   }
   if (o_.gate.per_layer || k == 0) add_up(of_layer(places_.gates, k));
@@ -352,13 +431,17 @@ void Encoder<E>::backward(const WeightView<E>& w, float* flow_in) {
   norm_sums_.begin(last + 1, norm_blocks(), o_.width);
   const std::size_t copies = grouped_ ? layers_ : 1, size = floats(3 * o_.width);
   const std::size_t unsure = static_cast<std::size_t>(pass_.batch->last_rows) * static_cast<std::size_t>(3 * o_.width);
-  E* first_dqkv = dqkv_.sized(copies * size);   // rows of no molecule stay zero
+  E* first_dqkv = dqkv_.sized(copies * size);  // rows of no molecule stay zero
   clear_each(first_dqkv + size - unsure, size * sizeof(E), unsure * sizeof(E), copies, stream_);
   if (o_.post_ln || places_.final_norm.weight != kNone)
     norm_gradient(stream_, norm_back(w, last, flow_in, flow_in, false, last - 1), norm_blocks());
   else
-    drop(stream_, Drop<E>{.x = flow_in, .out = flow(last - 1).dy.sized(wide), .rows = rows(), .width = o_.width,
-                          .dropout = residual_dropout(last - 1), .token = tokens()});
+    drop(stream_, Drop<E>{.x = flow_in,
+                          .out = flow(last - 1).dy.sized(wide),
+                          .rows = rows(),
+                          .width = o_.width,
+                          .dropout = residual_dropout(last - 1),
+                          .token = tokens()});
   for (std::size_t s = last; s-- > 0;) {
     const std::size_t k = s / 2;
     const LayerPlaces& layer = places_.layers[k];

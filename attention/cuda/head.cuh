@@ -29,20 +29,32 @@ class Head {
   float* forward(const Weights& w, const BatchPlaces& batch, const float* states) {
     const auto count = static_cast<std::size_t>(batch.molecules);
     float* x = graph_.sized(count * static_cast<std::size_t>(width_));
-    launch(stream_, virtual_rows_kernel, blocks_for(batch.molecules, kRowsPerBlock), kRowThreads, 0, batch.molecule, batch.molecules,
-           width_, x, const_cast<float*>(states), false);
+    launch(stream_, virtual_rows_kernel, blocks_for(batch.molecules, kRowsPerBlock), kRowThreads, 0, batch.molecule,
+           batch.molecules, width_, x, const_cast<float*>(states), false);
     for (Layer& layer : layers_) {
       const std::size_t floats = count * static_cast<std::size_t>(layer.linear.out);
       layer.input = x;
       multiply(stream_, Precision::fp32,
-               Product<float>{.a = x, .a_row = layer.linear.in, .b = w.at(layer.linear.weight), .b_column = layer.linear.in,
-                              .rows = batch.molecules, .columns = layer.linear.out, .depth = layer.linear.in, .bias = w.at(layer.linear.bias),
-                              .slope = layer.gelu ? layer.slope.sized(floats) : nullptr, .y = layer.output.sized(floats)});
+               Product<float>{.a = x,
+                              .a_row = layer.linear.in,
+                              .b = w.at(layer.linear.weight),
+                              .b_column = layer.linear.in,
+                              .rows = batch.molecules,
+                              .columns = layer.linear.out,
+                              .depth = layer.linear.in,
+                              .bias = w.at(layer.linear.bias),
+                              .slope = layer.gelu ? layer.slope.sized(floats) : nullptr,
+                              .y = layer.output.sized(floats)});
       x = layer.output.data();
       if (layer.norm.weight == kNone) continue;
-      residual_norm(stream_, ResidualNorm<float>{.rows = batch.molecules, .width = layer.linear.out, .x = x, .weight = w.at(layer.norm.weight),
-                                                 .bias = w.at(layer.norm.bias), .sum = layer.before_norm.sized(floats),
-                                                 .statistics = layer.statistics.sized(count), .normed32 = layer.normed.sized(floats)});
+      residual_norm(stream_, ResidualNorm<float>{.rows = batch.molecules,
+                                                 .width = layer.linear.out,
+                                                 .x = x,
+                                                 .weight = w.at(layer.norm.weight),
+                                                 .bias = w.at(layer.norm.bias),
+                                                 .sum = layer.before_norm.sized(floats),
+                                                 .statistics = layer.statistics.sized(count),
+                                                 .normed32 = layer.normed.sized(floats)});
       x = layer.normed.data();
     }
     return x;
@@ -57,29 +69,53 @@ class Head {
       float* down = layer.down.sized(static_cast<std::size_t>(floats));
       if (layer.norm.weight != kNone) {
         norm_sums_.begin(1, norm_parts(batch.molecules), layer.linear.out);
-        norm_gradient(stream_, NormGradient<float>{.rows = batch.molecules, .width = layer.linear.out, .sum = layer.before_norm.data(), .dy = dy,
-                                                   .weight = w.at(layer.norm.weight), .statistics = layer.statistics.data(), .dx = down,
-                                                   .parts = norm_sums_.next(w.gradient(layer.norm.weight), w.gradient(layer.norm.bias))},
-                      norm_parts(batch.molecules));
+        norm_gradient(
+            stream_,
+            NormGradient<float>{.rows = batch.molecules,
+                                .width = layer.linear.out,
+                                .sum = layer.before_norm.data(),
+                                .dy = dy,
+                                .weight = w.at(layer.norm.weight),
+                                .statistics = layer.statistics.data(),
+                                .dx = down,
+                                .parts = norm_sums_.next(w.gradient(layer.norm.weight), w.gradient(layer.norm.bias))},
+            norm_parts(batch.molecules));
         norm_sums_.run();
       } else {
         copy_on_device(down, dy, static_cast<std::size_t>(floats) * sizeof(float), stream_);
       }
       if (layer.gelu)
-        launch(stream_, multiply_kernel, blocks_for(floats, kRowThreads), kRowThreads, 0, layer.slope.data(), down, floats);
+        launch(stream_, multiply_kernel, blocks_for(floats, kRowThreads), kRowThreads, 0, layer.slope.data(), down,
+               floats);
       const LinearPlace& linear = layer.linear;
       float* dx = layer.dx.sized(count * static_cast<std::size_t>(linear.in));
       multiply<float>(stream_, Precision::fp32,
-               ProductGroup<float>{{Product<float>{.a = down, .a_row = linear.out, .b = w.at(linear.weight), .b_column = 1, .b_depth = linear.in,
-                                                   .rows = batch.molecules, .columns = linear.in, .depth = linear.out, .y = dx},
-                                    Product<float>{.a = down, .a_row = 1, .a_depth = linear.out, .b = layer.input, .b_column = 1,
-                                                   .b_depth = linear.in, .rows = linear.out, .columns = linear.in, .depth = batch.molecules,
-                                                   .y32 = w.gradient(linear.weight), .row_sums = w.gradient(linear.bias)}}}, 2);
+                      ProductGroup<float>{{Product<float>{.a = down,
+                                                          .a_row = linear.out,
+                                                          .b = w.at(linear.weight),
+                                                          .b_column = 1,
+                                                          .b_depth = linear.in,
+                                                          .rows = batch.molecules,
+                                                          .columns = linear.in,
+                                                          .depth = linear.out,
+                                                          .y = dx},
+                                           Product<float>{.a = down,
+                                                          .a_row = 1,
+                                                          .a_depth = linear.out,
+                                                          .b = layer.input,
+                                                          .b_column = 1,
+                                                          .b_depth = linear.in,
+                                                          .rows = linear.out,
+                                                          .columns = linear.in,
+                                                          .depth = batch.molecules,
+                                                          .y32 = w.gradient(linear.weight),
+                                                          .row_sums = w.gradient(linear.bias)}}},
+                      2);
       dy = dx;
     }
     clear(dstates, static_cast<std::size_t>(batch.rows) * static_cast<std::size_t>(width_) * sizeof(float), stream_);
-    launch(stream_, virtual_rows_kernel, blocks_for(batch.molecules, kRowsPerBlock), kRowThreads, 0, batch.molecule, batch.molecules,
-           width_, const_cast<float*>(dy), dstates, true);
+    launch(stream_, virtual_rows_kernel, blocks_for(batch.molecules, kRowsPerBlock), kRowThreads, 0, batch.molecule,
+           batch.molecules, width_, const_cast<float*>(dy), dstates, true);
   }
 
  private:

@@ -19,7 +19,8 @@ template <class T>
 class Array {
  public:
   Array() = default;
-  Array(Array&& other) noexcept : data_(std::exchange(other.data_, nullptr)), capacity_(std::exchange(other.capacity_, 0)) {}
+  Array(Array&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), capacity_(std::exchange(other.capacity_, 0)) {}
   Array& operator=(Array&& other) noexcept {
     std::swap(data_, other.data_);
     std::swap(capacity_, other.capacity_);
@@ -38,7 +39,7 @@ class Array {
     return data_;
   }
   void upload(const std::vector<T>& from, Stream stream) {
-    copy_to_device(sized(from.size() + 1), from.data(), from.size() * sizeof(T), stream);   // + 1: never null
+    copy_to_device(sized(from.size() + 1), from.data(), from.size() * sizeof(T), stream);  // + 1: never null
   }
   T* data() const { return data_; }
   std::size_t capacity() const { return capacity_; }
@@ -48,8 +49,8 @@ class Array {
   std::size_t capacity_ = 0;
 };
 
-/// Several arrays to the device in copies that nobody waits for: they are put together in page-locked memory, of which there
-/// are a few pieces in turn, so that the next ones can be put together while the device still works.
+/// Several arrays to the device in copies that nobody waits for: they are put together in page-locked memory, of which
+/// there are a few pieces in turn, so that the next ones can be put together while the device still works.
 class Upload {
  public:
   Upload();

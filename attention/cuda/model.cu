@@ -8,7 +8,8 @@ namespace molgraph {
 namespace cuda {
 namespace {
 
-/// The parts of a model, in the order in which a batch goes through them. `E`: float, or Bf16 as what the products read.
+/// The parts of a model, in the order in which a batch goes through them. `E`: float, or Bf16 as what the products
+/// read.
 template <class E>
 class ModelOf : public DeviceModel {
  public:
@@ -19,19 +20,27 @@ class ModelOf : public DeviceModel {
 
   void derive() override {
     const auto size = static_cast<std::size_t>(parameters_.size());
-    if constexpr (!std::is_same_v<E, float>) round_to(stream_, weights_.data(), rounded_.sized(size), parameters_.size());
+    if constexpr (!std::is_same_v<E, float>)
+      round_to(stream_, weights_.data(), rounded_.sized(size), parameters_.size());
     const WeightView<E> w = view();
     bias_.derive(w);
     gate_.derive(w);
     encoder_.derive(w);
   }
 
-  const float* forward(const ResidentMolecules& set, const BatchPlaces& batch, const DrawKey* draws, const float* perturbation, bool keep) override {
+  const float* forward(const ResidentMolecules& set, const BatchPlaces& batch, const DrawKey* draws,
+                       const float* perturbation, bool keep) override {
     const WeightView<E> w = view();
-    pass_ = {.set = &set, .batch = &batch, .tokens = &tokens_, .classes = classes_.sized(static_cast<std::size_t>(batch.relations)),
-             .draws = draws, .keep = keep, .bias = &bias_, .gate = &gate_};
-    launch(stream_, gather_classes_kernel, static_cast<unsigned>(batch.molecules), kTableThreads, 0, batch.molecule, set.classes(),
-           batch.relations, classes_.data());
+    pass_ = {.set = &set,
+             .batch = &batch,
+             .tokens = &tokens_,
+             .classes = classes_.sized(static_cast<std::size_t>(batch.relations)),
+             .draws = draws,
+             .keep = keep,
+             .bias = &bias_,
+             .gate = &gate_};
+    launch(stream_, gather_classes_kernel, static_cast<unsigned>(batch.molecules), kTableThreads, 0, batch.molecule,
+           set.classes(), batch.relations, classes_.data());
     tokens_.make(set, batch, draws);
     bias_.forward(w, pass_);
     gate_.forward(w, pass_);

@@ -23,19 +23,28 @@ void MoleculeArrays::append(const GraphBatch& batch, const ModelPlan& plan) {
   const ClassRule& rule = plan.classes;
   const EncoderOptions& o = plan.encoder;
   const std::vector<RelationTable> tables = relation_tables(o);
-  const bool edges = std::any_of(tables.begin(), tables.end(), [](const RelationTable& t) { return t.row == RelationTable::Row::edge; });
+  const bool edges = std::any_of(tables.begin(), tables.end(),
+                                 [](const RelationTable& t) { return t.row == RelationTable::Row::edge; });
   const std::vector<PairTerm> terms = pair_terms(plan);
-  const auto has = [&](PairTerm::Kind kind) { return std::any_of(terms.begin(), terms.end(), [&](const PairTerm& t) { return t.kind == kind; }); };
+  const auto has = [&](PairTerm::Kind kind) {
+    return std::any_of(terms.begin(), terms.end(), [&](const PairTerm& t) { return t.kind == kind; });
+  };
   const bool paths = has(PairTerm::Kind::path), walks_wanted = has(PairTerm::Kind::absolute);
   const bool resistances = has(PairTerm::Kind::resistance);
   const auto columns = static_cast<std::size_t>(feature_shape(batch.features).atom_columns);
   RelationNumbers numbers(rule, edges);
   std::vector<double> rows;
   for (std::size_t b = 0; b < static_cast<std::size_t>(batch.size()); ++b) {
-    const auto first_atom = static_cast<std::size_t>(batch.atom_offset[b]), last_atom = static_cast<std::size_t>(batch.atom_offset[b + 1]);
+    const auto first_atom = static_cast<std::size_t>(batch.atom_offset[b]),
+               last_atom = static_cast<std::size_t>(batch.atom_offset[b + 1]);
     const std::size_t count = last_atom - first_atom, n = count + 1;
-    Entry entry{static_cast<std::uint32_t>(batch.row[b]), static_cast<std::int32_t>(n), 0, 0, static_cast<std::int64_t>(degree.size()),
-                static_cast<std::int64_t>(relation.size()), static_cast<std::int64_t>(classes.size())};
+    Entry entry{static_cast<std::uint32_t>(batch.row[b]),
+                static_cast<std::int32_t>(n),
+                0,
+                0,
+                static_cast<std::int64_t>(degree.size()),
+                static_cast<std::int64_t>(relation.size()),
+                static_cast<std::int64_t>(classes.size())};
     atoms.insert(atoms.end(), batch.atoms.begin() + static_cast<std::ptrdiff_t>(first_atom * columns),
                  batch.atoms.begin() + static_cast<std::ptrdiff_t>(last_atom * columns));
     degree.insert(degree.end(), batch.degree.begin() + static_cast<std::ptrdiff_t>(first_atom),
@@ -72,7 +81,7 @@ void MoleculeArrays::append(const GraphBatch& batch, const ModelPlan& plan) {
     };
     if (o.position != NodePosition::none) append_positions(o.position, positions);
     if (walks_wanted) append_positions(NodePosition::random_walk, walks);
-    if (resistances) {   // symmetric: query and key may change places
+    if (resistances) {  // symmetric: query and key may change places
       rows.resize(count * count);
       resistance_distances(batch, static_cast<std::int64_t>(b), rows.data());
       for (std::size_t j = 0; j < n; ++j)
@@ -108,7 +117,8 @@ void MoleculeArrays::append(const MoleculeArrays& from, std::int64_t number) {
   part(classes, from.classes, of.relation_at, of.relations);
   if (!paths_of(from)) return;
   for (std::int64_t j = 1; j <= count; ++j)
-    first_bond.push_back(bonds_here + from.first_bond[static_cast<std::size_t>(of.atom_at + j)] - static_cast<std::int32_t>(bond_at));
+    first_bond.push_back(bonds_here + from.first_bond[static_cast<std::size_t>(of.atom_at + j)] -
+                         static_cast<std::int32_t>(bond_at));
   const std::int64_t bonds = from.first_bond[static_cast<std::size_t>(of.atom_at + count)] - bond_at;
   part(partner, from.partner, bond_at, bonds);
   part(bond, from.bond, bond_at, bonds);
@@ -126,8 +136,8 @@ void MoleculeArrays::clear() {
 
 std::size_t MoleculeArrays::bytes() const {
   const auto of = [](const auto& array) { return array.size() * sizeof(array[0]); };
-  return of(atoms) + of(degree) + of(relation) + of(classes) + of(forbidden) + of(distance) + of(first_bond) + of(partner) + of(bond) +
-         of(positions) + of(walks) + of(resistance);
+  return of(atoms) + of(degree) + of(relation) + of(classes) + of(forbidden) + of(distance) + of(first_bond) +
+         of(partner) + of(bond) + of(positions) + of(walks) + of(resistance);
 }
 
 std::size_t ResidentMolecules::class_of(std::int32_t tokens) const {
@@ -139,7 +149,8 @@ std::size_t ResidentMolecules::class_of(std::int32_t tokens) const {
 void ResidentMolecules::classify(const std::vector<MoleculeArrays::Entry>& all) {
   const auto small = std::count_if(all.begin(), all.end(), [](const auto& e) { return e.tokens <= kHalfWarp; });
   limits_.assign(std::begin(kTokenClasses), std::end(kTokenClasses));
-  if (static_cast<double>(small) >= kHalfWarpShare * static_cast<double>(all.size())) limits_.insert(limits_.begin(), kHalfWarp);
+  if (static_cast<double>(small) >= kHalfWarpShare * static_cast<double>(all.size()))
+    limits_.insert(limits_.begin(), kHalfWarp);
   largest_.assign(limits_.size(), {});
   for (const MoleculeArrays::Entry& e : all) {
     Largest& most = largest_[class_of(e.tokens)];
@@ -186,7 +197,8 @@ void ResidentMolecules::stream_in(const MoleculeArrays& all, std::span<const std
   visit_arrays(batch_, [&](auto&, const auto& values) { at.push_back(ring_.add(values)); });
   std::size_t next = 0;
   visit_arrays(batch_, [&](auto& array, const auto& values) {
-    if (values.size() + 1 > array.capacity()) array.sized(2 * (values.size() + 1));   // seldom: recordings know the place
+    if (values.size() + 1 > array.capacity())
+      array.sized(2 * (values.size() + 1));  // seldom: recordings know the place
     ring_.send(at[next++], values.size() * sizeof(values[0]), array.data(), stream);
   });
   ring_.end(stream);
@@ -194,7 +206,9 @@ void ResidentMolecules::stream_in(const MoleculeArrays& all, std::span<const std
 
 void BatchPlaces::upload(const ResidentMolecules& set, std::span<const std::int64_t> numbers, const FillUp& fill,
                          const StepNumbers& of_step, Stream stream) {
-  const auto filled = [](std::int64_t count, std::int64_t multiple) { return (count + multiple - 1) / multiple * multiple; };
+  const auto filled = [](std::int64_t count, std::int64_t multiple) {
+    return (count + multiple - 1) / multiple * multiple;
+  };
   std::vector<Molecule> places;
   std::vector<TokenPlace> tokens_of;
   std::vector<std::vector<std::int32_t>> by_class(set.largest().size());
@@ -203,8 +217,8 @@ void BatchPlaces::upload(const ResidentMolecules& set, std::span<const std::int6
     const MoleculeArrays::Entry& e = set.entry(places.size(), one);
     const auto b = static_cast<std::int32_t>(places.size());
     by_class[set.class_of(e.tokens)].push_back(b);
-    places.push_back({e.row, e.tokens, e.relations, e.longest, static_cast<std::int64_t>(tokens_of.size()), pairs, relations, e.atom_at,
-                      e.pair_at, e.relation_at});
+    places.push_back({e.row, e.tokens, e.relations, e.longest, static_cast<std::int64_t>(tokens_of.size()), pairs,
+                      relations, e.atom_at, e.pair_at, e.relation_at});
     for (std::int32_t i = 0; i < e.tokens; ++i) tokens_of.push_back({e.row, static_cast<std::uint32_t>(i), b});
     pairs += static_cast<std::int64_t>(e.tokens) * e.tokens;
     relations += e.relations;
@@ -219,13 +233,17 @@ void BatchPlaces::upload(const ResidentMolecules& set, std::span<const std::int6
   std::vector<std::int32_t> order;
   for (std::size_t k = 0; k < by_class.size(); ++k) {
     if (by_class[k].empty()) continue;
-    by_class[k].resize(static_cast<std::size_t>(filled(static_cast<std::int64_t>(by_class[k].size()), fill.molecules)), -1);
-    classes.push_back({static_cast<int>(order.size()), static_cast<int>(by_class[k].size()), set.largest()[k].tokens, set.largest()[k].relations});
+    by_class[k].resize(static_cast<std::size_t>(filled(static_cast<std::int64_t>(by_class[k].size()), fill.molecules)),
+                       -1);
+    classes.push_back({static_cast<int>(order.size()), static_cast<int>(by_class[k].size()), set.largest()[k].tokens,
+                       set.largest()[k].relations});
     order.insert(order.end(), by_class[k].begin(), by_class[k].end());
   }
   upload_.begin();
-  const std::size_t step_at = upload_.add(&of_step, sizeof of_step), molecule_at = upload_.add(places), token_at = upload_.add(tokens_of);
-  const std::size_t chosen_at = upload_.add(order), number_at = upload_.add(std::vector<std::int32_t>(numbers.begin(), numbers.end()));
+  const std::size_t step_at = upload_.add(&of_step, sizeof of_step), molecule_at = upload_.add(places),
+                    token_at = upload_.add(tokens_of);
+  const std::size_t chosen_at = upload_.add(order),
+                    number_at = upload_.add(std::vector<std::int32_t>(numbers.begin(), numbers.end()));
   upload_.send(memory_, stream);
   const auto at = [this](std::size_t offset) { return static_cast<const void*>(memory_.data() + offset); };
   step = static_cast<const StepNumbers*>(at(step_at));

@@ -1,5 +1,6 @@
-// Molecules as the kernels read them: what of a molecule never changes is made once on the host and stays on the device, or on the
-// host where the device is too small; a batch is then a list of numbers of molecules and where each stands in it.
+// Molecules as the kernels read them: what of a molecule never changes is made once on the host and stays on the
+// device, or on the host where the device is too small; a batch is then a list of numbers of molecules and where each
+// stands in it.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +16,9 @@ namespace molgraph::cuda {
 /// Resident: distances [key, query] per molecule, and the bonds of every atom by increasing partner.
 struct BondGraph {
   const std::uint16_t* distance = nullptr;
-  const std::int32_t* first_bond = nullptr;   ///< [atoms + 1]
-  const std::uint16_t* partner = nullptr;     ///< [2 bonds] token of the same molecule
-  const std::uint8_t* bond = nullptr;         ///< [2 bonds] id
+  const std::int32_t* first_bond = nullptr;  ///< [atoms + 1]
+  const std::uint16_t* partner = nullptr;    ///< [2 bonds] token of the same molecule
+  const std::uint8_t* bond = nullptr;        ///< [2 bonds] id
 };
 
 /// On the host.
@@ -30,21 +31,21 @@ struct MoleculeArrays {
   std::vector<Entry> entries;
   std::vector<std::uint8_t> atoms;
   std::vector<std::int32_t> degree;
-  std::vector<std::uint16_t> relation;      ///< per molecule [key, query]: number of the pair's relation
-  std::vector<std::uint32_t> classes;       ///< of each relation: relation_word()
-  std::vector<std::uint8_t> forbidden;      ///< as `relation`; empty: none is
-  std::vector<std::uint16_t> distance;      ///< as `relation`; empty unless the model has a path term, as the bonds
+  std::vector<std::uint16_t> relation;  ///< per molecule [key, query]: number of the pair's relation
+  std::vector<std::uint32_t> classes;   ///< of each relation: relation_word()
+  std::vector<std::uint8_t> forbidden;  ///< as `relation`; empty: none is
+  std::vector<std::uint16_t> distance;  ///< as `relation`; empty unless the model has a path term, as the bonds
   std::vector<std::int32_t> first_bond{0};
   std::vector<std::uint16_t> partner;
   std::vector<std::uint8_t> bond;
-  std::vector<float> positions, walks;      ///< [atoms, dim]; empty unless the model has them
-  std::vector<float> resistance;            ///< as `relation`, -1 = none; empty unless the model has such a term
+  std::vector<float> positions, walks;  ///< [atoms, dim]; empty unless the model has them
+  std::vector<float> resistance;        ///< as `relation`, -1 = none; empty unless the model has such a term
 
   void append(const GraphBatch& batch, const ModelPlan& plan);
   /// The molecule `number` of others, which were made for the same plan.
   void append(const MoleculeArrays& from, std::int64_t number);
-  void clear();                ///< keeps the memory
-  std::size_t bytes() const;   ///< that the arrays take on a device
+  void clear();               ///< keeps the memory
+  std::size_t bytes() const;  ///< that the arrays take on a device
 };
 
 /// The same on the device.
@@ -86,10 +87,10 @@ class ResidentMolecules {
 
   std::vector<MoleculeArrays::Entry> entries_;
   bool streams_ = false;
-  MoleculeArrays batch_;   ///< what streams
+  MoleculeArrays batch_;  ///< what streams
   Upload ring_;
   std::vector<Largest> largest_;
-  std::vector<std::int32_t> limits_;   ///< tokens, of each class of sizes
+  std::vector<std::int32_t> limits_;  ///< tokens, of each class of sizes
   Array<std::uint8_t> atoms_, forbidden_, bond_;
   Array<std::int32_t> degree_, first_bond_;
   Array<std::uint16_t> relation_, distance_, partner_;
@@ -100,30 +101,30 @@ class ResidentMolecules {
 
 /// How a batch is filled up, so that batches of similar size look alike and one recording serves them.
 struct FillUp {
-  int rows = 1, relations = 1, pairs = 1, molecules = 1;   ///< to multiples of these
+  int rows = 1, relations = 1, pairs = 1, molecules = 1;  ///< to multiples of these
 };
 
-/// A batch on the device. What fills it up belongs to no molecule: rows with TokenPlace::molecule -1, relations of class
-/// kNoClass, chosen molecules -1.
+/// A batch on the device. What fills it up belongs to no molecule: rows with TokenPlace::molecule -1, relations of
+/// class kNoClass, chosen molecules -1.
 struct BatchPlaces {
-  int molecules = 0, rows = 0, last_rows = 0;   ///< the rows of no molecule are among the last_rows last ones
+  int molecules = 0, rows = 0, last_rows = 0;  ///< the rows of no molecule are among the last_rows last ones
   std::int64_t pairs = 0, relations = 0;
-  struct Class {                            ///< molecules of similar size: one launch of the attention
+  struct Class {  ///< molecules of similar size: one launch of the attention
     int first = 0, count = 0, max_tokens = 0, max_relations = 0;
     bool operator==(const Class&) const = default;
     auto operator<=>(const Class&) const = default;
   };
   std::vector<Class> classes;
   // On the device.
-  const Molecule* molecule = nullptr;       ///< [molecules]
-  const TokenPlace* token = nullptr;        ///< [rows]
-  const std::int32_t* chosen = nullptr;     ///< molecules by class
-  const std::int32_t* number = nullptr;     ///< [molecules] in the resident ones
+  const Molecule* molecule = nullptr;    ///< [molecules]
+  const TokenPlace* token = nullptr;     ///< [rows]
+  const std::int32_t* chosen = nullptr;  ///< molecules by class
+  const std::int32_t* number = nullptr;  ///< [molecules] in the resident ones
   const StepNumbers* step = nullptr;
 
   /// Returns before the copy is done.
-  void upload(const ResidentMolecules& set, std::span<const std::int64_t> numbers, const FillUp& fill, const StepNumbers& of_step,
-              Stream stream);
+  void upload(const ResidentMolecules& set, std::span<const std::int64_t> numbers, const FillUp& fill,
+              const StepNumbers& of_step, Stream stream);
 
  private:
   Upload upload_;

@@ -1,4 +1,5 @@
-// The interface of a term that no table of classes holds (PairTerm, spec/terms.hpp): numbers per pair, computed on the device.
+// The interface of a term that no table of classes holds (PairTerm, spec/terms.hpp): numbers per pair, computed on the
+// device.
 #pragma once
 
 #include "attention/cuda/pass.hpp"

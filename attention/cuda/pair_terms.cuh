@@ -14,7 +14,8 @@
 namespace molgraph::cuda {
 
 /// A new term gets a line here.
-inline std::unique_ptr<PairTermPart> make_pair_term(const PairTerm& term, const ModelPlan& plan, const Parameters& parameters, Stream stream) {
+inline std::unique_ptr<PairTermPart> make_pair_term(const PairTerm& term, const ModelPlan& plan,
+                                                    const Parameters& parameters, Stream stream) {
   switch (term.kind) {
     case PairTerm::Kind::path: return std::make_unique<PathTerm>(term, plan, parameters, stream);
     case PairTerm::Kind::absolute: return std::make_unique<AbsoluteTerm>(term, plan, parameters, stream);
@@ -23,7 +24,8 @@ inline std::unique_ptr<PairTermPart> make_pair_term(const PairTerm& term, const 
   throw std::invalid_argument("a pair term of no kind");
 }
 
-/// The sum of the terms that fill one thing: one for all layers, or, where a term has parameters of each layer's own, one per layer.
+/// The sum of the terms that fill one thing: one for all layers, or, where a term has parameters of each layer's own,
+/// one per layer.
 class PairSum {
  public:
   PairSum(TermFills fills, const ModelPlan& plan, const Parameters& parameters, Stream stream)
@@ -65,12 +67,13 @@ class PairSum {
 
   void backward(const Weights& weights, const PassInput& pass) {
     const std::size_t floats = static_cast<std::size_t>(pass.batch->pairs) * heads_;
-    const auto run = [&](PairTermPart& part, const Array<float>& slope, bool last) {   // only the last one may use it up
+    const auto run = [&](PairTermPart& part, const Array<float>& slope, bool last) {  // only the last one may use it up
       if (!last) copy_on_device(copy_.sized(floats), slope.data(), floats * sizeof(float), stream_);
       part.backward(weights, pass, last ? slope.data() : copy_.data());
     };
     for (Slot& slot : slots_)
-      for (std::size_t i = 0; i < slot.own.size(); ++i) run(*slot.own[i], slot.gradient, shared_.empty() && i + 1 == slot.own.size());
+      for (std::size_t i = 0; i < slot.own.size(); ++i)
+        run(*slot.own[i], slot.gradient, shared_.empty() && i + 1 == slot.own.size());
     if (shared_.empty()) return;
     for (std::size_t k = 1; k < slots_.size(); ++k)
       add(stream_, slots_[k].gradient.data(), slots_[0].gradient.data(), static_cast<std::int64_t>(floats));
@@ -79,14 +82,14 @@ class PairSum {
 
  private:
   struct Slot {
-    std::vector<std::unique_ptr<PairTermPart>> own;   ///< of this layer
+    std::vector<std::unique_ptr<PairTermPart>> own;  ///< of this layer
     Array<float> values, gradient;
   };
   const Slot& slot(std::size_t layer) const { return slots_[per_layer() ? layer : 0]; }
 
   Stream stream_;
   std::size_t heads_;
-  std::vector<std::unique_ptr<PairTermPart>> shared_;   ///< of all layers
+  std::vector<std::unique_ptr<PairTermPart>> shared_;  ///< of all layers
   std::vector<Slot> slots_;
   Array<float> copy_;
 };

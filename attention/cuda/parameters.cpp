@@ -5,13 +5,14 @@
 namespace molgraph::cuda {
 namespace {
 
-constexpr std::int64_t kAlignment = 64;   // floats: rows of vectors may begin anywhere a parameter begins
+constexpr std::int64_t kAlignment = 64;  // floats: rows of vectors may begin anywhere a parameter begins
 
 TablePlaces tables(const Parameters& parameters, const std::string& owner, const std::vector<RelationTable>& all) {
   TablePlaces places{{}, parameters.offset(owner + "position_bias")};
   for (const RelationTable& table : all) {
     const Parameters::Placed& at = *parameters.find(owner + table.name);
-    places.tables.push_back({table, at.offset, table.row == RelationTable::Row::all ? 1 : static_cast<int>(at.spec->shape[0])});
+    places.tables.push_back(
+        {table, at.offset, table.row == RelationTable::Row::all ? 1 : static_cast<int>(at.spec->shape[0])});
   }
   return places;
 }
@@ -20,7 +21,8 @@ TablePlaces tables(const Parameters& parameters, const std::string& owner, const
 
 Parameters::Parameters(const ModelPlan& plan) : list_(parameters_of(plan)) {
   placed_.resize(list_.size());
-  for (std::size_t k = 0; k < list_.size(); ++k) placed_[k] = {&*(list_.begin() + static_cast<std::ptrdiff_t>(k)), kNone, 0};
+  for (std::size_t k = 0; k < list_.size(); ++k)
+    placed_[k] = {&*(list_.begin() + static_cast<std::ptrdiff_t>(k)), kNone, 0};
   const auto place = [this](const ParameterSpec& spec) {
     Placed& at = placed_[static_cast<std::size_t>(&spec - &*list_.begin())];
     at.offset = size_;
@@ -31,7 +33,8 @@ Parameters::Parameters(const ModelPlan& plan) : list_(parameters_of(plan)) {
   // A layer's query, key and value as one matrix and one bias.
   for (int layer = 0; layer < plan.encoder.layers; ++layer)
     for (const char* kind : {".weight", ".bias"}) {
-      for (const char* part : {"query", "key", "value"}) place(list_.at(owner_prefix("encoder.", layer) + "attention." + part + kind));
+      for (const char* part : {"query", "key", "value"})
+        place(list_.at(owner_prefix("encoder.", layer) + "attention." + part + kind));
       align();
     }
   for (const Placed& one : placed_) {
@@ -63,7 +66,8 @@ const TablePlaces::One* TablePlaces::find(TermFills fills, RelationTable::Row ro
   return nullptr;
 }
 
-EncoderPlaces::EncoderPlaces(const Parameters& parameters, const EncoderOptions& o) : final_norm(norm_place(parameters, "encoder.final_norm")) {
+EncoderPlaces::EncoderPlaces(const Parameters& parameters, const EncoderOptions& o)
+    : final_norm(norm_place(parameters, "encoder.final_norm")) {
   for (int k = 0; k < o.layers; ++k) {
     const std::string prefix = owner_prefix("encoder.", k);
     layers.push_back({norm_place(parameters, prefix + "attention_norm"), norm_place(parameters, prefix + "ffn_norm"),

@@ -1,5 +1,5 @@
-// Where a model's parameters stand in one flat float32 array on the device: each in its own row-major layout, one after the other, so
-// that reading, writing, gradients, moments and averages are plain copies.
+// Where a model's parameters stand in one flat float32 array on the device: each in its own row-major layout, one after
+// the other, so that reading, writing, gradients, moments and averages are plain copies.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ class Parameters {
 
  private:
   ParameterList list_;
-  std::vector<Placed> placed_;   ///< as list_
+  std::vector<Placed> placed_;  ///< as list_
   std::int64_t size_ = 0;
 };
 
@@ -57,7 +57,7 @@ struct TablePlaces {
     int rows = 0;
   };
   std::vector<One> tables;
-  std::int64_t position_bias = kNone;   ///< v of the shared query, which becomes a bias by class
+  std::int64_t position_bias = kNone;  ///< v of the shared query, which becomes a bias by class
   /// Null: there is no such table.
   const One* find(TermFills fills, RelationTable::Row row) const;
 };
@@ -70,7 +70,7 @@ struct EncoderPlaces {
   EncoderPlaces(const Parameters& parameters, const EncoderOptions& options);
   std::vector<LayerPlaces> layers;
   NormPlace final_norm;
-  std::vector<TablePlaces> relations, gates;   ///< one for all layers, or one per layer
+  std::vector<TablePlaces> relations, gates;  ///< one for all layers, or one per layer
 };
 
 }  // namespace molgraph::cuda

@@ -24,15 +24,23 @@ class PathTerm : public PairTermPart {
 
   void derive(const Weights& w) override {
     const int size = table_size();
-    launch(stream_, path_table_kernel, blocks_for(size, kPathThreads), kPathThreads, 0, w.at(bond_), w.at(weight_), bond_rows_.data(),
-           features_.bond_columns, hops_, features_.bond_ids, heads_, table_.sized(static_cast<std::size_t>(size)));
+    launch(stream_, path_table_kernel, blocks_for(size, kPathThreads), kPathThreads, 0, w.at(bond_), w.at(weight_),
+           bond_rows_.data(), features_.bond_columns, hops_, features_.bond_ids, heads_,
+           table_.sized(static_cast<std::size_t>(size)));
   }
 
   void forward(const Weights&, const PassInput& pass, bool add_to, float* values) override {
     const auto pairs = static_cast<std::size_t>(pass.batch->pairs), floats = pairs * static_cast<std::size_t>(heads_);
-    task_ = {.molecules = pass.batch->molecule, .count = pass.batch->molecules, .heads = heads_, .hops = hops_,
-             .bond_ids = features_.bond_ids, .single = single_, .graph = pass.set->bonds(), .table = table_.data(),
-             .number = number_.sized(pairs), .values = add_to ? alone_.sized(floats) : values};
+    task_ = {.molecules = pass.batch->molecule,
+             .count = pass.batch->molecules,
+             .heads = heads_,
+             .hops = hops_,
+             .bond_ids = features_.bond_ids,
+             .single = single_,
+             .graph = pass.set->bonds(),
+             .table = table_.data(),
+             .number = number_.sized(pairs),
+             .values = add_to ? alone_.sized(floats) : values};
     launch(stream_, path_values_kernel, static_cast<unsigned>(task_.count), kPathThreads, 0, task_);
     if (add_to) add(stream_, task_.values, values, static_cast<std::int64_t>(floats));
   }
@@ -43,12 +51,22 @@ class PathTerm : public PairTermPart {
     const int bond_rows = std::accumulate(features_.bond_dims.begin(), features_.bond_dims.end(), 0);
     launch(stream_, path_gradient_kernel, static_cast<unsigned>(parts), kPathThreads, 0, task_, slope,
            parts_.sized(static_cast<std::size_t>(parts) * static_cast<std::size_t>(size)));
-    const PathFactors factors{.parts = parts_.data(), .bond = w.at(bond_), .hop_weight = w.at(weight_), .rows = bond_rows_.data(),
-                              .part_count = parts, .rows_per_id = features_.bond_columns, .hops = hops_, .bond_ids = features_.bond_ids,
-                              .heads = heads_, .bond_rows = bond_rows, .table = dtable_.sized(static_cast<std::size_t>(size)),
-                              .dbond = w.gradient(bond_), .dhop_weight = w.gradient(weight_)};
+    const PathFactors factors{.parts = parts_.data(),
+                              .bond = w.at(bond_),
+                              .hop_weight = w.at(weight_),
+                              .rows = bond_rows_.data(),
+                              .part_count = parts,
+                              .rows_per_id = features_.bond_columns,
+                              .hops = hops_,
+                              .bond_ids = features_.bond_ids,
+                              .heads = heads_,
+                              .bond_rows = bond_rows,
+                              .table = dtable_.sized(static_cast<std::size_t>(size)),
+                              .dbond = w.gradient(bond_),
+                              .dhop_weight = w.gradient(weight_)};
     launch(stream_, path_parts_kernel, blocks_for(size, kPathThreads), kPathThreads, 0, factors);
-    launch(stream_, path_factors_kernel, blocks_for(hops_ * heads_ * heads_ + bond_rows * heads_, kPathThreads), kPathThreads, 0, factors);
+    launch(stream_, path_factors_kernel, blocks_for(hops_ * heads_ * heads_ + bond_rows * heads_, kPathThreads),
+           kPathThreads, 0, factors);
   }
 
  private:
@@ -59,7 +77,7 @@ class PathTerm : public PairTermPart {
   int heads_, hops_;
   bool single_;
   std::int64_t bond_, weight_;
-  Array<std::int32_t> bond_rows_;   ///< [bond ids, bond columns] rows of `bond`
+  Array<std::int32_t> bond_rows_;  ///< [bond ids, bond columns] rows of `bond`
   PathTask task_;
   Array<float> table_, alone_, number_, parts_, dtable_;
 };

@@ -37,11 +37,20 @@ class Products {
     if (p.columns < kWide || p.rows < kWide || p.depth < kWide || p.slices > 1) return false;
     const bool plain = p.y == nullptr && p.bias == nullptr && !p.gelu && p.slope == nullptr && p.factor == nullptr;
     float* raw = plain ? p.y32 : raw_.sized(static_cast<std::size_t>(p.rows) * static_cast<std::size_t>(p.columns));
-    const LibraryProduct task{.a = p.a, .b = p.b, .a_row = p.a_row, .a_depth = p.a_depth, .b_column = p.b_column, .b_depth = p.b_depth,
-                              .rows = p.rows, .columns = p.columns, .depth = p.depth, .y = raw};
+    const LibraryProduct task{.a = p.a,
+                              .b = p.b,
+                              .a_row = p.a_row,
+                              .a_depth = p.a_depth,
+                              .b_column = p.b_column,
+                              .b_depth = p.b_depth,
+                              .rows = p.rows,
+                              .columns = p.columns,
+                              .depth = p.depth,
+                              .y = raw};
     if (!library_.multiply(stream_, task)) return false;
     if (!plain)
-      launch(stream_, finish_kernel<E>, blocks_for(static_cast<std::int64_t>(p.rows) * p.columns, kFinishThreads), kFinishThreads, 0, p, raw);
+      launch(stream_, finish_kernel<E>, blocks_for(static_cast<std::int64_t>(p.rows) * p.columns, kFinishThreads),
+             kFinishThreads, 0, p, raw);
     if (p.row_sums != nullptr)
       launch(stream_, row_sums_kernel<E>, blocks_for(p.rows, 32), kFinishThreads, kFinishThreads * sizeof(float), p);
     return true;

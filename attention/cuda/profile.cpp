@@ -72,17 +72,22 @@ std::vector<KernelTime> profile(Stream stream, const std::function<void()>& work
   }
   std::vector<KernelTime> times;
   for (auto& [name, sum] : by_name) times.push_back({name, sum.launches, sum.milliseconds});
-  std::stable_sort(times.begin(), times.end(), [](const auto& a, const auto& b) { return a.milliseconds > b.milliseconds; });
+  std::stable_sort(times.begin(), times.end(),
+                   [](const auto& a, const auto& b) { return a.milliseconds > b.milliseconds; });
   return times;
 }
 
-LaunchClock::LaunchClock(Stream stream, const void* kernel) : stream_(stream) { start_clock(stream, {.kernel = kernel}); }
-LaunchClock::LaunchClock(Stream stream, const char* library_call) : stream_(stream) { start_clock(stream, {.library_call = library_call}); }
+LaunchClock::LaunchClock(Stream stream, const void* kernel) : stream_(stream) {
+  start_clock(stream, {.kernel = kernel});
+}
+LaunchClock::LaunchClock(Stream stream, const char* library_call) : stream_(stream) {
+  start_clock(stream, {.library_call = library_call});
+}
 LaunchClock::~LaunchClock() {
   if (launches == nullptr) return;
   try {
     mark(launches->back().end, stream_);
-  } catch (const DeviceError&) {   // whoever waits for the stream hears of it
+  } catch (const DeviceError&) {  // whoever waits for the stream hears of it
   }
 }
 

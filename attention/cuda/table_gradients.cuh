@@ -9,9 +9,15 @@
 namespace molgraph::cuda {
 
 /// Sums of `from` [entries, width] by id into a table's gradient.
-inline TableGradient sum_by_id(const Weights& w, const float* from, std::int64_t entries, int width, const std::int32_t* ids, int rows,
-                               std::int64_t to) {
-  return {.from = from, .entries = entries, .width = width, .rows = rows, .slices = w.slices, .slice_stride = w.size, .out = w.gradient(to),
+inline TableGradient sum_by_id(const Weights& w, const float* from, std::int64_t entries, int width,
+                               const std::int32_t* ids, int rows, std::int64_t to) {
+  return {.from = from,
+          .entries = entries,
+          .width = width,
+          .rows = rows,
+          .slices = w.slices,
+          .slice_stride = w.size,
+          .out = w.gradient(to),
           .ids = ids};
 }
 
@@ -25,7 +31,7 @@ class TableGradients {
   }
   void run() {
     dim3 grid(0, 0, static_cast<unsigned>(count_));
-    unsigned threads = 32;   // no more than a slice has entries
+    unsigned threads = 32;  // no more than a slice has entries
     for (int k = 0; k < count_; ++k) {
       const TableGradient& table = group_.of[k];
       grid.x = std::max(grid.x, static_cast<unsigned>(table.rows));

@@ -12,13 +12,19 @@ namespace molgraph::cuda {
 class TokenRows {
  public:
   TokenRows(const ModelPlan& plan, Stream stream) : plan_(plan), stream_(stream) {
-    for (const PairTerm& term : pair_terms(plan)) has_absolute_ = has_absolute_ || term.kind == PairTerm::Kind::absolute;
+    for (const PairTerm& term : pair_terms(plan))
+      has_absolute_ = has_absolute_ || term.kind == PairTerm::Kind::absolute;
   }
   void make(const ResidentMolecules& set, const BatchPlaces& batch, const DrawKey* draws) {
     const FeatureShape& features = feature_shape(plan_.features);
-    TokenTables t{.rows = batch.rows, .columns = features.atom_columns, .molecules = batch.molecule, .token = batch.token,
-                  .atoms = set.atoms(), .degree = set.degree()};
-    for (int k = 0, start = 0; k < features.atom_columns; start += features.atom_dims[static_cast<std::size_t>(k++)]) t.column_start[k] = start;
+    TokenTables t{.rows = batch.rows,
+                  .columns = features.atom_columns,
+                  .molecules = batch.molecule,
+                  .token = batch.token,
+                  .atoms = set.atoms(),
+                  .degree = set.degree()};
+    for (int k = 0, start = 0; k < features.atom_columns; start += features.atom_dims[static_cast<std::size_t>(k++)])
+      t.column_start[k] = start;
     const auto rows = static_cast<std::size_t>(batch.rows);
     t.ids = ids.sized(rows * static_cast<std::size_t>(features.atom_columns));
     if (plan_.max_degree >= 0) t.degree_ids = degree_ids.sized(rows), t.last_degree = plan_.max_degree;
@@ -30,8 +36,14 @@ class TokenRows {
     }
     launch(stream_, token_tables_kernel, blocks_for(batch.rows, kTableThreads), kTableThreads, 0, t);
     if (!has_absolute_) return;
-    TokenTables w{.rows = batch.rows, .last_absolute = kAbsoluteLastDegree, .position_dim = plan_.encoder.position_dim, .molecules = t.molecules,
-                  .token = t.token, .atoms = t.atoms, .degree = t.degree, .atom_positions = set.walks()};
+    TokenTables w{.rows = batch.rows,
+                  .last_absolute = kAbsoluteLastDegree,
+                  .position_dim = plan_.encoder.position_dim,
+                  .molecules = t.molecules,
+                  .token = t.token,
+                  .atoms = t.atoms,
+                  .degree = t.degree,
+                  .atom_positions = set.walks()};
     w.absolute_ids = absolute_ids.sized(rows);
     w.positions = walks.sized(rows * static_cast<std::size_t>(w.position_dim));
     launch(stream_, token_tables_kernel, blocks_for(batch.rows, kTableThreads), kTableThreads, 0, w);

@@ -13,8 +13,8 @@ double by_head(const std::vector<Matrix>& values, int head, std::int64_t i, std:
   return values.empty() ? otherwise : values[static_cast<std::size_t>(head)](i, j);
 }
 
-double score(const Matrix& q, const Matrix& k, const PairClasses& classes, const AttentionTerms& terms, int head, std::int64_t i,
-             std::int64_t j) {
+double score(const Matrix& q, const Matrix& k, const PairClasses& classes, const AttentionTerms& terms, int head,
+             std::int64_t i, std::int64_t j) {
   const RelationTables& w = terms.tables;
   const bool reverse = terms.key_term == KeyTerm::reverse;
   const std::int64_t x = terms.key_term == KeyTerm::row ? i : j;
@@ -36,7 +36,8 @@ double score(const Matrix& q, const Matrix& k, const PairClasses& classes, const
 
 }  // namespace
 
-Matrix attention_scores(const Matrix& q, const Matrix& k, const PairClasses& classes, const AttentionTerms& terms, int head) {
+Matrix attention_scores(const Matrix& q, const Matrix& k, const PairClasses& classes, const AttentionTerms& terms,
+                        int head) {
   Matrix s(q.rows, q.rows);
   for (std::int64_t i = 0; i < s.rows; ++i)
     for (std::int64_t j = 0; j < s.columns; ++j) {
@@ -66,8 +67,8 @@ Matrix attention_weights(const Matrix& softmaxed, const AttentionTerms& terms, i
   return w;
 }
 
-Matrix attention_head(const Matrix& q, const Matrix& k, const Matrix& v, const PairClasses& classes, const AttentionTerms& terms,
-                      int head) {
+Matrix attention_head(const Matrix& q, const Matrix& k, const Matrix& v, const PairClasses& classes,
+                      const AttentionTerms& terms, int head) {
   const Matrix w = attention_weights(softmax(attention_scores(q, k, classes, terms, head)), terms, head);
   const std::int64_t n = v.rows, d = v.columns / terms.heads;
   Matrix z(n, d);
@@ -82,7 +83,8 @@ Matrix attention_head(const Matrix& q, const Matrix& k, const Matrix& v, const P
   return z;
 }
 
-Matrix attention(const Matrix& q, const Matrix& k, const Matrix& v, const PairClasses& classes, const AttentionTerms& terms) {
+Matrix attention(const Matrix& q, const Matrix& k, const Matrix& v, const PairClasses& classes,
+                 const AttentionTerms& terms) {
   Matrix z(v.rows, v.columns);
   const std::int64_t d = v.columns / terms.heads;
   for (int head = 0; head < terms.heads; ++head) {

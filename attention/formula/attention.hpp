@@ -1,12 +1,11 @@
 // The one attention operation of the toolkit (docs/formula.md section 2):
 //
-//     s_ij = alpha * ( q_i.k_j + q_i.(PQ[t] + EQ[e]) + k_x.(PK[t'] + EK[e'] + u) + v.PQ[t] ) + b_ij       alpha = 1/sqrt(d)
-//     a_ij = softmax over the molecule's tokens j of s_ij
-//     w_ij = dropout( a_ij * C_ij )
-//     z_i  = sum_j w_ij * ( v_j + PV[t] + EV[e] )
+//     s_ij = alpha * ( q_i.k_j + q_i.(PQ[t] + EQ[e]) + k_x.(PK[t'] + EK[e'] + u) + v.PQ[t] ) + b_ij       alpha =
+//     1/sqrt(d) a_ij = softmax over the molecule's tokens j of s_ij w_ij = dropout( a_ij * C_ij ) z_i  = sum_j w_ij * (
+//     v_j + PV[t] + EV[e] )
 //
-// per head, with t and e the topology and edge class of the pair (i, j). x = j, or i (KeyTerm::row); t' and e' are the classes of
-// (i, j), or of (j, i) (KeyTerm::reverse).
+// per head, with t and e the topology and edge class of the pair (i, j). x = j, or i (KeyTerm::row); t' and e' are the
+// classes of (i, j), or of (j, i) (KeyTerm::reverse).
 #pragma once
 
 #include <vector>
@@ -17,35 +16,38 @@
 
 namespace molgraph::formula {
 
-/// Learned tables of one layer, under the names of attention/spec/parameters.hpp; empty = the term is off. T topology classes, E edge
-/// classes, H heads, C = H*d: head h has the columns h*d .. h*d + d - 1.
+/// Learned tables of one layer, under the names of attention/spec/parameters.hpp; empty = the term is off. T topology
+/// classes, E edge classes, H heads, C = H*d: head h has the columns h*d .. h*d + d - 1.
 struct RelationTables {
-  Matrix spatial;                                          ///< b [T, H], or [T - 2, H]: then the last three classes share the last row
-  Matrix topology_query, topology_key, topology_value;     ///< PQ, PK, PV [T, C]
-  Matrix edge_query, edge_key, edge_value;                 ///< EQ, EK, EV [E, C]
-  Matrix content_bias, position_bias;                      ///< u, v [1, C] (Dai et al. 2019)
+  Matrix spatial;  ///< b [T, H], or [T - 2, H]: then the last three classes share the last row
+  Matrix topology_query, topology_key, topology_value;  ///< PQ, PK, PV [T, C]
+  Matrix edge_query, edge_key, edge_value;              ///< EQ, EK, EV [E, C]
+  Matrix content_bias, position_bias;                   ///< u, v [1, C] (Dai et al. 2019)
 };
 
 /// Everything in the attention of one layer beside q, k and v.
 struct AttentionTerms {
   int heads = 1;
   KeyTerm key_term = KeyTerm::column;
-  int score_terms = 1;            ///< alpha = 1/sqrt(score_terms * d)
+  int score_terms = 1;  ///< alpha = 1/sqrt(score_terms * d)
   RelationTables tables;
-  std::vector<Matrix> bias;       ///< by head [N, N]: what b_ij has beside `spatial` (pair_terms.hpp); empty = nothing
-  std::vector<Matrix> gate;       ///< C by head [N, N]; empty = 1
-  std::vector<Matrix> dropout;    ///< factors by head [N, N]; empty = 1
+  std::vector<Matrix> bias;     ///< by head [N, N]: what b_ij has beside `spatial` (pair_terms.hpp); empty = nothing
+  std::vector<Matrix> gate;     ///< C by head [N, N]; empty = 1
+  std::vector<Matrix> dropout;  ///< factors by head [N, N]; empty = 1
 };
 
 /// s of one head [N, N]; minus infinity where a pair is masked. q and k [N, C].
-Matrix attention_scores(const Matrix& q, const Matrix& k, const PairClasses& classes, const AttentionTerms& terms, int head);
+Matrix attention_scores(const Matrix& q, const Matrix& k, const PairClasses& classes, const AttentionTerms& terms,
+                        int head);
 /// a [N, N]: every row's exponentials, divided by their sum. A row in which all is masked is zero.
 Matrix softmax(const Matrix& scores);
 /// w [N, N] of one head from its a.
 Matrix attention_weights(const Matrix& softmaxed, const AttentionTerms& terms, int head);
 /// z of one head [N, d].
-Matrix attention_head(const Matrix& q, const Matrix& k, const Matrix& v, const PairClasses& classes, const AttentionTerms& terms, int head);
+Matrix attention_head(const Matrix& q, const Matrix& k, const Matrix& v, const PairClasses& classes,
+                      const AttentionTerms& terms, int head);
 /// z of all heads, one beside the other [N, C].
-Matrix attention(const Matrix& q, const Matrix& k, const Matrix& v, const PairClasses& classes, const AttentionTerms& terms);
+Matrix attention(const Matrix& q, const Matrix& k, const Matrix& v, const PairClasses& classes,
+                 const AttentionTerms& terms);
 
 }  // namespace molgraph::formula

@@ -4,22 +4,24 @@ namespace molgraph::formula {
 
 std::vector<std::uint16_t> Draws::draws(RandomSite site, int layer, std::int64_t count) const {
   std::vector<std::uint16_t> values(static_cast<std::size_t>(count));
-  random_draws({mode_.seed, mode_.step, static_cast<std::uint32_t>(row_), static_cast<std::uint32_t>(layer), site, mode_.ascent}, count,
-               values.data());
+  random_draws(
+      {mode_.seed, mode_.step, static_cast<std::uint32_t>(row_), static_cast<std::uint32_t>(layer), site, mode_.ascent},
+      count, values.data());
   return values;
 }
 
 Matrix Draws::dropout(RandomSite site, int layer, std::int64_t rows, std::int64_t columns, double p) const {
   Matrix factors(rows, columns, 1.0);
-  const std::uint32_t threshold = dropout_threshold(p);   // p in steps of 1/65536
+  const std::uint32_t threshold = dropout_threshold(p);  // p in steps of 1/65536
   if (!mode_.training || threshold == 0) return factors;
   const std::vector<std::uint16_t> draw = draws(site, layer, rows * columns);
-  for (std::size_t e = 0; e < draw.size(); ++e) factors.values[e] = draw[e] < threshold ? 0.0 : dropout_scale(threshold);
+  for (std::size_t e = 0; e < draw.size(); ++e)
+    factors.values[e] = draw[e] < threshold ? 0.0 : dropout_scale(threshold);
   return factors;
 }
 
 std::vector<Matrix> Draws::attention(int layer, int heads, std::int64_t n, double p) const {
-  const Matrix all = dropout(RandomSite::attention_weights, layer, heads * n, n, p);   // element (h N + i) N + j
+  const Matrix all = dropout(RandomSite::attention_weights, layer, heads * n, n, p);  // element (h N + i) N + j
   std::vector<Matrix> by_head(static_cast<std::size_t>(heads), Matrix(n, n));
   for (int h = 0; h < heads; ++h)
     for (std::int64_t i = 0; i < n; ++i)

@@ -22,8 +22,8 @@ RelationTables relation_tables(const Parameters& parameters, const std::string& 
 
 }  // namespace
 
-AttentionTerms attention_terms(const Molecule& molecule, const PairClasses& classes, const ModelPlan& plan, const Parameters& parameters,
-                               const Draws& draws, int layer) {
+AttentionTerms attention_terms(const Molecule& molecule, const PairClasses& classes, const ModelPlan& plan,
+                               const Parameters& parameters, const Draws& draws, int layer) {
   const EncoderOptions& o = plan.encoder;
   const std::string tables_of = o.share_encodings ? "encoder." : layer_prefix(layer);
   AttentionTerms terms{.heads = o.heads, .key_term = o.key_term, .score_terms = o.score_terms};
@@ -34,8 +34,8 @@ AttentionTerms attention_terms(const Molecule& molecule, const PairClasses& clas
   return terms;
 }
 
-Matrix encoder_block(const Matrix& input, const PairClasses& classes, const AttentionTerms& terms, const EncoderOptions& options,
-                     const Parameters& parameters, const Draws& draws, int layer) {
+Matrix encoder_block(const Matrix& input, const PairClasses& classes, const AttentionTerms& terms,
+                     const EncoderOptions& options, const Parameters& parameters, const Draws& draws, int layer) {
   const std::string own = layer_prefix(layer);
   const auto drop = [&](const Matrix& x, RandomSite site, double p) {
     return product_by_element(x, draws.dropout(site, layer, x.rows, x.columns, p));
@@ -62,8 +62,8 @@ Matrix encoder_block(const Matrix& input, const PairClasses& classes, const Atte
   return sum(x, feed_forward(norm(x, "ffn_norm")));
 }
 
-std::vector<Matrix> encoder(const Matrix& x, const Molecule& molecule, const ModelPlan& plan, const Parameters& parameters,
-                            const Draws& draws) {
+std::vector<Matrix> encoder(const Matrix& x, const Molecule& molecule, const ModelPlan& plan,
+                            const Parameters& parameters, const Draws& draws) {
   const EncoderOptions& o = plan.encoder;
   const PairClasses classes = pair_classes(molecule, plan.classes);
   std::vector<Matrix> states{x};

@@ -17,7 +17,8 @@ Matrix layer_norm(const Matrix& x, const Parameters& parameters, const std::stri
   for (std::int64_t i = 0; i < x.rows; ++i) {
     double mean = 0, variance = 0;
     for (std::int64_t c = 0; c < x.columns; ++c) mean += x(i, c) / static_cast<double>(x.columns);
-    for (std::int64_t c = 0; c < x.columns; ++c) variance += (x(i, c) - mean) * (x(i, c) - mean) / static_cast<double>(x.columns);
+    for (std::int64_t c = 0; c < x.columns; ++c)
+      variance += (x(i, c) - mean) * (x(i, c) - mean) / static_cast<double>(x.columns);
     const double deviation = std::sqrt(variance + kLayerNormEpsilon);
     for (std::int64_t c = 0; c < x.columns; ++c) y(i, c) = (x(i, c) - mean) / deviation * weight(0, c) + bias(0, c);
   }

@@ -18,7 +18,9 @@ struct Grid {
       : rows(row_count), columns(column_count), values(static_cast<std::size_t>(row_count * column_count), fill) {}
 
   Number& operator()(std::int64_t i, std::int64_t j) { return values[static_cast<std::size_t>(i * columns + j)]; }
-  const Number& operator()(std::int64_t i, std::int64_t j) const { return values[static_cast<std::size_t>(i * columns + j)]; }
+  const Number& operator()(std::int64_t i, std::int64_t j) const {
+    return values[static_cast<std::size_t>(i * columns + j)];
+  }
   bool empty() const { return values.empty(); }
 };
 

@@ -1,8 +1,8 @@
 #include "attention/formula/model.hpp"
 
 #include "attention/formula/encoder.hpp"
-#include "attention/formula/node_input.hpp"
 #include "attention/formula/head.hpp"
+#include "attention/formula/node_input.hpp"
 
 namespace molgraph::formula {
 
@@ -14,13 +14,14 @@ Output run(const ModelPlan& plan, const GraphBatch& batch, std::int64_t molecule
   Output output;
   output.states = encoder(x, molecule, plan, parameters, draws);
   const Matrix& last = output.states.back();
-  Matrix graph(1, last.columns);   // the virtual node's row
+  Matrix graph(1, last.columns);  // the virtual node's row
   for (std::int64_t c = 0; c < last.columns; ++c) graph(0, c) = last(0, c);
   output.scaled = head(graph, plan.head, parameters).values;
   return output;
 }
 
-std::vector<double> predict(const ModelPlan& plan, const GraphBatch& batch, std::int64_t molecule, const Parameters& parameters) {
+std::vector<double> predict(const ModelPlan& plan, const GraphBatch& batch, std::int64_t molecule,
+                            const Parameters& parameters) {
   return run(plan, batch, molecule, parameters).scaled;
 }
 

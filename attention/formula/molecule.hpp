@@ -15,8 +15,8 @@ class Molecule {
   Molecule(const GraphBatch& batch, std::int64_t number) : batch_(&batch), number_(number) {}
 
   const GraphBatch& batch() const { return *batch_; }
-  std::int64_t number() const { return number_; }   ///< in the batch
-  std::int64_t row() const { return batch_->row[at(number_)]; }   ///< in its data set: the key of its random numbers
+  std::int64_t number() const { return number_; }                ///< in the batch
+  std::int64_t row() const { return batch_->row[at(number_)]; }  ///< in its data set: the key of its random numbers
   std::int64_t tokens() const { return batch_->token_offset[at(number_ + 1)] - batch_->token_offset[at(number_)]; }
 
   /// Column `column` of atom token i >= 1.
@@ -26,14 +26,17 @@ class Molecule {
   }
   int degree(std::int64_t i) const { return batch_->degree[at(batch_->atom_offset[at(number_)] + i - 1)]; }
 
-  /// Raw relations of the pair (i, j): distance in bonds, kUnreachable or kVirtual; bond id, kNoEdge, kSelfEdge or kVirtualEdge.
+  /// Raw relations of the pair (i, j): distance in bonds, kUnreachable or kVirtual; bond id, kNoEdge, kSelfEdge or
+  /// kVirtualEdge.
   std::uint16_t topology(std::int64_t i, std::int64_t j) const { return batch_->topology[pair(i, j)]; }
   std::uint8_t edge(std::int64_t i, std::int64_t j) const { return batch_->edge[pair(i, j)]; }
   bool bonded(std::int64_t i, std::int64_t j) const { return i > 0 && j > 0 && topology(i, j) == 1; }
 
  private:
   static std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
-  std::size_t pair(std::int64_t i, std::int64_t j) const { return at(batch_->pair_offset[at(number_)] + i * tokens() + j); }
+  std::size_t pair(std::int64_t i, std::int64_t j) const {
+    return at(batch_->pair_offset[at(number_)] + i * tokens() + j);
+  }
 
   const GraphBatch* batch_;
   std::int64_t number_;
@@ -42,7 +45,7 @@ class Molecule {
 /// What the tables are indexed by, for every pair of tokens [N, N].
 struct PairClasses {
   Grid<int> topology, edge;
-  Grid<char> masked;   ///< 1 where token i may not look at token j; empty = nowhere
+  Grid<char> masked;  ///< 1 where token i may not look at token j; empty = nowhere
 };
 
 PairClasses pair_classes(const Molecule& molecule, const ClassRule& rule);

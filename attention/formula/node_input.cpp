@@ -7,20 +7,22 @@
 
 namespace molgraph::formula {
 
-Matrix node_embedding(const Molecule& molecule, const ModelPlan& plan, const Parameters& parameters, const Draws& draws) {
+Matrix node_embedding(const Molecule& molecule, const ModelPlan& plan, const Parameters& parameters,
+                      const Draws& draws) {
   const FeatureShape& shape = feature_shape(plan.features);
   const Matrix& table = parameters.at("node.atom");
   Matrix x(molecule.tokens(), table.columns);
   for (std::int64_t c = 0; c < x.columns; ++c) x(0, c) = parameters.at("node.virtual_node")(0, c);
   for (std::int64_t i = 1; i < x.rows; ++i) {
-    std::int64_t first = 0;   // row of the column's value 0
+    std::int64_t first = 0;  // row of the column's value 0
     for (int column = 0; column < shape.atom_columns; ++column) {
       for (std::int64_t c = 0; c < x.columns; ++c) x(i, c) += table(first + molecule.atom(i, column), c);
       first += shape.atom_dims[static_cast<std::size_t>(column)];
     }
     if (plan.max_degree < 0) continue;
     const int degree = std::min(molecule.degree(i), plan.max_degree);
-    for (std::int64_t c = 0; c < x.columns; ++c) x(i, c) += parameters.at("in_degree")(degree, c) + parameters.at("out_degree")(degree, c);
+    for (std::int64_t c = 0; c < x.columns; ++c)
+      x(i, c) += parameters.at("in_degree")(degree, c) + parameters.at("out_degree")(degree, c);
   }
   const Matrix noise = draws.noise(plan.perturb_noise, x.rows, x.columns);
   for (std::int64_t i = 1; i < x.rows; ++i)

@@ -8,11 +8,14 @@
 
 namespace molgraph::formula {
 
-/// [N, C]: an atom is the sum of the rows of its columns in node.atom (the columns' tables stand one after the other), plus its rows in
-/// in_degree and out_degree; token 0 is node.virtual_node. In training atoms get uniform noise (ModelPlan::perturb_noise).
-Matrix node_embedding(const Molecule& molecule, const ModelPlan& plan, const Parameters& parameters, const Draws& draws);
+/// [N, C]: an atom is the sum of the rows of its columns in node.atom (the columns' tables stand one after the other),
+/// plus its rows in in_degree and out_degree; token 0 is node.virtual_node. In training atoms get uniform noise
+/// (ModelPlan::perturb_noise).
+Matrix node_embedding(const Molecule& molecule, const ModelPlan& plan, const Parameters& parameters,
+                      const Draws& draws);
 
-/// [N, C]: node_embedding, plus positions, plus `perturbation` [N, C] (FLAG's; empty = none), LayerNorm where the plan has one, dropout.
+/// [N, C]: node_embedding, plus positions, plus `perturbation` [N, C] (FLAG's; empty = none), LayerNorm where the plan
+/// has one, dropout.
 Matrix node_input(const Molecule& molecule, const ModelPlan& plan, const Parameters& parameters, const Draws& draws,
                   const Matrix& perturbation = {});
 

@@ -8,7 +8,7 @@ namespace molgraph::formula {
 
 Matrix random_walk(const Molecule& molecule, std::int64_t steps) {
   const std::int64_t n = molecule.tokens();
-  Matrix step(n, n);   // D^-1 A: from atom i to one of its neighbours j
+  Matrix step(n, n);  // D^-1 A: from atom i to one of its neighbours j
   for (std::int64_t i = 1; i < n; ++i)
     for (std::int64_t j = 1; j < n; ++j)
       if (molecule.bonded(i, j)) step(i, j) = 1.0 / molecule.degree(i);

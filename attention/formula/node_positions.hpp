@@ -10,8 +10,9 @@ namespace molgraph::formula {
 /// (Dwivedi et al. 2022, arXiv:2110.07875, eq. 9). By powers of the matrix.
 Matrix random_walk(const Molecule& molecule, std::int64_t steps);
 
-/// [N, count] eigenvectors of I - D^-1/2 A D^-1/2 (Dwivedi & Bresson 2020, arXiv:2012.09699, section 2.1); in training each with a
-/// random sign. What makes their signs canonical is too long for the formula: attention/spec/node_positions.hpp has it.
+/// [N, count] eigenvectors of I - D^-1/2 A D^-1/2 (Dwivedi & Bresson 2020, arXiv:2012.09699, section 2.1); in training
+/// each with a random sign. What makes their signs canonical is too long for the formula:
+/// attention/spec/node_positions.hpp has it.
 Matrix laplacian(const Molecule& molecule, std::int64_t count, const Draws& draws);
 
 }  // namespace molgraph::formula

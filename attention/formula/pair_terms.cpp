@@ -17,7 +17,8 @@ std::vector<Matrix> zeros(std::int64_t heads, std::int64_t tokens) {
 /// Adds what may be nothing to what may be nothing yet.
 void add(std::vector<Matrix>& to, const std::vector<Matrix>& terms) {
   if (to.empty()) to = terms;
-  else for (std::size_t h = 0; h < terms.size(); ++h) to[h] = sum(to[h], terms[h]);
+  else
+    for (std::size_t h = 0; h < terms.size(); ++h) to[h] = sum(to[h], terms[h]);
 }
 
 /// Walks back from j to i along shortest paths and adds up what they pay.
@@ -43,7 +44,7 @@ class PathWalk {
       ++paths_;
       return;
     }
-    const std::int64_t hop = molecule_.topology(i, here);   // the bond that ends here is the path's hop-th
+    const std::int64_t hop = molecule_.topology(i, here);  // the bond that ends here is the path's hop-th
     const std::int64_t bond_ids = table_.rows / hops_;
     for (std::int64_t u = 1; u < molecule_.tokens(); ++u) {
       if (!molecule_.bonded(u, here) || molecule_.topology(i, u) != hop - 1) continue;
@@ -101,13 +102,14 @@ std::vector<Matrix> path_values(const Molecule& molecule, const Matrix& bond, co
     for (std::int64_t j = 1; j < n; ++j) {
       if (i == j || molecule.topology(i, j) == kUnreachable) continue;
       const std::vector<double> sum_of_hops = walk.mean(i, j);
-      const double counted = static_cast<double>(std::min<std::int64_t>(molecule.topology(i, j), hops));   // m'
+      const double counted = static_cast<double>(std::min<std::int64_t>(molecule.topology(i, j), hops));  // m'
       for (std::size_t h = 0; h < path.size(); ++h) path[h](i, j) = sum_of_hops[h] / counted;
     }
   return path;
 }
 
-std::vector<Matrix> absolute_values(const Molecule& molecule, const Parameters& parameters, const std::string& owner, int heads) {
+std::vector<Matrix> absolute_values(const Molecule& molecule, const Parameters& parameters, const std::string& owner,
+                                    int heads) {
   const Matrix query = places(molecule, parameters.at(owner + "query_row"), parameters.at(owner + "query_walk"));
   const Matrix key = places(molecule, parameters.at(owner + "key_row"), parameters.at(owner + "key_walk"));
   const std::int64_t n = molecule.tokens(), rank = query.columns / heads;
@@ -115,7 +117,8 @@ std::vector<Matrix> absolute_values(const Molecule& molecule, const Parameters& 
   for (int h = 0; h < heads; ++h)
     for (std::int64_t i = 0; i < n; ++i)
       for (std::int64_t j = 0; j < n; ++j)
-        for (std::int64_t c = h * rank; c < (h + 1) * rank; ++c) bias[static_cast<std::size_t>(h)](i, j) += query(i, c) * key(j, c);
+        for (std::int64_t c = h * rank; c < (h + 1) * rank; ++c)
+          bias[static_cast<std::size_t>(h)](i, j) += query(i, c) * key(j, c);
   return bias;
 }
 
@@ -123,29 +126,35 @@ Matrix resistance(const Molecule& molecule) {
   const std::int64_t n = molecule.tokens();
   Matrix r(n, n, -1.0);
   for (std::int64_t ground = 1; ground < n; ++ground) {
-    std::vector<std::int64_t> fragment;   // of `ground`, which keeps the potential 0
+    std::vector<std::int64_t> fragment;  // of `ground`, which keeps the potential 0
     for (std::int64_t i = 1; i < n; ++i)
       if (i != ground && molecule.topology(i, ground) != kUnreachable) fragment.push_back(i);
     const auto size = static_cast<std::int64_t>(fragment.size());
-    Matrix system(size, 2 * size);   // Kirchhoff: the Laplacian without the ground, and one current for each atom beside it
+    Matrix system(size,
+                  2 * size);  // Kirchhoff: the Laplacian without the ground, and one current for each atom beside it
     for (std::int64_t a = 0; a < size; ++a) {
       system(a, size + a) = 1.0;
-      for (std::int64_t b = 0; b < size; ++b) system(a, b) = molecule.bonded(fragment[static_cast<std::size_t>(a)], fragment[static_cast<std::size_t>(b)]) ? -1.0 : 0.0;
-      for (std::int64_t j = 1; j < n; ++j) system(a, a) += molecule.bonded(fragment[static_cast<std::size_t>(a)], j) ? 1.0 : 0.0;
+      for (std::int64_t b = 0; b < size; ++b)
+        system(a, b) =
+            molecule.bonded(fragment[static_cast<std::size_t>(a)], fragment[static_cast<std::size_t>(b)]) ? -1.0 : 0.0;
+      for (std::int64_t j = 1; j < n; ++j)
+        system(a, a) += molecule.bonded(fragment[static_cast<std::size_t>(a)], j) ? 1.0 : 0.0;
     }
-    for (std::int64_t pivot = 0; pivot < size; ++pivot)   // Gauss and Jordan; the matrix is positive definite
+    for (std::int64_t pivot = 0; pivot < size; ++pivot)  // Gauss and Jordan; the matrix is positive definite
       for (std::int64_t a = 0; a < size; ++a) {
         if (a == pivot) continue;
         const double factor = system(a, pivot) / system(pivot, pivot);
         for (std::int64_t c = pivot; c < 2 * size; ++c) system(a, c) -= factor * system(pivot, c);
       }
-    for (std::int64_t a = 0; a < size; ++a) r(fragment[static_cast<std::size_t>(a)], ground) = system(a, size + a) / system(a, a);
+    for (std::int64_t a = 0; a < size; ++a)
+      r(fragment[static_cast<std::size_t>(a)], ground) = system(a, size + a) / system(a, a);
     r(ground, ground) = 0.0;
   }
   return r;
 }
 
-std::vector<Matrix> resistance_values(const Molecule& molecule, const Matrix& mean, const Matrix& width, const Matrix& weight) {
+std::vector<Matrix> resistance_values(const Molecule& molecule, const Matrix& mean, const Matrix& width,
+                                      const Matrix& weight) {
   const Matrix r = resistance(molecule);
   std::vector<Matrix> bias = zeros(weight.columns, molecule.tokens());
   for (std::size_t h = 0; h < bias.size(); ++h)
@@ -153,34 +162,40 @@ std::vector<Matrix> resistance_values(const Molecule& molecule, const Matrix& me
       for (std::int64_t j = 1; j < r.columns; ++j)
         for (std::int64_t k = 0; k < weight.rows && r(i, j) >= 0; ++k) {
           const double deviation = std::abs(width(0, k)) + 0.01, distance = (r(i, j) - mean(0, k)) / deviation;
-          bias[h](i, j) += weight(k, static_cast<std::int64_t>(h)) * std::exp(-distance * distance / 2) / (std::sqrt(2 * std::numbers::pi) * deviation);
+          bias[h](i, j) += weight(k, static_cast<std::int64_t>(h)) * std::exp(-distance * distance / 2) /
+                           (std::sqrt(2 * std::numbers::pi) * deviation);
         }
   return bias;
 }
 
 namespace {
 
-std::vector<Matrix> pair_term(const PairTerm& term, const Molecule& molecule, const ModelPlan& plan, const Parameters& parameters) {
+std::vector<Matrix> pair_term(const PairTerm& term, const Molecule& molecule, const ModelPlan& plan,
+                              const Parameters& parameters) {
   switch (term.kind) {
     case PairTerm::Kind::path:
-      return path_values(molecule, parameters.at(term.prefix + "bond"), parameters.at(term.prefix + "hop_weight"), plan.pack.path_rule);
+      return path_values(molecule, parameters.at(term.prefix + "bond"), parameters.at(term.prefix + "hop_weight"),
+                         plan.pack.path_rule);
     case PairTerm::Kind::absolute: return absolute_values(molecule, parameters, term.prefix, plan.encoder.heads);
     case PairTerm::Kind::resistance: break;
   }
   return resistance_values(molecule, parameters.at(term.prefix + "mean"), parameters.at(term.prefix + "width"),
-                         parameters.at(term.prefix + "weight"));
+                           parameters.at(term.prefix + "weight"));
 }
 
 }  // namespace
 
-std::vector<Matrix> pair_terms_of(TermFills fills, int layer, const Molecule& molecule, const ModelPlan& plan, const Parameters& parameters) {
+std::vector<Matrix> pair_terms_of(TermFills fills, int layer, const Molecule& molecule, const ModelPlan& plan,
+                                  const Parameters& parameters) {
   std::vector<Matrix> all;
   for (const PairTerm& term : pair_terms(plan))
-    if (term.fills == fills && (term.layer < 0 || term.layer == layer)) add(all, pair_term(term, molecule, plan, parameters));
+    if (term.fills == fills && (term.layer < 0 || term.layer == layer))
+      add(all, pair_term(term, molecule, plan, parameters));
   return all;
 }
 
-std::vector<Matrix> gate(const Molecule& molecule, const PairClasses& classes, const ModelPlan& plan, const Parameters& parameters, int layer) {
+std::vector<Matrix> gate(const Molecule& molecule, const PairClasses& classes, const ModelPlan& plan,
+                         const Parameters& parameters, int layer) {
   const GateOptions& options = plan.encoder.gate;
   if (!options.enabled) return {};
   const Matrix& table = parameters.at(owner_prefix("encoder.", options.per_layer ? layer : -1) + "gate");

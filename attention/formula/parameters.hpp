@@ -11,8 +11,8 @@
 
 namespace molgraph::formula {
 
-/// Every parameter of a list (attention/spec/parameters.hpp has names and shapes). A vector [C] is a matrix of one row; a table of three
-/// dimensions [hops, H, H] has its first two in one, [hops*H, H].
+/// Every parameter of a list (attention/spec/parameters.hpp has names and shapes). A vector [C] is a matrix of one row;
+/// a table of three dimensions [hops, H, H] has its first two in one, [hops*H, H].
 class Parameters {
  public:
   /// All zero.

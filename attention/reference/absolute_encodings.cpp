@@ -38,15 +38,16 @@ Tensor node_positions(const GraphBatch& batch, NodePosition kind, int dim, const
       }
       laplacian_positions(batch, b, dim, rows);
       if (!mode.training) continue;
-      flip_signs({mode.seed, mode.step, static_cast<std::uint32_t>(batch.row[k]), 0, RandomSite::laplacian_sign,
-                  mode.ascent},
-                 batch.atom_offset[k + 1] - batch.atom_offset[k], dim, rows);
+      flip_signs(
+          {mode.seed, mode.step, static_cast<std::uint32_t>(batch.row[k]), 0, RandomSite::laplacian_sign, mode.ascent},
+          batch.atom_offset[k + 1] - batch.atom_offset[k], dim, rows);
     }
   });
   return positions.to(like.requires_grad(false));
 }
 
-PairValues absolute_values(const ParameterTree& parameters, const std::string& prefix, const GraphBatch& batch, const Tensor& walks) {
+PairValues absolute_values(const ParameterTree& parameters, const std::string& prefix, const GraphBatch& batch,
+                           const Tensor& walks) {
   const Tensor rows = torch::full({batch.num_tokens()}, kVirtualRow, torch::kInt64);
   auto* row = rows.data_ptr<std::int64_t>();
   for (std::int64_t b = 0; b < batch.size(); ++b) {
@@ -56,7 +57,8 @@ PairValues absolute_values(const ParameterTree& parameters, const std::string& p
       row[token++] = std::min<std::int64_t>(batch.degree[static_cast<std::size_t>(a)], kLastDegree);
   }
   const auto factor = [&](const std::string& side) {
-    const Tensor places = parameters[prefix + side + "_row"].index_select(0, rows) + torch::matmul(walks, parameters[prefix + side + "_walk"]);
+    const Tensor places = parameters[prefix + side + "_row"].index_select(0, rows) +
+                          torch::matmul(walks, parameters[prefix + side + "_walk"]);
     return places.view({batch.num_tokens(), -1, kRank});
   };
   return {.dense = {}, .query = factor("query"), .key = factor("key")};

@@ -25,7 +25,8 @@ Tensor rows_of_relations(const FilledTable& filled, const AttentionLayout& layou
 }
 
 // What all tables that fill the same place give every relation, [M, H, d]; undefined if there are none.
-Tensor relation_rows(const std::vector<FilledTable>& tables, TermFills fills, const AttentionLayout& layout, int heads) {
+Tensor relation_rows(const std::vector<FilledTable>& tables, TermFills fills, const AttentionLayout& layout,
+                     int heads) {
   Tensor sum;
   for (const FilledTable& filled : tables) {
     if (filled.table.fills != fills) continue;
@@ -48,7 +49,8 @@ Tensor bias_by_class(const std::vector<FilledTable>& tables, const TermOptions& 
   for (const FilledTable& filled : tables) {
     if (filled.table.fills == TermFills::bias) {
       const std::int64_t rows = filled.rows.size(0);
-      add(options.tied_virtual ? filled.rows.index_select(0, torch::arange(rows + 2, torch::kInt64).clamp_max(rows - 1)) : filled.rows);
+      add(options.tied_virtual ? filled.rows.index_select(0, torch::arange(rows + 2, torch::kInt64).clamp_max(rows - 1))
+                               : filled.rows);
     }
     if (!filled.position.defined()) continue;
     for (const FilledTable& other : tables) {
@@ -73,7 +75,8 @@ Tensor products_of_pairs(const Tensor& query, const Tensor& key, const TokenGrou
 class PairSums {
  public:
   // `by_class` [H, 1, T] or undefined.
-  PairSums(const Tensor& by_class, const std::vector<PairValues>& added, const AttentionLayout& layout) : by_class_(by_class) {
+  PairSums(const Tensor& by_class, const std::vector<PairValues>& added, const AttentionLayout& layout)
+      : by_class_(by_class) {
     const auto by_group = [&](const Tensor& x) {  // packed tokens -> one tensor per group
       return x.index_select(0, layout.to_grouped).split_with_sizes(layout.token_counts(), 0);
     };
@@ -130,9 +133,9 @@ Tensor attend_group(const Tensor& qkv, const TokenGroup& group, const BatchTerms
   const Tensor base =
       relation_scores(group, terms.bias[g], terms.key_slot.empty() ? Tensor() : terms.key_slot[g], terms, q, k);
   const Tensor flat_k = k.view({heads * molecules, size, width}).transpose(1, 2);
-  const Tensor scores = torch::baddbmm(base.expand({heads, -1, -1}).reshape({heads * molecules, size, size}),
-                                       q.view({heads * molecules, size, width}), flat_k, 1.0,
-                                       score_scale(width, terms.score_terms));
+  const Tensor scores =
+      torch::baddbmm(base.expand({heads, -1, -1}).reshape({heads * molecules, size, size}),
+                     q.view({heads * molecules, size, width}), flat_k, 1.0, score_scale(width, terms.score_terms));
   const Tensor softmax = scores.softmax(-1).view({heads, molecules, size * size});
   Tensor weights = gate.defined() ? softmax * gate : softmax;
   if (group.has_key.defined())
@@ -155,8 +158,8 @@ Tensor attend_group(const Tensor& qkv, const TokenGroup& group, const BatchTerms
 
 }  // namespace
 
-BatchTerms make_terms(const std::vector<FilledTable>& tables, const std::vector<PairValues>& added, const AttentionLayout& layout,
-                      const TermOptions& options, const torch::TensorOptions& like) {
+BatchTerms make_terms(const std::vector<FilledTable>& tables, const std::vector<PairValues>& added,
+                      const AttentionLayout& layout, const TermOptions& options, const torch::TensorOptions& like) {
   const int heads = options.heads;
   BatchTerms terms;
   terms.heads = heads;
@@ -198,8 +201,7 @@ std::vector<Tensor> make_gates(const std::vector<FilledTable>& tables, const std
 }
 
 Tensor attention(const Tensor& qkv, const AttentionLayout& layout, const BatchTerms& terms,
-                 const std::vector<Tensor>& gates,
-                 const std::vector<Tensor>& dropout, AttentionWeights* seen) {
+                 const std::vector<Tensor>& gates, const std::vector<Tensor>& dropout, AttentionWeights* seen) {
   const std::vector<Tensor> parts = qkv.split_with_sizes(layout.token_counts(), 0);
   std::vector<Tensor> z;
   for (std::size_t g = 0; g < parts.size(); ++g)

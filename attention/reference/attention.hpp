@@ -23,53 +23,55 @@ namespace molgraph {
 /// A table of spec/terms.hpp with its numbers. T topology classes, E edge classes, H heads.
 struct FilledTable {
   RelationTable table;
-  /// b [T, H], or [T - 2, H]: then the last three classes (VIRTUAL) share the last row; gate [T, H]; PQ, PK, PV [T, H*d];
-  /// EQ, EK, EV [E, H*d]; u [H*d]: adds alpha * u.k_j to s_ij (Dai et al. 2019, arXiv:1901.02860, section 3.3)
+  /// b [T, H], or [T - 2, H]: then the last three classes (VIRTUAL) share the last row; gate [T, H]; PQ, PK, PV [T,
+  /// H*d]; EQ, EK, EV [E, H*d]; u [H*d]: adds alpha * u.k_j to s_ij (Dai et al. 2019, arXiv:1901.02860, section 3.3)
   torch::Tensor rows;
-  torch::Tensor position;   ///< beside u: v [H*d], adds alpha * v.PQ[t]; there is a PQ then
+  torch::Tensor position;  ///< beside u: v [H*d], adds alpha * v.PQ[t]; there is a PQ then
 };
 
-/// What a pair term adds: numbers, or products of numbers of the pair's two tokens. Any member may be undefined; query and key come
-/// together.
+/// What a pair term adds: numbers, or products of numbers of the pair's two tokens. Any member may be undefined; query
+/// and key come together.
 struct PairValues {
-  torch::Tensor dense;   ///< [P, H] over packed pairs
-  torch::Tensor query;   ///< [tokens, H, r]: query_i.key_j is added for two tokens of one molecule
-  torch::Tensor key;     ///< [tokens, H, r]
+  torch::Tensor dense;  ///< [P, H] over packed pairs
+  torch::Tensor query;  ///< [tokens, H, r]: query_i.key_j is added for two tokens of one molecule
+  torch::Tensor key;    ///< [tokens, H, r]
 };
 
 /// How tables become scores.
 struct TermOptions {
-  int heads = 1;                           ///< H
-  bool tied_virtual = false;               ///< b has T - 2 rows
-  KeyTerm key_term = KeyTerm::column;      ///< x above, and the pair whose class the key term has
-  int score_terms = 1;                     ///< alpha = 1/sqrt(score_terms * d)
+  int heads = 1;                       ///< H
+  bool tied_virtual = false;           ///< b has T - 2 rows
+  KeyTerm key_term = KeyTerm::column;  ///< x above, and the pair whose class the key term has
+  int score_terms = 1;                 ///< alpha = 1/sqrt(score_terms * d)
 };
 
 /// The tables looked up for one batch: computed once, used by every layer that shares them. M relations of the layout.
 struct BatchTerms {
-  int heads = 1;                           ///< H
-  int score_terms = 1;                     ///< of TermOptions
-  torch::Tensor query_table;               ///< alpha*(PQ + EQ) per relation [H, d, M], or undefined
-  torch::Tensor key_table;                 ///< alpha*(PK + EK) per relation [H, d, M], or undefined
-  torch::Tensor value_table;               ///< PV + EV per relation [H, M, d], or undefined
+  int heads = 1;              ///< H
+  int score_terms = 1;        ///< of TermOptions
+  torch::Tensor query_table;  ///< alpha*(PQ + EQ) per relation [H, d, M], or undefined
+  torch::Tensor key_table;    ///< alpha*(PK + EK) per relation [H, d, M], or undefined
+  torch::Tensor value_table;  ///< PV + EV per relation [H, M, d], or undefined
   /// per group, b_ij and -inf at masked keys [H, G, N*N]; [1, G, N*N] without b
   std::vector<torch::Tensor> bias;
   /// per group [G, N*N] int32, where pair (i, j) stands among the products k.key_table; empty: k_x is k_i, as the query
   std::vector<torch::Tensor> key_slot;
 };
 
-/// `tables` in relation_tables()'s order; b_ij is the sum of its table's rows and of `added`, in this order. `like` gives dtype.
-BatchTerms make_terms(const std::vector<FilledTable>& tables, const std::vector<PairValues>& added, const AttentionLayout& layout,
-                      const TermOptions& options, const torch::TensorOptions& like);
+/// `tables` in relation_tables()'s order; b_ij is the sum of its table's rows and of `added`, in this order. `like`
+/// gives dtype.
+BatchTerms make_terms(const std::vector<FilledTable>& tables, const std::vector<PairValues>& added,
+                      const AttentionLayout& layout, const TermOptions& options, const torch::TensorOptions& like);
 
-/// C_ij of every group [H, G, N*N]: the sum of the gate's tables and of `added`; `relu` as GateOptions::relu, on the sum.
-std::vector<torch::Tensor> make_gates(const std::vector<FilledTable>& tables, const std::vector<PairValues>& added, bool relu,
-                                      const AttentionLayout& layout);
+/// C_ij of every group [H, G, N*N]: the sum of the gate's tables and of `added`; `relu` as GateOptions::relu, on the
+/// sum.
+std::vector<torch::Tensor> make_gates(const std::vector<FilledTable>& tables, const std::vector<PairValues>& added,
+                                      bool relu, const AttentionLayout& layout);
 
 /// What attention() shows of its inside, for tests and for explaining a prediction.
 struct AttentionWeights {
-  std::vector<torch::Tensor> softmax;   ///< a per group [H, G, N, N]
-  std::vector<torch::Tensor> weights;   ///< w per group [H, G, N, N]
+  std::vector<torch::Tensor> softmax;  ///< a per group [H, G, N, N]
+  std::vector<torch::Tensor> weights;  ///< w per group [H, G, N, N]
 };
 
 /// qkv [grouped tokens, 3*C] -> z [grouped tokens, C]. qkv holds q, then k, then v, each by head: h*d .. h*d + d - 1.

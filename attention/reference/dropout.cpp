@@ -24,8 +24,8 @@ DropoutMasks::DropoutMasks(const GraphBatch& batch, const AttentionLayout& layou
     : batch_(batch), layout_(layout), mode_(mode), like_(like.requires_grad(false)) {}
 
 RandomStream DropoutMasks::stream(std::int64_t molecule, int layer, RandomSite site) const {
-  return {mode_.seed, mode_.step, static_cast<std::uint32_t>(batch_.row[molecule]), static_cast<std::uint32_t>(layer),
-          site, mode_.ascent};
+  return {mode_.seed, mode_.step,  static_cast<std::uint32_t>(batch_.row[molecule]), static_cast<std::uint32_t>(layer),
+          site,       mode_.ascent};
 }
 
 Tensor DropoutMasks::tokens(int layer, RandomSite site, std::int64_t channels, double p) const {
@@ -36,15 +36,16 @@ Tensor DropoutMasks::tokens(int layer, RandomSite site, std::int64_t channels, d
     const auto scale = static_cast<scalar_t>(dropout_scale(threshold));
     scalar_t* out = factors.mutable_data_ptr<scalar_t>();
     for (const TokenGroup& group : layout_.groups) {
-      at::parallel_for(0, static_cast<std::int64_t>(group.molecules.size()), 4,
-                       [&](std::int64_t begin, std::int64_t end) {
-        std::vector<std::uint16_t> draws(static_cast<std::size_t>(group.size * channels));
-        for (std::int64_t slot = begin; slot < end; ++slot) {
-          const std::int64_t molecule = group.molecules[slot], count = tokens_of(batch_, molecule) * channels;
-          random_draws(stream(molecule, layer, site), count, draws.data());
-          to_factors(draws.data(), count, threshold, scale, out + (group.first_token + slot * group.size) * channels);
-        }
-      });
+      at::parallel_for(
+          0, static_cast<std::int64_t>(group.molecules.size()), 4, [&](std::int64_t begin, std::int64_t end) {
+            std::vector<std::uint16_t> draws(static_cast<std::size_t>(group.size * channels));
+            for (std::int64_t slot = begin; slot < end; ++slot) {
+              const std::int64_t molecule = group.molecules[slot], count = tokens_of(batch_, molecule) * channels;
+              random_draws(stream(molecule, layer, site), count, draws.data());
+              to_factors(draws.data(), count, threshold, scale,
+                         out + (group.first_token + slot * group.size) * channels);
+            }
+          });
     }
   });
   return factors;
@@ -87,8 +88,7 @@ Tensor input_noise(const GraphBatch& batch, std::int64_t channels, double width,
       std::vector<std::uint16_t> draws;
       for (std::int64_t b = begin; b < end; ++b) {
         draws.resize(static_cast<std::size_t>(tokens_of(batch, b) * channels));
-        const RandomStream stream{mode.seed, mode.step, static_cast<std::uint32_t>(batch.row[b]), 0,
-                                  site, mode.ascent};
+        const RandomStream stream{mode.seed, mode.step, static_cast<std::uint32_t>(batch.row[b]), 0, site, mode.ascent};
         random_draws(stream, static_cast<std::int64_t>(draws.size()), draws.data());
         scalar_t* to = out + batch.token_offset[b] * channels;
         for (std::size_t e = 0; e < draws.size(); ++e) to[e] = static_cast<scalar_t>(noise_from_draw(width, draws[e]));

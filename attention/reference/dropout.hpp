@@ -5,10 +5,10 @@
 
 #include <vector>
 
-#include "featurize/graph/graph_batch.hpp"
 #include "attention/reference/forward_mode.hpp"
 #include "attention/reference/layout.hpp"
 #include "attention/spec/random.hpp"
+#include "featurize/graph/graph_batch.hpp"
 
 namespace molgraph {
 
@@ -34,7 +34,8 @@ class DropoutMasks {
   torch::TensorOptions like_;
 };
 
-/// Uniform noise in (-width, width) for every packed token, [tokens, channels], from `site` (element i*channels + c). The rows of token 0 get draws too; zero them where a model leaves the virtual node alone.
+/// Uniform noise in (-width, width) for every packed token, [tokens, channels], from `site` (element i*channels + c).
+/// The rows of token 0 get draws too; zero them where a model leaves the virtual node alone.
 torch::Tensor input_noise(const GraphBatch& batch, std::int64_t channels, double width, const ForwardMode& mode,
                           const torch::TensorOptions& like, RandomSite site = RandomSite::input_noise);
 

@@ -14,24 +14,26 @@ Tensor drop(const Tensor& x, const Tensor& factors) { return factors.defined() ?
 }  // namespace
 
 struct Encoder::Pass {
-  Pass(const GraphBatch& batch, const RelationClasses& classes, const ForwardMode& in, const torch::TensorOptions& numbers)
-      : mode(in), like(numbers), layout(make_layout(batch, classes)), masks(batch, layout, in, numbers), input(batch, in, numbers) {}
+  Pass(const GraphBatch& batch, const RelationClasses& classes, const ForwardMode& in,
+       const torch::TensorOptions& numbers)
+      : mode(in), like(numbers), layout(make_layout(batch, classes)), masks(batch, layout, in, numbers),
+        input(batch, in, numbers) {}
 
   const ForwardMode& mode;
   torch::TensorOptions like;
   AttentionLayout layout;
   DropoutMasks masks;
   TermInput input;
-  std::vector<PairValues> shared;   ///< of the pair terms, in their order; empty where a layer has its own
+  std::vector<PairValues> shared;  ///< of the pair terms, in their order; empty where a layer has its own
   PairValues given;
 };
 
-Encoder::Encoder(const EncoderOptions& options, const ParameterTree& parameters, std::string prefix, std::vector<PairTerm> terms)
+Encoder::Encoder(const EncoderOptions& options, const ParameterTree& parameters, std::string prefix,
+                 std::vector<PairTerm> terms)
     : options_(options), parameters_(parameters), prefix_(std::move(prefix)), pair_terms_(std::move(terms)) {
   TORCH_CHECK(options.heads > 0 && options.width % options.heads == 0, "width ", options.width,
               " is no multiple of the number of heads ", options.heads);
-  TORCH_CHECK(options.position_dim > 0 || !uses_position_dim(options),
-              "positions of atoms need a dimension");
+  TORCH_CHECK(options.position_dim > 0 || !uses_position_dim(options), "positions of atoms need a dimension");
   TORCH_CHECK(!options.terms.global_bias || options.terms.topology_query, "the global bias v.PQ[t] needs the table PQ");
 }
 
@@ -53,7 +55,8 @@ Tensor Encoder::forward(Tensor x, const GraphBatch& batch, const RelationClasses
   const BatchTerms shared_terms = share_terms ? terms_of(-1, pass) : BatchTerms();
   const std::vector<Tensor> shared_gates = share_gates ? gates_of(-1, pass) : std::vector<Tensor>();
   for (int k = 0; k < options_.layers; ++k) {
-    x = block(k, x, share_terms ? shared_terms : terms_of(k, pass), share_gates ? shared_gates : gates_of(k, pass), pass);
+    x = block(k, x, share_terms ? shared_terms : terms_of(k, pass), share_gates ? shared_gates : gates_of(k, pass),
+              pass);
     keep(k + 1, x);
   }
   if (!options_.post_ln && options_.final_norm) x = parameters_.norm(x, prefix_ + "final_norm");
@@ -73,7 +76,8 @@ Tensor Encoder::input(Tensor x, const GraphBatch& batch, const Pass& pass) const
               pass.masks.tokens(0, RandomSite::input_dropout, options_.width, options_.input_dropout));
 }
 
-Tensor Encoder::block(int layer, Tensor x, const BatchTerms& terms, const std::vector<Tensor>& gates, const Pass& pass) const {
+Tensor Encoder::block(int layer, Tensor x, const BatchTerms& terms, const std::vector<Tensor>& gates,
+                      const Pass& pass) const {
   const std::string name = owner_prefix(prefix_, layer);
   if (options_.post_ln) {
     x = parameters_.norm(x + attend(layer, x, terms, gates, pass), name + "attention_norm");
@@ -83,21 +87,25 @@ Tensor Encoder::block(int layer, Tensor x, const BatchTerms& terms, const std::v
   return x + feed_forward(layer, parameters_.norm(x, name + "ffn_norm"), pass);
 }
 
-Tensor Encoder::attend(int layer, const Tensor& x, const BatchTerms& terms, const std::vector<Tensor>& gates, const Pass& pass) const {
+Tensor Encoder::attend(int layer, const Tensor& x, const BatchTerms& terms, const std::vector<Tensor>& gates,
+                       const Pass& pass) const {
   const std::string name = owner_prefix(prefix_, layer) + "attention.";
-  const auto joined = [&](const char* part) {   // query, key and value in one product
-    return torch::cat({parameters_[name + "query." + part], parameters_[name + "key." + part], parameters_[name + "value." + part]});
+  const auto joined = [&](const char* part) {  // query, key and value in one product
+    return torch::cat(
+        {parameters_[name + "query." + part], parameters_[name + "key." + part], parameters_[name + "value." + part]});
   };
   const Tensor qkv = torch::linear(x, joined("weight"), joined("bias"));
-  const Tensor z = attention(qkv, pass.layout, terms, gates, pass.masks.attention(layer, options_.heads, options_.attention_dropout));
+  const Tensor z = attention(qkv, pass.layout, terms, gates,
+                             pass.masks.attention(layer, options_.heads, options_.attention_dropout));
   return drop(parameters_.linear(z, name + "output"),
               pass.masks.tokens(layer, RandomSite::attention_residual, options_.width, options_.dropout));
 }
 
 Tensor Encoder::feed_forward(int layer, const Tensor& x, const Pass& pass) const {
   const std::string name = owner_prefix(prefix_, layer) + "ffn.";
-  const Tensor inner = drop(torch::gelu(parameters_.linear(x, name + "linear1")),
-                            pass.masks.tokens(layer, RandomSite::ffn_activation, options_.ffn, options_.activation_dropout));
+  const Tensor inner =
+      drop(torch::gelu(parameters_.linear(x, name + "linear1")),
+           pass.masks.tokens(layer, RandomSite::ffn_activation, options_.ffn, options_.activation_dropout));
   return drop(parameters_.linear(inner, name + "linear2"),
               pass.masks.tokens(layer, RandomSite::ffn_residual, options_.width, options_.dropout));
 }
@@ -111,7 +119,8 @@ BatchTerms Encoder::terms_of(int layer, Pass& pass) const {
 
 std::vector<Tensor> Encoder::gates_of(int layer, Pass& pass) const {
   if (!options_.gate.enabled) return {};
-  return make_gates(filled(gate_tables(options_), layer), added(TermFills::gate, layer, pass), options_.gate.relu, pass.layout);
+  return make_gates(filled(gate_tables(options_), layer), added(TermFills::gate, layer, pass), options_.gate.relu,
+                    pass.layout);
 }
 
 std::vector<FilledTable> Encoder::filled(std::vector<RelationTable> tables, int layer) const {

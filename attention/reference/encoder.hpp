@@ -18,30 +18,34 @@
 
 namespace molgraph {
 
-/// Layers of attention and FFN over packed tokens, with the relation tables and the gate (docs/formula.md section 2). A view of
-/// parameters that encoder_parameters() lists: it holds no number itself.
+/// Layers of attention and FFN over packed tokens, with the relation tables and the gate (docs/formula.md section 2). A
+/// view of parameters that encoder_parameters() lists: it holds no number itself.
 class Encoder {
  public:
-  /// The parameters' names begin with `prefix`; `terms` are all pair terms that are added to bias or gate, with their own prefixes.
-  /// Options and parameters must outlive the object.
-  Encoder(const EncoderOptions& options, const ParameterTree& parameters, std::string prefix, std::vector<PairTerm> terms);
+  /// The parameters' names begin with `prefix`; `terms` are all pair terms that are added to bias or gate, with their
+  /// own prefixes. Options and parameters must outlive the object.
+  Encoder(const EncoderOptions& options, const ParameterTree& parameters, std::string prefix,
+          std::vector<PairTerm> terms);
   /// An encoder that stands alone.
   Encoder(const EncoderOptions& options, const ParameterTree& parameters)
       : Encoder(options, parameters, "", encoder_pair_terms(options, "")) {}
 
   /// x [tokens, C] -> [tokens, C] after the last block and, with pre-LN, the final LayerNorm (on all token rows).
-  /// `kept` receives copies as ForwardMode::keep_layers asks, in its order. `given` is added to b of every layer, beside the terms.
-  torch::Tensor forward(torch::Tensor x, const GraphBatch& batch, const RelationClasses& classes, const ForwardMode& mode = {},
-                        std::vector<torch::Tensor>* kept = nullptr, const PairValues& given = {}) const;
+  /// `kept` receives copies as ForwardMode::keep_layers asks, in its order. `given` is added to b of every layer,
+  /// beside the terms.
+  torch::Tensor forward(torch::Tensor x, const GraphBatch& batch, const RelationClasses& classes,
+                        const ForwardMode& mode = {}, std::vector<torch::Tensor>* kept = nullptr,
+                        const PairValues& given = {}) const;
 
  private:
   /// One batch on its way through the layers.
   struct Pass;
 
   torch::Tensor input(torch::Tensor x, const GraphBatch& batch, const Pass& pass) const;
-  torch::Tensor block(int layer, torch::Tensor x, const BatchTerms& terms, const std::vector<torch::Tensor>& gates, const Pass& pass) const;
-  torch::Tensor attend(int layer, const torch::Tensor& x, const BatchTerms& terms, const std::vector<torch::Tensor>& gates,
-                       const Pass& pass) const;
+  torch::Tensor block(int layer, torch::Tensor x, const BatchTerms& terms, const std::vector<torch::Tensor>& gates,
+                      const Pass& pass) const;
+  torch::Tensor attend(int layer, const torch::Tensor& x, const BatchTerms& terms,
+                       const std::vector<torch::Tensor>& gates, const Pass& pass) const;
   torch::Tensor feed_forward(int layer, const torch::Tensor& x, const Pass& pass) const;
 
   /// Tables and pair terms of a layer's scores, or of its gates; -1: those that all layers share.

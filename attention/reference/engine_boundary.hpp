@@ -14,7 +14,8 @@ namespace molgraph {
 
 class EngineBoundary {
  public:
-  /// Keeps a reference to the model, which must outlive the object, lie on the CPU and be float32. Errors are make_engine()'s.
+  /// Keeps a reference to the model, which must outlive the object, lie on the CPU and be float32. Errors are
+  /// make_engine()'s.
   explicit EngineBoundary(GraphModel& model, const Device& device = {}, Precision precision = Precision::fp32);
 
   /// To be called after the parameters changed: the next pass reads them again.
@@ -24,7 +25,8 @@ class EngineBoundary {
   /// One pass in training mode: the raw outputs [B, outputs]. `slope` writes the loss's derivative by a molecule's raw
   /// outputs; the gradients are added to the parameters' grad(). `dinput` [tokens, C], if not null, becomes the
   /// gradient of mode.perturbation.
-  torch::Tensor train(const GraphBatch& batch, const ForwardMode& mode, const LossSlope& slope, torch::Tensor* dinput = nullptr);
+  torch::Tensor train(const GraphBatch& batch, const ForwardMode& mode, const LossSlope& slope,
+                      torch::Tensor* dinput = nullptr);
 
   /// What a batch has to be packed with.
   PackOptions pack_options() const { return engine_->pack_options(); }

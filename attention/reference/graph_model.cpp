@@ -8,11 +8,13 @@
 
 namespace molgraph {
 
-GraphModel::GraphModel(const ModelOptions& options) : ParameterTree(parameters_of(model_plan(options))), plan_(model_plan(options)) {
+GraphModel::GraphModel(const ModelOptions& options)
+    : ParameterTree(parameters_of(model_plan(options))), plan_(model_plan(options)) {
   target_shift_ = register_buffer("target_shift", torch::zeros({plan_.outputs}, torch::kFloat64));
   target_scale_ = register_buffer("target_scale", torch::ones({plan_.outputs}, torch::kFloat64));
   for (auto& item : named_parameters())
-    if (const auto own = options.architecture->initial(specs().at(item.key()), plan_.encoder)) initialise(item.value(), *own);
+    if (const auto own = options.architecture->initial(specs().at(item.key()), plan_.encoder))
+      initialise(item.value(), *own);
 }
 
 ModelOutput GraphModel::run(const GraphBatch& batch, const ForwardMode& mode) const {

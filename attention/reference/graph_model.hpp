@@ -10,12 +10,12 @@
 
 namespace molgraph {
 
-/// The parameters are those of parameters_of(). Buffers `target_shift` (0 at first) and `target_scale` (1) [outputs], both float64, live
-/// in the model.
+/// The parameters are those of parameters_of(). Buffers `target_shift` (0 at first) and `target_scale` (1) [outputs],
+/// both float64, live in the model.
 class GraphModel : public ParameterTree {
  public:
-  /// Draws initial numbers from LibTorch's generator: all parameters' in the list's order, then those that Architecture::initial wants
-  /// otherwise in the order of named_parameters().
+  /// Draws initial numbers from LibTorch's generator: all parameters' in the list's order, then those that
+  /// Architecture::initial wants otherwise in the order of named_parameters().
   explicit GraphModel(const ModelOptions& options);
 
   ModelOutput run(const GraphBatch& batch, const ForwardMode& mode) const;

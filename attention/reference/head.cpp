@@ -3,8 +3,10 @@
 namespace molgraph {
 
 torch::Tensor head(const ParameterTree& parameters, const HeadOptions& options, torch::Tensor graph) {
-  for (int k = 0; k < options.last_mlp; ++k) graph = torch::gelu(parameters.linear(graph, "head.last_mlp." + std::to_string(k) + ".0"));
-  if (options.transform) graph = parameters.norm(torch::gelu(parameters.linear(graph, "head.transform")), "head.transform_norm");
+  for (int k = 0; k < options.last_mlp; ++k)
+    graph = torch::gelu(parameters.linear(graph, "head.last_mlp." + std::to_string(k) + ".0"));
+  if (options.transform)
+    graph = parameters.norm(torch::gelu(parameters.linear(graph, "head.transform")), "head.transform_norm");
   return parameters.linear(graph, "head.linear");
 }
 

@@ -22,14 +22,14 @@ struct RelationClasses {
 /// grouped order; a padding row is a copy of the molecule's token 0 whose output nobody reads. Pairs are [G, N*N],
 /// row-major.
 struct TokenGroup {
-  std::vector<std::int64_t> molecules;   ///< [G] indices into the batch
-  std::int64_t size = 0;                 ///< N
+  std::vector<std::int64_t> molecules;  ///< [G] indices into the batch
+  std::int64_t size = 0;                ///< N
   std::int64_t first_token = 0;
-  torch::Tensor packed_pair;   ///< [1, G*N*N] int32, index of the packed pair; padding: some pair of the same molecule
-  torch::Tensor topology;      ///< [1, G*N*N] int32, topology class
-  torch::Tensor row_slot;      ///< [G, N*N] int32, i*M + m with m the pair's relation
-  torch::Tensor column_slot;   ///< [G, N*N] int32, j*M + m
-  torch::Tensor masked_key;    ///< [G, N*N] bool, padding keys and forbidden pairs; never a whole row
+  torch::Tensor packed_pair;  ///< [1, G*N*N] int32, index of the packed pair; padding: some pair of the same molecule
+  torch::Tensor topology;     ///< [1, G*N*N] int32, topology class
+  torch::Tensor row_slot;     ///< [G, N*N] int32, i*M + m with m the pair's relation
+  torch::Tensor column_slot;  ///< [G, N*N] int32, j*M + m
+  torch::Tensor masked_key;   ///< [G, N*N] bool, padding keys and forbidden pairs; never a whole row
   /// [G, N] bool, false = every key of the row is forbidden; undefined if there is no such row
   torch::Tensor has_key;
 };
@@ -38,11 +38,11 @@ struct TokenGroup {
 /// that occurs in the batch: both tables are added at every pair, so one table of M rows replaces them at half price.
 struct AttentionLayout {
   std::vector<TokenGroup> groups;
-  std::int64_t tokens = 0;          ///< of the grouped order, padding included
-  torch::Tensor to_grouped;         ///< [grouped tokens] int64, packed token of each
-  torch::Tensor to_packed;          ///< [packed tokens] int64, grouped token of each
-  torch::Tensor relation_topology;  ///< [M] int64, topology class of each relation
-  torch::Tensor relation_edge;      ///< [M] int64, edge class of each relation
+  std::int64_t tokens = 0;                         ///< of the grouped order, padding included
+  torch::Tensor to_grouped;                        ///< [grouped tokens] int64, packed token of each
+  torch::Tensor to_packed;                         ///< [packed tokens] int64, grouped token of each
+  torch::Tensor relation_topology;                 ///< [M] int64, topology class of each relation
+  torch::Tensor relation_edge;                     ///< [M] int64, edge class of each relation
   std::vector<std::int64_t> token_counts() const;  ///< G*N of each group
 };
 

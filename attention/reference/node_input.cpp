@@ -45,17 +45,20 @@ Tensor centrality(const ParameterTree& parameters, int max_degree, const GraphBa
 
 }  // namespace
 
-Tensor node_input(const ParameterTree& parameters, const ModelPlan& plan, const GraphBatch& batch, const ForwardMode& mode) {
+Tensor node_input(const ParameterTree& parameters, const ModelPlan& plan, const GraphBatch& batch,
+                  const ForwardMode& mode) {
   Tensor atoms = torch::embedding(parameters["node.atom"], column_rows(batch)).sum(1);
   if (plan.max_degree >= 0) atoms = atoms + centrality(parameters, plan.max_degree, batch);
-  const Tensor x = torch::cat({parameters["node.virtual_node"].unsqueeze(0), atoms}).index_select(0, token_sources(batch));
+  const Tensor x =
+      torch::cat({parameters["node.virtual_node"].unsqueeze(0), atoms}).index_select(0, token_sources(batch));
   if (!mode.training || plan.perturb_noise == 0) return x;
   const Tensor noise = input_noise(batch, x.size(1), plan.perturb_noise, mode, x.options());
   return x + noise.index_fill(0, virtual_tokens(batch), 0.0);
 }
 
 Tensor virtual_tokens(const GraphBatch& batch) {
-  return torch::tensor(std::vector<std::int64_t>(batch.token_offset.begin(), batch.token_offset.end() - 1), torch::kInt64);
+  return torch::tensor(std::vector<std::int64_t>(batch.token_offset.begin(), batch.token_offset.end() - 1),
+                       torch::kInt64);
 }
 
 }  // namespace molgraph

@@ -10,9 +10,11 @@
 
 namespace molgraph {
 
-/// [tokens, C]: token 0 of each molecule is node.virtual_node; an atom the sum of its columns' rows of node.atom, of its degree's rows
-/// of in_degree and out_degree (both indexed by the same degree, as published) and, in training, of ModelPlan::perturb_noise.
-torch::Tensor node_input(const ParameterTree& parameters, const ModelPlan& plan, const GraphBatch& batch, const ForwardMode& mode);
+/// [tokens, C]: token 0 of each molecule is node.virtual_node; an atom the sum of its columns' rows of node.atom, of
+/// its degree's rows of in_degree and out_degree (both indexed by the same degree, as published) and, in training, of
+/// ModelPlan::perturb_noise.
+torch::Tensor node_input(const ParameterTree& parameters, const ModelPlan& plan, const GraphBatch& batch,
+                         const ForwardMode& mode);
 
 /// [B] int64: packed index of each molecule's token 0.
 torch::Tensor virtual_tokens(const GraphBatch& batch);

@@ -7,14 +7,16 @@
 namespace molgraph {
 
 const torch::Tensor& TermInput::walks(int steps) {
-  if (!walks_.defined() || walks_.size(1) != steps) walks_ = node_positions(batch, NodePosition::random_walk, steps, mode_, like_);
+  if (!walks_.defined() || walks_.size(1) != steps)
+    walks_ = node_positions(batch, NodePosition::random_walk, steps, mode_, like_);
   return walks_;
 }
 
 PairValues pair_values(const PairTerm& term, const ParameterTree& parameters, TermInput& input) {
   switch (term.kind) {
     case PairTerm::Kind::path:
-      return {.dense = path_values(parameters[term.prefix + "bond"], parameters[term.prefix + "hop_weight"], input.batch)};
+      return {.dense =
+                  path_values(parameters[term.prefix + "bond"], parameters[term.prefix + "hop_weight"], input.batch)};
     case PairTerm::Kind::absolute: return absolute_values(parameters, term.prefix, input.batch, input.walks(term.size));
     case PairTerm::Kind::resistance: break;
   }

@@ -15,7 +15,8 @@ torch::nn::Module& owner_of(torch::nn::Module& root, std::string& name) {
     const std::string child = name.substr(0, dot);
     const auto children = owner->named_children();
     const std::shared_ptr<torch::nn::Module>* known = children.find(child);
-    owner = known != nullptr ? known->get() : owner->register_module(child, std::make_shared<torch::nn::Module>()).get();
+    owner =
+        known != nullptr ? known->get() : owner->register_module(child, std::make_shared<torch::nn::Module>()).get();
     name.erase(0, dot + 1);
   }
   return *owner;

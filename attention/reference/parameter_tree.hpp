@@ -10,7 +10,8 @@
 
 namespace molgraph {
 
-/// Plain modules nested as the dots of the names say; named_parameters() has the list's names. What computes takes its tensors by name.
+/// Plain modules nested as the dots of the names say; named_parameters() has the list's names. What computes takes its
+/// tensors by name.
 class ParameterTree : public torch::nn::Module {
  public:
   /// Float32. Draws the numbers that ParameterSpec::initial asks for from LibTorch's generator, in the list's order.

@@ -13,7 +13,8 @@ torch::Tensor slice(const std::vector<T>& values, std::int64_t begin, std::int64
 
 torch::Tensor bond_row_tensor(Features features) {
   const std::vector<std::vector<int>> of_ids = rows_of_bond_ids(features);
-  const torch::Tensor rows = torch::zeros({static_cast<std::int64_t>(of_ids.size()), feature_shape(features).bond_columns}, torch::kInt64);
+  const torch::Tensor rows =
+      torch::zeros({static_cast<std::int64_t>(of_ids.size()), feature_shape(features).bond_columns}, torch::kInt64);
   auto* out = rows.data_ptr<std::int64_t>();
   for (const std::vector<int>& of_id : of_ids) out = std::copy(of_id.begin(), of_id.end(), out);
   return rows;
@@ -44,8 +45,8 @@ torch::Tensor path_values(const torch::Tensor& bond, const torch::Tensor& hop_we
       step = step.defined() ? step + prefix : prefix;
     }
     step = step * slice(paths.weight, begin, end, torch::kFloat64).to(bond.dtype()).unsqueeze(1);
-    before = torch::zeros({count, heads}, bond.options())
-                 .index_add(0, slice(paths.target, begin, end, torch::kInt64), step);
+    before =
+        torch::zeros({count, heads}, bond.options()).index_add(0, slice(paths.target, begin, end, torch::kInt64), step);
     levels.push_back(before / std::min(m, max_hops));
   }
   if (levels.empty()) return result;

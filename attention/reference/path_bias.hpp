@@ -15,7 +15,8 @@ namespace molgraph {
 /// once per step and S(i,j) = S(i, predecessor of j) + T[m][last bond] runs along the levels of GraphBatch::paths,
 /// O(n^2 H). PathRule::mean averages over all shortest paths; PathRule::single is the published rule.
 ///
-/// `bond` [sum of bond_dims, H]; `hop_weight` W [hops, H, H], hop p at row p - 1, input head first. [P, H] over packed pairs.
+/// `bond` [sum of bond_dims, H]; `hop_weight` W [hops, H, H], hop p at row p - 1, input head first. [P, H] over packed
+/// pairs.
 torch::Tensor path_values(const torch::Tensor& bond, const torch::Tensor& hop_weight, const GraphBatch& batch);
 
 /// T [hops, bond ids, H].

@@ -11,7 +11,7 @@ namespace {
 
 using torch::Tensor;
 
-constexpr std::int64_t kColumnRows = 512;   // of one feature in the published tables
+constexpr std::int64_t kColumnRows = 512;  // of one feature in the published tables
 
 std::string shape_text(c10::IntArrayRef shape) {
   std::string text = "[";
@@ -52,13 +52,14 @@ void PublishedLinks::same(const std::string& theirs, const std::vector<std::int6
   links_.push_back({theirs, shape, count_of(shape), ours, 0, {0}});
 }
 
-void PublishedLinks::rows(const std::string& theirs, std::int64_t table_rows, std::int64_t width, const std::string& ours,
-                          std::vector<std::int64_t> rows, std::int64_t first) {
+void PublishedLinks::rows(const std::string& theirs, std::int64_t table_rows, std::int64_t width,
+                          const std::string& ours, std::vector<std::int64_t> rows, std::int64_t first) {
   links_.push_back({theirs, {table_rows, width}, width, ours, first, std::move(rows)});
 }
 
 void PublishedLinks::linear(const std::string& theirs, const std::string& ours, std::int64_t out, std::int64_t in) {
-  same(theirs + ".weight", in > 0 ? std::vector<std::int64_t>{out, in} : std::vector<std::int64_t>{out}, ours + ".weight");
+  same(theirs + ".weight", in > 0 ? std::vector<std::int64_t>{out, in} : std::vector<std::int64_t>{out},
+       ours + ".weight");
   same(theirs + ".bias", {out}, ours + ".bias");
 }
 
@@ -67,11 +68,18 @@ void PublishedLinks::unused(const std::string& theirs, const std::vector<std::in
 }
 
 PublishedBlock plain_block() {
-  return {"self_attention_norm",     "ffn_norm",   "self_attention.linear_q", "self_attention.linear_k",
-          "self_attention.linear_v", "self_attention.output_layer", "ffn.layer1", "ffn.layer2"};
+  return {"self_attention_norm",
+          "ffn_norm",
+          "self_attention.linear_q",
+          "self_attention.linear_k",
+          "self_attention.linear_v",
+          "self_attention.output_layer",
+          "ffn.layer1",
+          "ffn.layer2"};
 }
 
-void link_block(PublishedLinks& links, const PublishedBlock& names, const std::string& prefix, const EncoderOptions& e) {
+void link_block(PublishedLinks& links, const PublishedBlock& names, const std::string& prefix,
+                const EncoderOptions& e) {
   for (int k = 0; k < e.layers; ++k) {
     const std::string theirs = prefix + std::to_string(k) + ".", ours = "encoder.layers." + std::to_string(k) + ".";
     links.linear(theirs + names.attention_norm, ours + "attention_norm", e.width, 0);
@@ -91,7 +99,8 @@ void link_block(PublishedLinks& links, const PublishedBlock& names, const std::s
       std::vector<std::int64_t> rows = first_rows(e.width);
       for (auto& row : rows) row += first;
       links.rows(theirs + names.query + "_weight", 3 * e.width, e.width, ours + "attention." + part + ".weight", rows);
-      links.links_.push_back({theirs + names.query + "_bias", {3 * e.width}, 1, ours + "attention." + part + ".bias", 0, rows});
+      links.links_.push_back(
+          {theirs + names.query + "_bias", {3 * e.width}, 1, ours + "attention." + part + ".bias", 0, rows});
       first += e.width;
     }
   }
@@ -153,12 +162,14 @@ StateDict import_published(const StateDict& state, const std::vector<PublishedLi
     const bool first_time = known.insert(link.theirs).second;
     const auto found = state.find(link.theirs);
     if (found == state.end()) {
-      if (!link.ours.empty() && first_time) problems.push_back("missing: " + link.theirs + " " + shape_text(link.shape));
+      if (!link.ours.empty() && first_time)
+        problems.push_back("missing: " + link.theirs + " " + shape_text(link.shape));
       continue;
     }
     if (found->second.sizes() != c10::IntArrayRef(link.shape)) {
       if (first_time)
-        problems.push_back("misshapen: " + link.theirs + " is " + shape_text(found->second.sizes()) + ", should be " + shape_text(link.shape));
+        problems.push_back("misshapen: " + link.theirs + " is " + shape_text(found->second.sizes()) + ", should be " +
+                           shape_text(link.shape));
       continue;
     }
     if (link.ours.empty()) continue;
@@ -176,12 +187,13 @@ StateDict import_published(const StateDict& state, const std::vector<PublishedLi
 StateDict export_published(const StateDict& ours, const std::vector<PublishedLink>& links, TiedRows tied,
                            const std::string& where) {
   StateDict theirs;
-  std::map<std::string, Tensor> written;   // per published tensor: which of its rows are set
+  std::map<std::string, Tensor> written;  // per published tensor: which of its rows are set
   std::set<std::string> used;
   std::vector<std::string> problems;
   for (const PublishedLink& link : links) {
     Tensor& target = theirs.try_emplace(link.theirs, Tensor()).first->second;
-    if (!target.defined()) target = torch::full(link.shape, tied == TiedRows::sum ? 0.0 : link.fill, ours.begin()->second.options());
+    if (!target.defined())
+      target = torch::full(link.shape, tied == TiedRows::sum ? 0.0 : link.fill, ours.begin()->second.options());
     if (link.ours.empty()) continue;
     used.insert(link.ours);
     const auto [places, rows] = held_rows(link);
@@ -195,7 +207,8 @@ StateDict export_published(const StateDict& ours, const std::vector<PublishedLin
     for (std::int64_t k = 0; k < rows.size(0); ++k) {
       const std::int64_t row = rows[k].item<std::int64_t>();
       if (seen[row].item<bool>() && !torch::equal(table[row], values[k]))
-        problems.push_back("row " + std::to_string(row) + " of " + link.theirs + " stands for rows of " + link.ours + " that differ");
+        problems.push_back("row " + std::to_string(row) + " of " + link.theirs + " stands for rows of " + link.ours +
+                           " that differ");
       table[row].copy_(values[k]);
       seen[row] = true;
     }

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "featurize/graph/vocabulary.hpp"
 #include "attention/spec/model_options.hpp"
+#include "featurize/graph/vocabulary.hpp"
 
 namespace molgraph {
 
@@ -19,29 +19,29 @@ using StateDict = std::map<std::string, torch::Tensor>;
 /// Part of one of our tensors and the published rows that it holds. Both are seen as matrices of `width` columns.
 struct PublishedLink {
   std::string theirs;
-  std::vector<std::int64_t> shape;   ///< of theirs
+  std::vector<std::int64_t> shape;  ///< of theirs
   std::int64_t width = 1;
-  std::string ours;                  ///< "": the published forward pass never reads it; exported as `fill`
-  std::int64_t first = 0;            ///< row of ours where the part begins
-  std::vector<std::int64_t> rows;    ///< published row of each row of the part; -1: there is none, ours is zero
+  std::string ours;                ///< "": the published forward pass never reads it; exported as `fill`
+  std::int64_t first = 0;          ///< row of ours where the part begins
+  std::vector<std::int64_t> rows;  ///< published row of each row of the part; -1: there is none, ours is zero
   double fill = 0;
 };
 
 /// What shapes do not tell, or to overrule what they do.
 struct PublishedImport {
-  std::string origin;                  ///< whose weights they are: PublishedCode::origin
-  std::optional<Features> features;    ///< unset: by the size of the tables
-  int heads = 0;                       ///< 0: by the tables, where they tell
-  int path_hops = 0;                   ///< 0: 5 for ogb, 20 for zinc
-  int max_distance = 0;                ///< 0: by the tables
-  int spatial_pos_max = 0;             ///< 0: off
+  std::string origin;                ///< whose weights they are: PublishedCode::origin
+  std::optional<Features> features;  ///< unset: by the size of the tables
+  int heads = 0;                     ///< 0: by the tables, where they tell
+  int path_hops = 0;                 ///< 0: 5 for ogb, 20 for zinc
+  int max_distance = 0;              ///< 0: by the tables
+  int spatial_pos_max = 0;           ///< 0: off
 };
 
 /// One layout of published weights.
 struct PublishedCode {
-  std::string origin;   ///< "graphormer-v1"
-  /// The options of the model that gives the numbers of the published code. Throws FileError (beginning with `where`) if this is another
-  /// layout, UsageError if a flag is missing, unknown here or contradicts the shapes.
+  std::string origin;  ///< "graphormer-v1"
+  /// The options of the model that gives the numbers of the published code. Throws FileError (beginning with `where`)
+  /// if this is another layout, UsageError if a flag is missing, unknown here or contradicts the shapes.
   ModelOptions (*options)(const StateDict& state, const PublishedImport& import, const std::string& where);
   /// The links of a model that options() made.
   std::vector<PublishedLink> (*links)(const ModelOptions& options);

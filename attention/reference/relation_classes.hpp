@@ -1,9 +1,9 @@
 // From raw relations to the classes that the tables are indexed by.
 #pragma once
 
-#include "featurize/graph/graph_batch.hpp"
-#include "attention/spec/class_rule.hpp"
 #include "attention/reference/layout.hpp"
+#include "attention/spec/class_rule.hpp"
+#include "featurize/graph/graph_batch.hpp"
 
 namespace molgraph {
 

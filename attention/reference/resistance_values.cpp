@@ -31,7 +31,8 @@ PairValues resistance_values(const ParameterTree& parameters, const std::string&
   const torch::Tensor r = resistances(batch), known = r >= 0;
   const torch::Tensor deviation = parameters[prefix + "width"].abs() + 0.01;
   const torch::Tensor distance = (r.to(weight.dtype()) - parameters[prefix + "mean"]) / deviation;
-  const torch::Tensor densities = torch::exp(-0.5 * distance * distance) / (deviation * std::sqrt(2 * std::numbers::pi));   // [P, K]
+  const torch::Tensor densities =
+      torch::exp(-0.5 * distance * distance) / (deviation * std::sqrt(2 * std::numbers::pi));  // [P, K]
   return {.dense = torch::matmul(densities, weight) * known.to(weight.dtype()), .query = {}, .key = {}};
 }
 

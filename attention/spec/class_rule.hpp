@@ -13,8 +13,8 @@ namespace molgraph {
 /// Ties rows of tables, as published models do: class -> the class whose row it uses. Empty = every class has its own
 /// row.
 struct ClassMaps {
-  std::vector<std::int64_t> topology;   ///< [T]
-  std::vector<std::int64_t> edge;       ///< [E]
+  std::vector<std::int64_t> topology;  ///< [T]
+  std::vector<std::int64_t> edge;      ///< [E]
 };
 
 /// From a pair's raw relations to its classes (docs/formula.md section 1).
@@ -22,7 +22,7 @@ struct ClassRule {
   TopologyClasses topology{1};
   EdgeClasses edge{0};
   ClassMaps maps;
-  int forbidden_distance = 0;   ///< > 0: atom pairs at this distance or more, unreachable ones included, are masked
+  int forbidden_distance = 0;  ///< > 0: atom pairs at this distance or more, unreachable ones included, are masked
 
   int topology_class(std::int64_t i, std::int64_t j, std::uint16_t raw) const {
     const int of = topology.of(i, j, raw);
@@ -43,7 +43,8 @@ inline ClassRule class_rule(Features features, int max_distance) {
   return {TopologyClasses{max_distance}, EdgeClasses{feature_shape(features).bond_ids}, {}, 0};
 }
 
-/// Numbers a molecule's relations, its distinct pairs of a topology and an edge class, from 0 in the order in which they are met.
+/// Numbers a molecule's relations, its distinct pairs of a topology and an edge class, from 0 in the order in which
+/// they are met.
 class RelationNumbers {
  public:
   RelationNumbers() = default;
@@ -53,7 +54,8 @@ class RelationNumbers {
         number_(static_cast<std::size_t>(rule.topology.count()) * edge_classes_, kNotMet) {}
 
   /// Of query token i and key token j with raw relations.
-  std::uint16_t of(const ClassRule& rule, std::int64_t i, std::int64_t j, std::uint16_t raw_topology, std::uint8_t raw_edge) {
+  std::uint16_t of(const ClassRule& rule, std::int64_t i, std::int64_t j, std::uint16_t raw_topology,
+                   std::uint8_t raw_edge) {
     const auto topology = static_cast<std::uint32_t>(rule.topology_class(i, j, raw_topology));
     const std::uint32_t edge = edges_ ? static_cast<std::uint32_t>(rule.edge_class(i, j, raw_edge)) : 0;
     std::uint16_t& number = number_[topology * edge_classes_ + edge];
@@ -75,7 +77,7 @@ class RelationNumbers {
   static constexpr std::uint16_t kNotMet = 0xFFFF;
   bool edges_ = false;
   std::uint32_t edge_classes_ = 1;
-  std::vector<std::uint16_t> number_;   ///< [T * E]
+  std::vector<std::uint16_t> number_;  ///< [T * E]
   std::vector<std::uint32_t> met_;
 };
 

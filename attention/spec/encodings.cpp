@@ -17,7 +17,8 @@ constexpr std::array<Encoding, 13> kEncodings{{
      .use = "a lower bound: the molecule as a bag of atoms"},
     {.name = "t5",
      .formula = "q_i.k_j / sqrt(d) + b[t_ij]",
-     .source = "Raffel et al. 2020, section 2.1; on graphs Schmitt et al. 2021 (Graformer); T5 itself does not divide by sqrt(d)",
+     .source = "Raffel et al. 2020, section 2.1; on graphs Schmitt et al. 2021 (Graformer); T5 itself does not divide "
+               "by sqrt(d)",
      .parameters = "T H",
      .cost = "n^2 H",
      .use = "the cheapest that knows the graph; no bonds' kinds",
@@ -48,7 +49,8 @@ constexpr std::array<Encoding, 13> kEncodings{{
      .terms = {.topology_query = true, .topology_value = true}},
     {.name = "deberta",
      .formula = "(q_i.k_j + q_i.PQ[t_ij] + k_j.PK[t_ji]) / sqrt(3 d)",
-     .source = "He et al. 2021, eq. 4; the tables are learned directly, and the last layers' absolute positions are left out",
+     .source =
+         "He et al. 2021, eq. 4; the tables are learned directly, and the last layers' absolute positions are left out",
      .parameters = "2 T C",
      .cost = "2 n T C per layer",
      .use = "as shaw, with the atom that is asked too",
@@ -63,7 +65,8 @@ constexpr std::array<Encoding, 13> kEncodings{{
      .use = "as shaw without values, with a bias that all atoms share",
      .terms = {.topology_query = true, .global_bias = true}},
     {.name = "grpe",
-     .formula = "(q_i.k_j + q_i.(PQ[t_ij] + EQ[e_ij]) + k_j.(PK[t_ij] + EK[e_ij])) / sqrt(d), values v_j + PV[t_ij] + EV[e_ij]",
+     .formula = "(q_i.k_j + q_i.(PQ[t_ij] + EQ[e_ij]) + k_j.(PK[t_ij] + EK[e_ij])) / sqrt(d), values v_j + PV[t_ij] + "
+                "EV[e_ij]",
      .source = "Park et al. 2022, eq. 6 to 10",
      .parameters = "3 (T + E) C",
      .cost = "3 n (T + E) C per layer",
@@ -92,7 +95,8 @@ constexpr std::array<Encoding, 13> kEncodings{{
      .position_dim = 16},
     {.name = "resistance",
      .formula = "q_i.k_j / sqrt(d) + b[t_ij] + sum_k W[k] G_k(R_ij), R the resistance distance",
-     .source = "Zhang et al. 2023 (Graphormer-GD), section 4; one matrix W behind the Gaussians instead of two with a GELU, no gate but --urpe",
+     .source = "Zhang et al. 2023 (Graphormer-GD), section 4; one matrix W behind the Gaussians instead of two with a "
+               "GELU, no gate but --urpe",
      .parameters = "T H + k (2 + H)",
      .cost = "n^3 per molecule, k n^2 H",
      .use = "distances that tell rings from chains",
@@ -121,7 +125,8 @@ constexpr std::array<Encoding, 13> kEncodings{{
 std::span<const Encoding> encodings() { return kEncodings; }
 
 const Encoding& encoding_from_string(std::string_view name) {
-  const auto found = std::find_if(kEncodings.begin(), kEncodings.end(), [&](const Encoding& e) { return e.name == name; });
+  const auto found =
+      std::find_if(kEncodings.begin(), kEncodings.end(), [&](const Encoding& e) { return e.name == name; });
   if (found != kEncodings.end()) return *found;
   std::string names;
   for (const Encoding& e : kEncodings) names += (names.empty() ? "" : ", ") + std::string(e.name);

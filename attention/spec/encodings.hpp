@@ -12,19 +12,19 @@ namespace molgraph {
 /// A preset of `--encoding`. docs/encodings.md shows the texts; a test compares them.
 struct Encoding {
   std::string_view name;
-  std::string_view formula;      ///< of the score s_ij, or where else it acts
-  std::string_view source;       ///< paper and equation, and how we differ
-  std::string_view parameters;   ///< T topology classes, E edge classes, H heads, C width, L layers, k positions
-  std::string_view cost;         ///< beside plain attention: n tokens, d = C/H
-  std::string_view use;          ///< when to choose it
+  std::string_view formula;     ///< of the score s_ij, or where else it acts
+  std::string_view source;      ///< paper and equation, and how we differ
+  std::string_view parameters;  ///< T topology classes, E edge classes, H heads, C width, L layers, k positions
+  std::string_view cost;        ///< beside plain attention: n tokens, d = C/H
+  std::string_view use;         ///< when to choose it
   RelationTerms terms;
   KeyTerm key_term = KeyTerm::column;
   int score_terms = 1;
-  bool share = true;             ///< one set of tables for all layers; --share-encodings overrides
-  bool path_bias = false;        ///< Graphormer's edge-path bias: the model must be Graphormer
+  bool share = true;       ///< one set of tables for all layers; --share-encodings overrides
+  bool path_bias = false;  ///< Graphormer's edge-path bias: the model must be Graphormer
   bool untie_virtual = true;
   NodePosition position = NodePosition::none;
-  int position_dim = 0;          ///< default of --pe-dim; 0 = not used
+  int position_dim = 0;  ///< default of --pe-dim; 0 = not used
 };
 
 std::span<const Encoding> encodings();

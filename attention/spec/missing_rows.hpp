@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "featurize/graph/molecular_graph.hpp"
 #include "attention/spec/options.hpp"
+#include "featurize/graph/molecular_graph.hpp"
 
 namespace molgraph {
 

@@ -8,7 +8,9 @@
 
 namespace molgraph {
 
-bool Architecture::has(std::string_view field) const { return std::find(fields.begin(), fields.end(), field) != fields.end(); }
+bool Architecture::has(std::string_view field) const {
+  return std::find(fields.begin(), fields.end(), field) != fields.end();
+}
 
 ModelPlan model_plan(const ModelOptions& o) {
   assert(o.architecture != nullptr);

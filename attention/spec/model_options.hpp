@@ -1,5 +1,5 @@
-// A model as people ask for it: an architecture (graphormer/, grpe/) fills in what it says, options change it. Both architectures are
-// one model with other defaults.
+// A model as people ask for it: an architecture (graphormer/, grpe/) fills in what it says, options change it. Both
+// architectures are one model with other defaults.
 #pragma once
 
 #include <optional>
@@ -17,21 +17,22 @@ namespace molgraph {
 struct Architecture;
 
 struct ModelOptions {
-  const Architecture* architecture = nullptr;   ///< graphormer_architecture() or grpe_architecture(); never null in a model
+  const Architecture* architecture =
+      nullptr;  ///< graphormer_architecture() or grpe_architecture(); never null in a model
   Features features = Features::ogb;
   EncoderOptions encoder;
-  int max_distance = 5;                  ///< L, the cap of the topology classes
-  int max_degree = -1;                   ///< degrees above share the last row; -1: no degrees on the node input
-  bool path_bias = false;                ///< the multi-hop edge-path bias
-  int path_hops = 0;                     ///< hops that count
+  int max_distance = 5;    ///< L, the cap of the topology classes
+  int max_degree = -1;     ///< degrees above share the last row; -1: no degrees on the node input
+  bool path_bias = false;  ///< the multi-hop edge-path bias
+  int path_hops = 0;       ///< hops that count
   PathRule path_rule = PathRule::mean;
-  int spatial_pos_max = 0;               ///< > 0: atom pairs at this distance or more are masked; 0 = off
-  bool published_classes = false;        ///< Architecture::published_classes
-  double perturb_noise = 0;              ///< width a of the uniform noise in [-a, a] on atoms in training
+  int spatial_pos_max = 0;         ///< > 0: atom pairs at this distance or more are masked; 0 = off
+  bool published_classes = false;  ///< Architecture::published_classes
+  double perturb_noise = 0;        ///< width a of the uniform noise in [-a, a] on atoms in training
   HeadOptions head;
-  MissingRows missing;                   ///< of imported tables
-  PublishedLayout published;             ///< where the weights came from
-  int outputs = 1;                       ///< columns of the head
+  MissingRows missing;        ///< of imported tables
+  PublishedLayout published;  ///< where the weights came from
+  int outputs = 1;            ///< columns of the head
 };
 
 /// A named size of an architecture.
@@ -42,9 +43,9 @@ struct ModelSize {
 
 /// What distinguishes an architecture: defaults, published sizes, rules. Two exist; they live as long as the program.
 struct Architecture {
-  std::string_view name;                       ///< "graphormer": in files and flags
-  std::string_view title;                      ///< "Graphormer": for people
-  ModelOptions defaults;                       ///< `architecture` points back
+  std::string_view name;   ///< "graphormer": in files and flags
+  std::string_view title;  ///< "Graphormer": for people
+  ModelOptions defaults;   ///< `architecture` points back
   std::span<const ModelSize> sizes;
   std::string_view default_size;
   /// Options that this architecture has beside those that all have, by their names in model files.

@@ -17,7 +17,7 @@ constexpr double kNoProjection = 1e-6;  // rounding is at 1e-14, a projection th
 
 struct Neighbour {
   int atom;
-  std::uint8_t bond;   ///< bond id
+  std::uint8_t bond;  ///< bond id
 };
 
 /// Atom -> bonded atoms, read from the packed pairs.
@@ -28,7 +28,8 @@ std::vector<std::vector<Neighbour>> neighbours_of(const GraphBatch& batch, std::
   for (std::int64_t i = 1; i < tokens; ++i) {
     for (std::int64_t j = 1; j < tokens; ++j) {
       const auto pair = static_cast<std::size_t>(batch.pair_offset[b] + i * tokens + j);
-      if (batch.topology[pair] == 1) all[static_cast<std::size_t>(i - 1)].push_back({static_cast<int>(j - 1), batch.edge[pair]});
+      if (batch.topology[pair] == 1)
+        all[static_cast<std::size_t>(i - 1)].push_back({static_cast<int>(j - 1), batch.edge[pair]});
     }
   }
   return all;
@@ -95,7 +96,8 @@ class CanonicalBasis {
   void add(const MatrixXd& space) {
     const std::size_t before = columns_.size(), wanted = before + static_cast<std::size_t>(space.cols());
     const auto done = [&] { return full() || columns_.size() == wanted; };
-    for (std::uint64_t k = 0; k < 2u * static_cast<std::uint64_t>(space.cols()) && !done(); ++k) project(space, before, weights(k));
+    for (std::uint64_t k = 0; k < 2u * static_cast<std::uint64_t>(space.cols()) && !done(); ++k)
+      project(space, before, weights(k));
     // What no environment reaches may still be fixed relative to the eigenvectors that are settled already.
     for (std::size_t a = 0; a < columns_.size() && !done(); ++a) {
       project(space, before, weights(0).cwiseProduct(columns_[a]));
@@ -128,7 +130,8 @@ class CanonicalBasis {
 /// I - D^-1/2 A D^-1/2 of a fragment of two or more atoms.
 MatrixXd normalised_laplacian(const std::vector<int>& fragment, const std::vector<std::vector<Neighbour>>& neighbours) {
   std::vector<Eigen::Index> place(neighbours.size());
-  for (std::size_t k = 0; k < fragment.size(); ++k) place[static_cast<std::size_t>(fragment[k])] = static_cast<Eigen::Index>(k);
+  for (std::size_t k = 0; k < fragment.size(); ++k)
+    place[static_cast<std::size_t>(fragment[k])] = static_cast<Eigen::Index>(k);
   const auto size = static_cast<Eigen::Index>(fragment.size());
   MatrixXd laplacian = MatrixXd::Identity(size, size);
   for (const int a : fragment) {

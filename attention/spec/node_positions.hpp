@@ -13,7 +13,8 @@ inline constexpr int kAbsoluteRank = 64, kAbsoluteLastDegree = 15, kAbsoluteRows
 
 /// Probabilities that a random walk from an atom is back after 1, 2, ... `steps` steps: the diagonals of (D^-1 A)^t
 /// (Dwivedi et al. 2022, arXiv:2110.07875, eq. 9; Li et al. 2020, arXiv:2009.00142). An atom without bonds has zeros.
-/// `out` [atoms of the molecule, steps]; values in [0, 1]; step 1 is always 0 in a molecule. Invariant under renumbering.
+/// `out` [atoms of the molecule, steps]; values in [0, 1]; step 1 is always 0 in a molecule. Invariant under
+/// renumbering.
 void random_walk_positions(const GraphBatch& batch, std::int64_t molecule, int steps, double* out);
 
 /// The `count` non-trivial eigenvectors of I - D^-1/2 A D^-1/2 with the smallest eigenvalues, of unit length (Dwivedi &

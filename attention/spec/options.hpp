@@ -9,19 +9,20 @@ namespace molgraph {
 
 inline constexpr double kLayerNormEpsilon = 1e-5;
 
-/// What the key-side relation terms k_x.PK[t] multiply: `column` is k_j with the class of (i, j), the paper (GRPE eq. 6,
-/// 7); `row` is k_i, the published GRPE code; `reverse` is k_j with the class of (j, i), DeBERTa (He et al. 2021, eq. 4).
+/// What the key-side relation terms k_x.PK[t] multiply: `column` is k_j with the class of (i, j), the paper (GRPE eq.
+/// 6, 7); `row` is k_i, the published GRPE code; `reverse` is k_j with the class of (j, i), DeBERTa (He et al. 2021,
+/// eq. 4).
 enum class KeyTerm : std::uint8_t { column, row, reverse };
 
 /// Learned relation terms of s_ij and z_i (docs/formula.md section 2); each can be switched alone.
 struct RelationTerms {
-  bool bias = false;             ///< b[t], one scalar per head and topology class, outside alpha
-  bool topology_query = false;   ///< q_i . PQ[t]
-  bool topology_key = false;     ///< k_x . PK[t]
-  bool topology_value = false;   ///< PV[t] added to v_j
-  bool edge_query = false;       ///< q_i . EQ[e]
-  bool edge_key = false;         ///< k_x . EK[e]
-  bool edge_value = false;       ///< EV[e] added to v_j
+  bool bias = false;            ///< b[t], one scalar per head and topology class, outside alpha
+  bool topology_query = false;  ///< q_i . PQ[t]
+  bool topology_key = false;    ///< k_x . PK[t]
+  bool topology_value = false;  ///< PV[t] added to v_j
+  bool edge_query = false;      ///< q_i . EQ[e]
+  bool edge_key = false;        ///< k_x . EK[e]
+  bool edge_value = false;      ///< EV[e] added to v_j
   /// alpha*(u.k_j + v.PQ[t]), u and v learned per head (Dai et al. 2019); needs topology_query
   bool global_bias = false;
   /// P_Q(i).P_K(j) added to b_ij, P from degree and random walks (Chen et al. 2021, eq. 1)
@@ -38,52 +39,53 @@ enum class NodePosition : std::uint8_t { none, laplacian, random_walk };
 /// URPE's gate C_ij on the softmax's output (Luo et al. 2022, eq. 8).
 struct GateOptions {
   bool enabled = false;
-  bool relu = false;        ///< the gate goes through ReLU
-  bool per_layer = false;   ///< a table per layer instead of one shared by all
-  int path_hops = 0;        ///< > 0: the gate has an edge-path term of its own over this many hops
+  bool relu = false;       ///< the gate goes through ReLU
+  bool per_layer = false;  ///< a table per layer instead of one shared by all
+  int path_hops = 0;       ///< > 0: the gate has an edge-path term of its own over this many hops
 };
 
 /// Rows that an imported model's tables lack: a molecule that needs one is rejected with the reason.
 struct MissingRows {
-  std::vector<int> atoms;      ///< rows of node.atom
-  std::vector<int> bonds;      ///< bond ids
-  std::vector<int> topology;   ///< topology classes
+  std::vector<int> atoms;     ///< rows of node.atom
+  std::vector<int> bonds;     ///< bond ids
+  std::vector<int> topology;  ///< topology classes
   bool empty() const { return atoms.empty() && bonds.empty() && topology.empty(); }
 };
 
 /// The tables of the published code that a model was imported from. All sizes are numbers of rows.
 struct PublishedLayout {
-  std::string origin;              ///< graphormer-v1, graphormer-v2, graphormer-hf, grpe; "": trained here
-  std::string head;                ///< name of the last Linear, where the code has more than one
+  std::string origin;  ///< graphormer-v1, graphormer-v2, graphormer-hf, grpe; "": trained here
+  std::string head;    ///< name of the last Linear, where the code has more than one
   int atoms = 0;
-  int bonds = 0;                   ///< grpe: of the edge tables
+  int bonds = 0;  ///< grpe: of the edge tables
   int degrees = 0;
-  int distances = 0;               ///< grpe: of the hop tables
-  int hops = 0;                    ///< of the edge-distance table
-  bool fused_projection = false;   ///< query, key and value in one matrix
+  int distances = 0;              ///< grpe: of the hop tables
+  int hops = 0;                   ///< of the edge-distance table
+  bool fused_projection = false;  ///< query, key and value in one matrix
 };
 
 /// The encoder stack.
 struct EncoderOptions {
   int layers = 12;
-  int width = 80;                  ///< C, a multiple of `heads`
-  int ffn = 80;                    ///< F
-  int heads = 8;                   ///< H
-  bool post_ln = false;            ///< LayerNorm after the residual sums (Graphormer v2) instead of before each part
-  bool input_norm = false;         ///< a LayerNorm on the node input (Graphormer v2)
-  bool final_norm = true;          ///< a LayerNorm behind the last block; without effect with post_ln, which has none
+  int width = 80;           ///< C, a multiple of `heads`
+  int ffn = 80;             ///< F
+  int heads = 8;            ///< H
+  bool post_ln = false;     ///< LayerNorm after the residual sums (Graphormer v2) instead of before each part
+  bool input_norm = false;  ///< a LayerNorm on the node input (Graphormer v2)
+  bool final_norm = true;   ///< a LayerNorm behind the last block; without effect with post_ln, which has none
   KeyTerm key_term = KeyTerm::column;
   RelationTerms terms;
-  int score_terms = 1;             ///< alpha = 1/sqrt(score_terms * d); DeBERTa has 3
-  bool share_encodings = true;     ///< b, PQ ... EV shared by all layers (GRPE Table 10), else one set per layer
+  int score_terms = 1;          ///< alpha = 1/sqrt(score_terms * d); DeBERTa has 3
+  bool share_encodings = true;  ///< b, PQ ... EV shared by all layers (GRPE Table 10), else one set per layer
   GateOptions gate;
-  double dropout = 0.1;            ///< on the residual branches
-  double attention_dropout = 0.1;  ///< on the gated attention weights
-  double activation_dropout = 0.0; ///< inside the FFN
-  double input_dropout = 0.0;      ///< on the node input
+  double dropout = 0.1;             ///< on the residual branches
+  double attention_dropout = 0.1;   ///< on the gated attention weights
+  double activation_dropout = 0.0;  ///< inside the FFN
+  double input_dropout = 0.0;       ///< on the node input
   NodePosition position = NodePosition::none;
-  int position_dim = 0;            ///< k: eigenvectors, or steps of the random walk (of absolute_bias too), kernels of resistance; 0 = not used
-  bool untie_virtual = true;       ///< false: the three VIRTUAL classes share one bias b per head (Graphormer)
+  int position_dim =
+      0;  ///< k: eigenvectors, or steps of the random walk (of absolute_bias too), kernels of resistance; 0 = not used
+  bool untie_virtual = true;  ///< false: the three VIRTUAL classes share one bias b per head (Graphormer)
 };
 
 }  // namespace molgraph

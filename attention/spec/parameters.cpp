@@ -31,7 +31,8 @@ class Lister {
   }
   void linear(const std::string& name, std::int64_t in, std::int64_t out, bool bias = true) {
     const double root = std::sqrt(static_cast<double>(in));
-    const double bound = std::sqrt(3.0) * (std::sqrt(2.0 / (1.0 + 5.0)) / root);   // 1/root, rounded as LibTorch's kaiming_uniform_ does
+    const double bound =
+        std::sqrt(3.0) * (std::sqrt(2.0 / (1.0 + 5.0)) / root);  // 1/root, rounded as LibTorch's kaiming_uniform_ does
     add(name + ".weight", {out, in}, ParameterRole::linear_weight, {Kind::uniform, bound});
     if (bias) add(name + ".bias", {out}, ParameterRole::linear_bias, {Kind::uniform, 1.0 / root});
   }
@@ -44,7 +45,8 @@ class Lister {
     add("node.atom", {sum(shape_.atom_dims), o_.width}, ParameterRole::embedding, {Kind::normal, 1});
     add("node.virtual_node", {o_.width}, ParameterRole::embedding, {});
     if (max_degree < 0) return;
-    for (const char* name : {"in_degree", "out_degree"}) add(name, {max_degree + 1, o_.width}, ParameterRole::embedding, {});
+    for (const char* name : {"in_degree", "out_degree"})
+      add(name, {max_degree + 1, o_.width}, ParameterRole::embedding, {});
   }
 
   void pair_term(const PairTerm& term) {
@@ -58,12 +60,15 @@ class Lister {
         add(term.prefix + "hop_weight", {term.size, heads, heads}, role, {Kind::normal, gate ? 0.0 : 1.0});
         break;
       case PairTerm::Kind::absolute: {
-        const Initialisation initial{Kind::normal, 1.0 / std::sqrt(static_cast<double>(kAbsoluteRank))};   // a product has the deviation 1/8
-        for (const char* part : {"query_row", "key_row"}) add(term.prefix + part, {kAbsoluteRows, heads * kAbsoluteRank}, role, initial);
-        for (const char* part : {"query_walk", "key_walk"}) add(term.prefix + part, {term.size, heads * kAbsoluteRank}, role, initial);
+        const Initialisation initial{
+            Kind::normal, 1.0 / std::sqrt(static_cast<double>(kAbsoluteRank))};  // a product has the deviation 1/8
+        for (const char* part : {"query_row", "key_row"})
+          add(term.prefix + part, {kAbsoluteRows, heads * kAbsoluteRank}, role, initial);
+        for (const char* part : {"query_walk", "key_walk"})
+          add(term.prefix + part, {term.size, heads * kAbsoluteRank}, role, initial);
         break;
       }
-      case PairTerm::Kind::resistance:   // as published
+      case PairTerm::Kind::resistance:  // as published
         for (const char* part : {"mean", "width"}) add(term.prefix + part, {term.size}, role, {Kind::positive, 3});
         add(term.prefix + "weight", {term.size, heads}, role, {Kind::normal, kTableDeviation});
         break;
@@ -95,7 +100,8 @@ class Lister {
       const std::string layer = owner_prefix(prefix, k);
       norm(layer + "attention_norm");
       norm(layer + "ffn_norm");
-      for (const char* part : {"query", "key", "value", "output"}) linear(layer + "attention." + part, o_.width, o_.width);
+      for (const char* part : {"query", "key", "value", "output"})
+        linear(layer + "attention." + part, o_.width, o_.width);
       linear(layer + "ffn.linear1", o_.width, o_.ffn);
       linear(layer + "ffn.linear2", o_.ffn, o_.width);
       encodings(prefix, k);
@@ -118,15 +124,16 @@ class Lister {
   void table(const std::string& owner, const RelationTable& table) {
     const std::int64_t classes = table.row == RelationTable::Row::edge ? edge_ : topology_;
     switch (table.fills) {
-      case TermFills::bias:   // the last three classes, the virtual node's, may share a row
+      case TermFills::bias:  // the last three classes, the virtual node's, may share a row
         add(owner + table.name, {o_.untie_virtual ? classes : classes - 2, o_.heads}, ParameterRole::class_bias, {});
         break;
       case TermFills::gate:
         add(owner + table.name, {classes, o_.heads}, ParameterRole::gate, {Kind::constant, 1});
         break;
       default:
-        if (table.row == RelationTable::Row::all) {   // u, and v, which becomes a bias by class
-          for (const char* name : {"content_bias", "position_bias"}) add(owner + name, {o_.width}, ParameterRole::shared_query, {});
+        if (table.row == RelationTable::Row::all) {  // u, and v, which becomes a bias by class
+          for (const char* name : {"content_bias", "position_bias"})
+            add(owner + name, {o_.width}, ParameterRole::shared_query, {});
         } else {
           add(owner + table.name, {classes, o_.width}, ParameterRole::relation_rows, {Kind::normal, kTableDeviation});
         }
@@ -166,8 +173,8 @@ std::int64_t ParameterList::numbers() const {
   return count;
 }
 
-ParameterList encoder_parameters(const EncoderOptions& options, int topology_classes, int edge_classes, Features features,
-                                 const std::string& prefix) {
+ParameterList encoder_parameters(const EncoderOptions& options, int topology_classes, int edge_classes,
+                                 Features features, const std::string& prefix) {
   Lister lister(options, features, topology_classes, edge_classes);
   lister.encoder(prefix);
   return lister.take();

@@ -14,26 +14,27 @@ namespace molgraph {
 
 /// What a parameter is to the model.
 enum class ParameterRole : std::uint8_t {
-  linear_weight,    ///< [out, in]
-  linear_bias,      ///< [out]
-  norm_weight,      ///< LayerNorm's gain [C]
-  norm_bias,        ///< [C]
-  embedding,        ///< rows added to the node input: atom columns, degrees [rows, C]; the virtual node's [C]
-  class_bias,       ///< b by topology class [T, H]
-  relation_rows,    ///< PQ, PK, PV [T, C], EQ, EK, EV [E, C]
-  shared_query,     ///< u and v in place of a query [C] (Dai et al. 2019)
-  gate,             ///< C by topology class [T, H]
-  pair_term,        ///< of a term of pair_terms() that is added to the scores' bias
-  gate_term,        ///< of a term of pair_terms() that is added to the gate
+  linear_weight,  ///< [out, in]
+  linear_bias,    ///< [out]
+  norm_weight,    ///< LayerNorm's gain [C]
+  norm_bias,      ///< [C]
+  embedding,      ///< rows added to the node input: atom columns, degrees [rows, C]; the virtual node's [C]
+  class_bias,     ///< b by topology class [T, H]
+  relation_rows,  ///< PQ, PK, PV [T, C], EQ, EK, EV [E, C]
+  shared_query,   ///< u and v in place of a query [C] (Dai et al. 2019)
+  gate,           ///< C by topology class [T, H]
+  pair_term,      ///< of a term of pair_terms() that is added to the scores' bias
+  gate_term,      ///< of a term of pair_terms() that is added to the gate
 };
 
-/// What a parameter starts as, before a model's own rules (graphormer/, grpe/): LibTorch's defaults for Linear and LayerNorm.
+/// What a parameter starts as, before a model's own rules (graphormer/, grpe/): LibTorch's defaults for Linear and
+/// LayerNorm.
 struct Initialisation {
   enum class Kind : std::uint8_t {
-    constant,   ///< `value`
-    normal,     ///< N(0, value)
-    uniform,    ///< in (-value, value)
-    positive,   ///< uniform in (0, value)
+    constant,  ///< `value`
+    normal,    ///< N(0, value)
+    uniform,   ///< in (-value, value)
+    positive,  ///< uniform in (0, value)
   };
   Kind kind = Kind::constant;
   double value = 0;
@@ -42,8 +43,8 @@ struct Initialisation {
 };
 
 struct ParameterSpec {
-  std::string name;                  ///< "encoder.layers.0.attention.query.weight"
-  std::vector<std::int64_t> shape;   ///< row-major
+  std::string name;                 ///< "encoder.layers.0.attention.query.weight"
+  std::vector<std::int64_t> shape;  ///< row-major
   ParameterRole role = ParameterRole::linear_weight;
   Initialisation initial;
 
@@ -87,15 +88,16 @@ class ParameterList {
 ///     gate [T, H], gate_path.*: in layers.K when gate.per_layer
 ///     input_norm.{weight,bias}  [C];  position.weight  [C, position_dim]
 /// Each exists only if its term is on.
-ParameterList encoder_parameters(const EncoderOptions& options, int topology_classes, int edge_classes, Features features,
-                                 const std::string& prefix = "");
+ParameterList encoder_parameters(const EncoderOptions& options, int topology_classes, int edge_classes,
+                                 Features features, const std::string& prefix = "");
 
 /// Of a whole model:
 ///     node.atom [sum of atom_dims, C], the tables of all columns one after the other; node.virtual_node [C]
 ///     in_degree, out_degree [max_degree + 1, C]
 ///     path.bond [sum of bond_dims, H], path.hop_weight [hops, H, H], hop p at row p - 1, input head first
 ///     encoder.*
-///     head.last_mlp.K.0.{weight,bias}, head.transform.{weight,bias}, head.transform_norm.{weight,bias}, head.linear.{weight,bias}
+///     head.last_mlp.K.0.{weight,bias}, head.transform.{weight,bias}, head.transform_norm.{weight,bias},
+///     head.linear.{weight,bias}
 ParameterList parameters_of(const ModelPlan& plan);
 
 }  // namespace molgraph

@@ -27,12 +27,14 @@ std::int64_t size_of(const Vector& values) {
 template <class Vector>
 void check_size(const Vector& values, std::int64_t wanted, const char* name) {
   if (size_of(values) != wanted)
-    fail(std::string("a batch whose array '") + name + "' has " + text(size_of(values)) + " entries where " + text(wanted) + " belong");
+    fail(std::string("a batch whose array '") + name + "' has " + text(size_of(values)) + " entries where " +
+         text(wanted) + " belong");
 }
 
 void check_map(const std::vector<std::int64_t>& map, int classes, const char* name) {
   if (map.empty()) return;
-  if (size_of(map) != classes || *std::min_element(map.begin(), map.end()) < 0 || *std::max_element(map.begin(), map.end()) >= classes)
+  if (size_of(map) != classes || *std::min_element(map.begin(), map.end()) < 0 ||
+      *std::max_element(map.begin(), map.end()) >= classes)
     fail(std::string("a plan whose map of ") + name + " classes does not fit their number");
 }
 
@@ -44,7 +46,8 @@ void check_offsets(const GraphBatch& batch) {
   check_size(batch.atom_offset, count + 1, "atom_offset");
   check_size(batch.token_offset, count + 1, "token_offset");
   check_size(batch.pair_offset, count + 1, "pair_offset");
-  if (batch.atom_offset[0] != 0 || batch.token_offset[0] != 0 || batch.pair_offset[0] != 0) fail("a batch whose offsets do not begin with 0");
+  if (batch.atom_offset[0] != 0 || batch.token_offset[0] != 0 || batch.pair_offset[0] != 0)
+    fail("a batch whose offsets do not begin with 0");
   for (std::size_t b = 0; b < static_cast<std::size_t>(count); ++b) {
     const std::int64_t begin = batch.atom_offset[b], end = batch.atom_offset[b + 1];
     const bool possible = end >= begin && end - begin <= kMostAtoms;
@@ -65,10 +68,11 @@ void check_atoms(const GraphBatch& batch, const FeatureShape& shape) {
     for (std::size_t c = 0; c < columns; ++c) bad |= batch.atoms[at + c] >= shape.atom_dims[c];
     for (std::size_t c = 0; bad && c < columns; ++c)
       if (batch.atoms[at + c] >= shape.atom_dims[c])
-        fail("atom " + text(static_cast<std::int64_t>(at / columns)) + " with the value " + text(batch.atoms[at + c]) + " in column " +
-             text(static_cast<std::int64_t>(c)) + ", which has " + text(shape.atom_dims[c]));
+        fail("atom " + text(static_cast<std::int64_t>(at / columns)) + " with the value " + text(batch.atoms[at + c]) +
+             " in column " + text(static_cast<std::int64_t>(c)) + ", which has " + text(shape.atom_dims[c]));
   }
-  if (std::any_of(batch.degree.begin(), batch.degree.end(), [](std::int32_t degree) { return degree < 0; })) fail("an atom of negative degree");
+  if (std::any_of(batch.degree.begin(), batch.degree.end(), [](std::int32_t degree) { return degree < 0; }))
+    fail("an atom of negative degree");
 }
 
 /// What stands at pairs of atoms; where a token is the virtual node, nobody looks.
@@ -83,17 +87,21 @@ void check_pairs(const GraphBatch& batch, const FeatureShape& shape) {
       const std::uint16_t* topology = batch.topology.data() + batch.pair_offset[b] + i * tokens;
       unsigned bad = 0;
       for (std::int64_t j = 1; j < tokens; ++j) {
-        bad |= static_cast<unsigned>(edge[j] >= bond_ids) & static_cast<unsigned>(edge[j] != kNoEdge) & static_cast<unsigned>(edge[j] != kSelfEdge);
+        bad |= static_cast<unsigned>(edge[j] >= bond_ids) & static_cast<unsigned>(edge[j] != kNoEdge) &
+               static_cast<unsigned>(edge[j] != kSelfEdge);
         bad |= static_cast<unsigned>(topology[j] == kVirtual);
       }
-      if (bad != 0) fail("molecule " + text(static_cast<std::int64_t>(b)) + " with a bond or a distance that is none, at atom " + text(i - 1));
+      if (bad != 0)
+        fail("molecule " + text(static_cast<std::int64_t>(b)) + " with a bond or a distance that is none, at atom " +
+             text(i - 1));
     }
   }
 }
 
 /// One array of offsets per level; they begin with 0 and end with `end`.
 void check_levels(const std::vector<std::int64_t>& offsets, std::int64_t end) {
-  if (offsets.front() != 0 || offsets.back() != end || !std::is_sorted(offsets.begin(), offsets.end())) fail("paths whose levels do not fit their steps");
+  if (offsets.front() != 0 || offsets.back() != end || !std::is_sorted(offsets.begin(), offsets.end()))
+    fail("paths whose levels do not fit their steps");
 }
 
 /// Pairs with a path, as the distances have them.
@@ -114,7 +122,8 @@ std::int64_t count_connected(const GraphBatch& batch) {
 /// Every step of a level leads to a pair of it, and comes from a pair of the level below of the same molecule.
 class PathCheck {
  public:
-  explicit PathCheck(const GraphBatch& batch) : batch_(batch), paths_(batch.paths), begin_(batch.pair_offset.size()), below_(begin_.size()) {}
+  explicit PathCheck(const GraphBatch& batch)
+      : batch_(batch), paths_(batch.paths), begin_(batch.pair_offset.size()), below_(begin_.size()) {}
 
   void level(std::size_t m) {
     std::swap(begin_, below_);
@@ -122,12 +131,14 @@ class PathCheck {
     const std::int64_t pairs = paths_.level_pairs[m] - paths_.level_pairs[m - 1];
     std::size_t molecule = 0;
     std::int64_t before = 0;
-    for (auto s = static_cast<std::size_t>(paths_.level_steps[m - 1]); s < static_cast<std::size_t>(paths_.level_steps[m]); ++s) {
+    for (auto s = static_cast<std::size_t>(paths_.level_steps[m - 1]);
+         s < static_cast<std::size_t>(paths_.level_steps[m]); ++s) {
       const std::int64_t target = paths_.target[s];
       if (target < before || target >= pairs) fail("a path's step to a pair that is none");
       before = target;
       while (target >= begin_[molecule + 1]) ++molecule;
-      if (m > 1 && (paths_.source[s] < below_[molecule] || paths_.source[s] >= below_[molecule + 1])) fail("a path's step from a pair that is none");
+      if (m > 1 && (paths_.source[s] < below_[molecule] || paths_.source[s] >= below_[molecule + 1]))
+        fail("a path's step from a pair that is none");
     }
   }
 
@@ -148,13 +159,14 @@ class PathCheck {
 
   const GraphBatch& batch_;
   const PathSteps& paths_;
-  std::vector<std::int64_t> begin_, below_;   ///< [B + 1] of this level and the one below
+  std::vector<std::int64_t> begin_, below_;  ///< [B + 1] of this level and the one below
 };
 
 void check_paths(const GraphBatch& batch, const FeatureShape& shape) {
   const PathSteps& paths = batch.paths;
   const std::int64_t steps = size_of(paths.target);
-  if (size_of(paths.pair) != count_connected(batch)) fail("a batch whose paths are missing or not those of its distances");
+  if (size_of(paths.pair) != count_connected(batch))
+    fail("a batch whose paths are missing or not those of its distances");
   if (paths.levels() == 0) return;
   check_size(paths.source, steps, "source");
   check_size(paths.bond, steps, "bond");
@@ -163,7 +175,8 @@ void check_paths(const GraphBatch& batch, const FeatureShape& shape) {
   check_levels(paths.level_pairs, size_of(paths.pair));
   check_levels(paths.level_steps, steps);
   bool bad = false;
-  for (const std::int64_t bond : paths.bond) bad |= static_cast<std::uint64_t>(bond) >= static_cast<std::uint64_t>(shape.bond_ids);
+  for (const std::int64_t bond : paths.bond)
+    bad |= static_cast<std::uint64_t>(bond) >= static_cast<std::uint64_t>(shape.bond_ids);
   if (bad) fail("a path over a bond of a kind that is none");
   PathCheck check(batch);
   for (std::size_t m = 1; m <= static_cast<std::size_t>(paths.levels()); ++m) check.level(m);
@@ -186,9 +199,11 @@ void check_plan(const ModelPlan& plan) {
   demand(plan.path_hops >= 0 && e.gate.path_hops >= 0, "a negative number of hops");
   demand(e.position_dim >= 1 || !uses_position_dim(e), "positions without a dimension");
   demand(!e.terms.global_bias || e.terms.topology_query, "global_bias without topology_query");
-  for (const double p : {e.dropout, e.attention_dropout, e.activation_dropout, e.input_dropout}) demand(p >= 0 && p < 1, "a dropout outside [0, 1)");
+  for (const double p : {e.dropout, e.attention_dropout, e.activation_dropout, e.input_dropout})
+    demand(p >= 0 && p < 1, "a dropout outside [0, 1)");
   const ClassRule& rule = plan.classes;
-  demand(rule.topology.max_distance >= 1 && rule.topology.count() <= std::numeric_limits<std::uint16_t>::max(), "an impossible max_distance");
+  demand(rule.topology.max_distance >= 1 && rule.topology.count() <= std::numeric_limits<std::uint16_t>::max(),
+         "an impossible max_distance");
   demand(rule.edge.bond_ids == feature_shape(plan.features).bond_ids, "the edge classes of another feature set");
   check_map(rule.maps.topology, rule.topology.count(), "topology");
   check_map(rule.maps.edge, rule.edge.count(), "edge");
@@ -196,7 +211,8 @@ void check_plan(const ModelPlan& plan) {
 
 void check_batch(const GraphBatch& batch, const ModelPlan& plan, bool paths) {
   if (batch.size() > 0 && batch.features != plan.features)
-    fail("a batch with the columns of " + std::string(to_string(batch.features)) + "; its plan is for " + std::string(to_string(plan.features)));
+    fail("a batch with the columns of " + std::string(to_string(batch.features)) + "; its plan is for " +
+         std::string(to_string(plan.features)));
   const FeatureShape& shape = feature_shape(plan.features);
   check_offsets(batch);
   check_atoms(batch, shape);
@@ -205,7 +221,8 @@ void check_batch(const GraphBatch& batch, const ModelPlan& plan, bool paths) {
 }
 
 void check_layer(int layer, const ModelPlan& plan) {
-  if (layer < -1 || layer > plan.encoder.layers) fail("the wish for layer " + text(layer) + "; its plan has " + text(plan.encoder.layers));
+  if (layer < -1 || layer > plan.encoder.layers)
+    fail("the wish for layer " + text(layer) + "; its plan has " + text(plan.encoder.layers));
 }
 
 }  // namespace molgraph

@@ -8,8 +8,8 @@ namespace molgraph {
 /// Of the factors of matrix products; everything else, all sums and the parameters are float32.
 enum class Precision : std::uint8_t {
   fp32,
-  tf32,   ///< 10 bits of fraction; GPUs only
-  bf16,   ///< 7 bits of fraction; on a GPU what is kept between products too
+  tf32,  ///< 10 bits of fraction; GPUs only
+  bf16,  ///< 7 bits of fraction; on a GPU what is kept between products too
 };
 
 /// "fp32", "tf32", "bf16".

@@ -14,7 +14,7 @@
 #ifndef MOLGRAPH_RANDOM_CONSTANTS
 #define MOLGRAPH_RANDOM_CONSTANTS
 namespace molgraph {
-inline constexpr int kDrawLanes = 16;                    // Philox blocks side by side
+inline constexpr int kDrawLanes = 16;  // Philox blocks side by side
 inline constexpr int kDrawChunk = 8 * kDrawLanes;
 }  // namespace molgraph
 #endif
@@ -73,7 +73,7 @@ void draw_chunk(const std::uint32_t* key, const std::uint32_t* counter, std::uin
     }
     std::uint32_t words[4 * kDrawLanes];
     hn::StoreInterleaved4(c0, c1, c2, c3, tag, words);
-    std::memcpy(out + 8 * lane, words, 16 * hn::Lanes(tag));   // the low half of a word comes first
+    std::memcpy(out + 8 * lane, words, 16 * hn::Lanes(tag));  // the low half of a word comes first
   }
 }
 
@@ -103,7 +103,8 @@ void random_draws(const RandomStream& stream, std::int64_t count, std::uint16_t*
   draw_counter(key, stream.row, draw_place(stream.layer, stream.site), 0, counter);
   std::uint32_t block = 0;
   std::int64_t done = 0;
-  for (; done + kDrawChunk <= count; done += kDrawChunk, block += kDrawLanes) draw(key.seed, counter, block, out + done);
+  for (; done + kDrawChunk <= count; done += kDrawChunk, block += kDrawLanes)
+    draw(key.seed, counter, block, out + done);
   if (done < count) {
     std::uint16_t rest[kDrawChunk];
     draw(key.seed, counter, block, rest);

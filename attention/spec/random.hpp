@@ -18,14 +18,15 @@ struct RandomMode {
 struct RandomStream {
   std::uint64_t seed = 0;
   std::uint32_t step = 0;
-  std::uint32_t row = 0;     ///< of the molecule in its data set
-  std::uint32_t layer = 0;   ///< from 0
+  std::uint32_t row = 0;    ///< of the molecule in its data set
+  std::uint32_t layer = 0;  ///< from 0
   RandomSite site = RandomSite::attention_weights;
   std::uint32_t ascent = 0;  ///< of FLAG, from 0
 };
 
 /// Writes draws [0, count) of the stream, uniform over 16 bits. Draw e is half-word e mod 8 (low half of a word first)
-/// of philox4x32_10 with key = seed (low word first) and counter = (step, row, 16*layer + site + ascent*2^20, e div 8): scalar.hpp.
+/// of philox4x32_10 with key = seed (low word first) and counter = (step, row, 16*layer + site + ascent*2^20, e div 8):
+/// scalar.hpp.
 void random_draws(const RandomStream& stream, std::int64_t count, std::uint16_t* out);
 
 }  // namespace molgraph

@@ -4,8 +4,8 @@
 
 namespace molgraph {
 
-// With 1/n added to every pair of a fragment of n atoms the Laplacian becomes invertible, and the inverse differs from the
-// pseudo-inverse by a constant that R_ij = G_ii + G_jj - 2 G_ij does not see.
+// With 1/n added to every pair of a fragment of n atoms the Laplacian becomes invertible, and the inverse differs from
+// the pseudo-inverse by a constant that R_ij = G_ii + G_jj - 2 G_ij does not see.
 void resistance_distances(const GraphBatch& batch, std::int64_t molecule, double* out) {
   const auto b = static_cast<std::size_t>(molecule);
   const Eigen::Index tokens = batch.token_offset[b + 1] - batch.token_offset[b], atoms = tokens - 1;
@@ -26,7 +26,9 @@ void resistance_distances(const GraphBatch& batch, std::int64_t molecule, double
   const Eigen::MatrixXd inverse = laplacian.llt().solve(Eigen::MatrixXd::Identity(atoms, atoms));
   for (Eigen::Index i = 0; i < atoms; ++i)
     for (Eigen::Index j = 0; j < atoms; ++j)
-      out[i * atoms + j] = i == j ? 0.0 : distance(i, j) == kUnreachable ? -1.0 : inverse(i, i) + inverse(j, j) - 2 * inverse(i, j);
+      out[i * atoms + j] = i == j                           ? 0.0
+                           : distance(i, j) == kUnreachable ? -1.0
+                                                            : inverse(i, i) + inverse(j, j) - 2 * inverse(i, j);
 }
 
 }  // namespace molgraph

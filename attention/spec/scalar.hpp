@@ -1,19 +1,19 @@
-// Formulas of one number (docs/formula.md), each written once for host and device: engines differ in their loops, not in these.
-// The order of operations is part of the formula: the bits of trained models depend on it.
+// Formulas of one number (docs/formula.md), each written once for host and device: engines differ in their loops, not
+// in these. The order of operations is part of the formula: the bits of trained models depend on it.
 #pragma once
 
 #include <cassert>
 #include <cmath>
 #include <cstdint>
 
-#include "featurize/graph/philox.hpp"   // MOLGRAPH_HOST_DEVICE
+#include "featurize/graph/philox.hpp"  // MOLGRAPH_HOST_DEVICE
 
 namespace molgraph {
 
 // --- GELU(x) = x Phi(x), exact (Hendrycks & Gimpel 2016) ---
 
 inline constexpr double kRootHalf = 0.70710678118654752440;          ///< 1/sqrt(2)
-inline constexpr double kInverseRootTwoPi = 0.39894228040143267794;   ///< 1/sqrt(2 pi)
+inline constexpr double kInverseRootTwoPi = 0.39894228040143267794;  ///< 1/sqrt(2 pi)
 
 /// Phi(x): how likely a standard normal number is below x.
 template <class T>
@@ -63,7 +63,9 @@ MOLGRAPH_HOST_DEVICE inline T score_scale(int head_width, int score_terms) {
 inline constexpr float kForbidden = -1e30f;
 
 /// A pair's relation, its topology and its edge class, as one word.
-MOLGRAPH_HOST_DEVICE inline std::uint32_t relation_word(std::uint32_t topology, std::uint32_t edge) { return topology + (edge << 16); }
+MOLGRAPH_HOST_DEVICE inline std::uint32_t relation_word(std::uint32_t topology, std::uint32_t edge) {
+  return topology + (edge << 16);
+}
 MOLGRAPH_HOST_DEVICE inline std::uint32_t topology_of(std::uint32_t relation) { return relation & 0xFFFF; }
 MOLGRAPH_HOST_DEVICE inline std::uint32_t edge_of(std::uint32_t relation) { return relation >> 16; }
 
@@ -71,19 +73,19 @@ MOLGRAPH_HOST_DEVICE inline std::uint32_t edge_of(std::uint32_t relation) { retu
 
 /// Where in the model a random number is used. The element's index within a molecule of N tokens stands behind each.
 enum class RandomSite : std::uint32_t {
-  attention_weights = 0,    ///< (h*N + i)*N + j
-  attention_residual = 1,   ///< i*C + c
-  ffn_residual = 2,         ///< i*C + c
-  ffn_activation = 3,       ///< i*F + f
-  input_dropout = 4,        ///< i*C + c, layer 0 only, as are the rest
-  input_noise = 5,          ///< i*C + c
-  laplacian_sign = 6,       ///< number of the eigenvector
-  flag = 7,                 ///< i*C + c, the first perturbation
+  attention_weights = 0,   ///< (h*N + i)*N + j
+  attention_residual = 1,  ///< i*C + c
+  ffn_residual = 2,        ///< i*C + c
+  ffn_activation = 3,      ///< i*F + f
+  input_dropout = 4,       ///< i*C + c, layer 0 only, as are the rest
+  input_noise = 5,         ///< i*C + c
+  laplacian_sign = 6,      ///< number of the eigenvector
+  flag = 7,                ///< i*C + c, the first perturbation
 };
 
 /// What all draws of a pass have in common.
 struct DrawKey {
-  std::uint32_t seed[2] = {0, 0};   ///< low word first
+  std::uint32_t seed[2] = {0, 0};  ///< low word first
   std::uint32_t step = 0, ascent = 0;
 };
 inline DrawKey draw_key(std::uint64_t seed, std::uint32_t step, std::uint32_t ascent) {
@@ -94,8 +96,8 @@ MOLGRAPH_HOST_DEVICE inline std::uint32_t draw_place(std::uint32_t layer, Random
   return 16 * layer + static_cast<std::uint32_t>(site);
 }
 /// Philox's counter of a block of eight draws; `row`: of the molecule in its data set. The key is DrawKey::seed.
-MOLGRAPH_HOST_DEVICE inline void draw_counter(const DrawKey& key, std::uint32_t row, std::uint32_t place, std::uint32_t block,
-                                              std::uint32_t counter[4]) {
+MOLGRAPH_HOST_DEVICE inline void draw_counter(const DrawKey& key, std::uint32_t row, std::uint32_t place,
+                                              std::uint32_t block, std::uint32_t counter[4]) {
   counter[0] = key.step;
   counter[1] = row;
   counter[2] = place + (key.ascent << 20);
@@ -119,7 +121,9 @@ inline double dropout_scale(std::uint32_t threshold) {
   return 1.0 / (1.0 - threshold / 65536.0);
 }
 /// Uniform noise of half-width a from one draw: symmetric around zero and never zero.
-MOLGRAPH_HOST_DEVICE inline double noise_from_draw(double a, std::uint32_t draw) { return a * ((2.0 * draw + 1.0) / 65536.0 - 1.0); }
+MOLGRAPH_HOST_DEVICE inline double noise_from_draw(double a, std::uint32_t draw) {
+  return a * ((2.0 * draw + 1.0) / 65536.0 - 1.0);
+}
 /// In training an eigenvector of the Laplacian has either sign alike (Dwivedi & Bresson 2020).
 MOLGRAPH_HOST_DEVICE inline bool flips_sign(std::uint32_t draw) { return draw >= 32768; }
 
@@ -135,7 +139,9 @@ MOLGRAPH_HOST_DEVICE inline T target_loss(Loss loss, T scaled, T wanted) {
     case Loss::l1: return size;
     case Loss::mse: return difference * difference;
     case Loss::huber: return size < 1 ? difference * difference / 2 : size - T(0.5);
-    default: return (scaled > 0 ? scaled : T(0)) - scaled * wanted + std::log1p(std::exp(-std::abs(scaled)));   // log(1 + exp(x)) - x y
+    default:
+      return (scaled > 0 ? scaled : T(0)) - scaled * wanted +
+             std::log1p(std::exp(-std::abs(scaled)));  // log(1 + exp(x)) - x y
   }
 }
 /// Its derivative by `scaled`.
@@ -149,13 +155,15 @@ MOLGRAPH_HOST_DEVICE inline T target_slope(Loss loss, T scaled, T wanted) {
     default: return 1 / (1 + std::exp(-scaled)) - wanted;
   }
 }
-/// ce: -log softmax(scaled)[label]. `slope` [classes]: its derivative times `factor`, softmax minus the one that is wanted.
+/// ce: -log softmax(scaled)[label]. `slope` [classes]: its derivative times `factor`, softmax minus the one that is
+/// wanted.
 template <class T>
 MOLGRAPH_HOST_DEVICE inline T cross_entropy(const T* scaled, int classes, int label, T factor, T* slope) {
   T largest = scaled[0], total = 0;
   for (int c = 1; c < classes; ++c) largest = scaled[c] > largest ? scaled[c] : largest;
   for (int c = 0; c < classes; ++c) total += std::exp(scaled[c] - largest);
-  for (int c = 0; c < classes; ++c) slope[c] = factor * (std::exp(scaled[c] - largest) / total - (c == label ? T(1) : T(0)));
+  for (int c = 0; c < classes; ++c)
+    slope[c] = factor * (std::exp(scaled[c] - largest) / total - (c == label ? T(1) : T(0)));
   return std::log(total) + largest - scaled[label];
 }
 
@@ -165,8 +173,8 @@ inline constexpr double kBeta1 = 0.9, kBeta2 = 0.999, kAdamEpsilon = 1e-8;
 
 /// The factors of one update.
 struct AdamStep {
-  float step = 0;   ///< lr/(1 - beta1^t)
-  float root = 1;   ///< 1/sqrt(1 - beta2^t)
+  float step = 0;  ///< lr/(1 - beta1^t)
+  float root = 1;  ///< 1/sqrt(1 - beta2^t)
 };
 /// Of update t, counted from 1.
 inline AdamStep adam_step(double learning_rate, std::int64_t t) {
@@ -181,7 +189,8 @@ MOLGRAPH_HOST_DEVICE inline double clip_factor(double bound, double norm) {
   return bound > 0 && factor < 1 ? factor : 1.0;
 }
 /// One number's update; mean and square are the moments m and v.
-MOLGRAPH_HOST_DEVICE inline void adam_update(AdamStep u, float keep, float clip, float gradient, float& mean, float& square, float& weight) {
+MOLGRAPH_HOST_DEVICE inline void adam_update(AdamStep u, float keep, float clip, float gradient, float& mean,
+                                             float& square, float& weight) {
   constexpr auto kMean = static_cast<float>(kBeta1), kSquare = static_cast<float>(kBeta2);
   const float g = gradient * clip;
   mean = kMean * mean + (1 - kMean) * g;

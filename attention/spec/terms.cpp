@@ -4,7 +4,8 @@ namespace molgraph {
 namespace {
 
 /// Adds `term` once, or once per layer, below its owner's prefix.
-void add_owned(PairTerm term, const std::string& part, const std::string& prefix, bool per_layer, int layers, std::vector<PairTerm>& to) {
+void add_owned(PairTerm term, const std::string& part, const std::string& prefix, bool per_layer, int layers,
+               std::vector<PairTerm>& to) {
   for (int layer = per_layer ? 0 : -1; layer < (per_layer ? layers : 0); ++layer) {
     term.layer = layer;
     term.prefix = owner_prefix(prefix, layer) + part + ".";
@@ -44,18 +45,20 @@ std::vector<RelationTable> gate_tables(const EncoderOptions& options) {
 std::vector<PairTerm> encoder_pair_terms(const EncoderOptions& o, const std::string& prefix) {
   std::vector<PairTerm> terms;
   if (o.terms.absolute_bias)
-    add_owned({.kind = PairTerm::Kind::absolute, .fills = TermFills::bias, .size = o.position_dim}, "absolute", prefix, !o.share_encodings,
-              o.layers, terms);
+    add_owned({.kind = PairTerm::Kind::absolute, .fills = TermFills::bias, .size = o.position_dim}, "absolute", prefix,
+              !o.share_encodings, o.layers, terms);
   if (o.terms.resistance)
-    add_owned({.kind = PairTerm::Kind::resistance, .fills = TermFills::bias, .size = o.position_dim}, "resistance", prefix, !o.share_encodings,
-              o.layers, terms);
+    add_owned({.kind = PairTerm::Kind::resistance, .fills = TermFills::bias, .size = o.position_dim}, "resistance",
+              prefix, !o.share_encodings, o.layers, terms);
   if (o.gate.enabled && o.gate.path_hops > 0)
-    add_owned({.kind = PairTerm::Kind::path, .fills = TermFills::gate, .size = o.gate.path_hops}, "gate_path", prefix, o.gate.per_layer,
-              o.layers, terms);
+    add_owned({.kind = PairTerm::Kind::path, .fills = TermFills::gate, .size = o.gate.path_hops}, "gate_path", prefix,
+              o.gate.per_layer, o.layers, terms);
   return terms;
 }
 
-bool uses_position_dim(const EncoderOptions& o) { return o.position != NodePosition::none || o.terms.absolute_bias || o.terms.resistance; }
+bool uses_position_dim(const EncoderOptions& o) {
+  return o.position != NodePosition::none || o.terms.absolute_bias || o.terms.resistance;
+}
 
 std::vector<PairTerm> pair_terms(const ModelPlan& plan) {
   std::vector<PairTerm> terms;

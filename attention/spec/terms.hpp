@@ -1,4 +1,5 @@
-// The relation terms of a model as data: which tables and which other terms exist, what picks their rows, and what they fill.
+// The relation terms of a model as data: which tables and which other terms exist, what picks their rows, and what they
+// fill.
 #pragma once
 
 #include <cstdint>
@@ -11,26 +12,27 @@ namespace molgraph {
 
 /// What of the attention a term is added to (docs/formula.md section 2).
 enum class TermFills : std::uint8_t {
-  bias,         ///< b_ij, outside alpha
-  gate,         ///< C_ij, before its ReLU
-  query_rows,   ///< q_i . row
-  key_rows,     ///< k_x . row
-  value_rows,   ///< row added to v_j
+  bias,        ///< b_ij, outside alpha
+  gate,        ///< C_ij, before its ReLU
+  query_rows,  ///< q_i . row
+  key_rows,    ///< k_x . row
+  value_rows,  ///< row added to v_j
 };
 
 /// A learned table with one row per class.
 struct RelationTable {
   enum class Row : std::uint8_t {
-    topology,   ///< by the pair's topology class
-    edge,       ///< by its edge class
-    all,        ///< one row for every pair
+    topology,  ///< by the pair's topology class
+    edge,      ///< by its edge class
+    all,       ///< one row for every pair
   };
-  std::string name;   ///< of the parameter behind the owner's prefix: "topology_query"
+  std::string name;  ///< of the parameter behind the owner's prefix: "topology_query"
   TermFills fills = TermFills::bias;
   Row row = Row::topology;
 };
 
-/// Those that a set of relation tables consists of, in the order in which their rows are added up. EncoderOptions::terms says which.
+/// Those that a set of relation tables consists of, in the order in which their rows are added up.
+/// EncoderOptions::terms says which.
 std::vector<RelationTable> relation_tables(const EncoderOptions& options);
 /// Those of the gate; none where it is off.
 std::vector<RelationTable> gate_tables(const EncoderOptions& options);
@@ -38,15 +40,15 @@ std::vector<RelationTable> gate_tables(const EncoderOptions& options);
 /// A term that no table of classes holds: numbers per pair, computed from the molecule.
 struct PairTerm {
   enum class Kind : std::uint8_t {
-    path,       ///< bonds along shortest paths (Ying et al. 2021, eq. 7)
-    absolute,   ///< products of places (Chen et al. 2021, eq. 1)
-    resistance, ///< Gaussians of the resistance distance (Zhang et al. 2023, section 4)
+    path,        ///< bonds along shortest paths (Ying et al. 2021, eq. 7)
+    absolute,    ///< products of places (Chen et al. 2021, eq. 1)
+    resistance,  ///< Gaussians of the resistance distance (Zhang et al. 2023, section 4)
   };
   Kind kind = Kind::path;
-  TermFills fills = TermFills::bias;   ///< bias or gate
-  std::string prefix;                  ///< of its parameters: "path.", "encoder.layers.3.gate_path."
-  int layer = -1;                      ///< whose attention it is added to; -1: every layer's
-  int size = 0;                        ///< hops of a path, steps of the walk, number of Gaussians
+  TermFills fills = TermFills::bias;  ///< bias or gate
+  std::string prefix;                 ///< of its parameters: "path.", "encoder.layers.3.gate_path."
+  int layer = -1;                     ///< whose attention it is added to; -1: every layer's
+  int size = 0;                       ///< hops of a path, steps of the walk, number of Gaussians
 };
 
 /// What the encoder owns, with its prefix ("encoder."), terms for all layers first.

@@ -7,9 +7,9 @@
 #include <cstring>
 #include <vector>
 
-#include "datasets/system/files.hpp"
 #include "datasets/archives/npy_format.hpp"
 #include "datasets/archives/zip_archive.hpp"
+#include "datasets/system/files.hpp"
 
 namespace molgraph {
 

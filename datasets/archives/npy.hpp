@@ -21,22 +21,25 @@ class NpyWriter {
   ~NpyWriter();
   void add_row(std::span<const float> row);
   void finish();
+
  private:
   struct State;
   std::unique_ptr<State> state_;
 };
 
 /// An .npz with arrays `embeddings` [rows, columns], `ids`, `smiles`, `status` (numpy unicode strings), readable with
-/// numpy.load without pickles. numpy pads every string to the longest: where that would take more than 16 MiB and four times the mean
-/// length, longer ones are cut in NAME, and all stand whole in `NAME_utf8` (uint8) and `NAME_offsets` (int64 [rows + 1]), with a word about
-/// it in the array `NAME_note`. The strings wait in nameless files beside `path` until their longest is known, so memory
-/// stays constant; atomic. Embeddings are stored as they are, strings deflated; every member has zip64 sizes.
+/// numpy.load without pickles. numpy pads every string to the longest: where that would take more than 16 MiB and four
+/// times the mean length, longer ones are cut in NAME, and all stand whole in `NAME_utf8` (uint8) and `NAME_offsets`
+/// (int64 [rows + 1]), with a word about it in the array `NAME_note`. The strings wait in nameless files beside `path`
+/// until their longest is known, so memory stays constant; atomic. Embeddings are stored as they are, strings deflated;
+/// every member has zip64 sizes.
 class NpzWriter {
  public:
   NpzWriter(const std::string& path, std::int64_t columns, FloatKind kind);
   ~NpzWriter();
   void add_row(std::span<const float> row, const std::string& id, const std::string& smiles, const std::string& status);
   void finish();
+
  private:
   struct State;
   std::unique_ptr<State> state_;

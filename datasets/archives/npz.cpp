@@ -8,8 +8,8 @@
 #include <new>
 #include <string_view>
 
-#include "datasets/system/files.hpp"
 #include "datasets/archives/npy_format.hpp"
+#include "datasets/system/files.hpp"
 #include "featurize/graph/error.hpp"
 
 namespace molgraph {
@@ -18,15 +18,19 @@ using namespace npy_format;
 
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "both formats are little-endian, values are copied as they are");
+static_assert(std::endian::native == std::endian::little,
+              "both formats are little-endian, values are copied as they are");
 
 /// Code points of UTF-8 text, U+FFFD for each byte that is not part of a valid sequence.
 void decode_utf8(std::string_view text, std::vector<std::uint32_t>& points) {
   points.clear();
   for (std::size_t i = 0; i < text.size();) {
     const auto lead = static_cast<unsigned char>(text[i]);
-    const int more = lead < 0x80 ? 0 : lead >= 0xC2 && lead < 0xE0 ? 1 : lead >= 0xE0 && lead < 0xF0 ? 2
-                   : lead >= 0xF0 && lead < 0xF5 ? 3 : -1;
+    const int more = lead < 0x80                   ? 0
+                     : lead >= 0xC2 && lead < 0xE0 ? 1
+                     : lead >= 0xE0 && lead < 0xF0 ? 2
+                     : lead >= 0xF0 && lead < 0xF5 ? 3
+                                                   : -1;
     std::uint32_t point = more == 0 ? lead : lead & (0x3Fu >> std::max(more, 0));
     bool valid = more >= 0 && i + static_cast<std::size_t>(more) < text.size();
     for (int k = 1; valid && k <= more; ++k) {
@@ -68,7 +72,10 @@ class Record {
   Record& u16(std::uint64_t value) { return put(value, 2); }
   Record& u32(std::uint64_t value) { return put(value, 4); }
   Record& u64(std::uint64_t value) { return put(value, 8); }
-  Record& text(std::string_view value) { bytes_ += value; return *this; }
+  Record& text(std::string_view value) {
+    bytes_ += value;
+    return *this;
+  }
   const std::string& bytes() const { return bytes_; }
 
  private:
@@ -157,7 +164,8 @@ class Deflater {
 /// A deflated member that grows at the file's position; its header is patched in finish().
 class MemberWriter {
  public:
-  MemberWriter(File& out, const std::string& name, std::uint64_t& at) : out_(out), at_(at), member_{name + ".npy", true, at, 0, 0, 0} {
+  MemberWriter(File& out, const std::string& name, std::uint64_t& at)
+      : out_(out), at_(at), member_{name + ".npy", true, at, 0, 0, 0} {
     const std::string placeholder = local_header(member_);
     out_.write(placeholder.data(), placeholder.size());
   }
@@ -205,8 +213,10 @@ class StringColumn {
   std::vector<Member> write(File& out, std::int64_t rows, std::uint64_t& at) {
     flush();
     const auto count = static_cast<std::size_t>(std::max<std::int64_t>(rows, 1));
-    const std::size_t bound = std::max(kFreePadding / sizeof(std::uint32_t) / count, kTimesMean * (all_points_ / count + 1));
-    const std::size_t width = std::max<std::size_t>(std::min(longest_, bound), 1);  // numpy has no strings of width 0 in files
+    const std::size_t bound =
+        std::max(kFreePadding / sizeof(std::uint32_t) / count, kTimesMean * (all_points_ / count + 1));
+    const std::size_t width =
+        std::max<std::size_t>(std::min(longest_, bound), 1);  // numpy has no strings of width 0 in files
     std::vector<Member> members{write_padded(out, rows, width, at)};
     if (width >= longest_) return members;
     members.push_back(write_bytes(out, rows, at));
@@ -262,8 +272,9 @@ class StringColumn {
   }
 
   Member write_note(File& out, std::size_t width, std::uint64_t& at) {
-    const std::string note = std::to_string(cut_) + " of the " + member_ + " are longer than " + std::to_string(width) + " characters and cut; all are whole: text i is bytes(" +
-                             member_ + "_utf8[" + member_ + "_offsets[i]:" + member_ + "_offsets[i + 1]]).decode()";
+    const std::string note = std::to_string(cut_) + " of the " + member_ + " are longer than " + std::to_string(width) +
+                             " characters and cut; all are whole: text i is bytes(" + member_ + "_utf8[" + member_ +
+                             "_offsets[i]:" + member_ + "_offsets[i + 1]]).decode()";
     MemberWriter member(out, member_ + "_note", at);
     decode_utf8(note, points_);
     const auto header = npy_header("<U" + std::to_string(points_.size()), 1, -1);
@@ -340,8 +351,8 @@ struct NpzWriter::State {
   std::int64_t columns, rows = 0;
   FloatKind kind;
   StringColumn ids, smiles, status;
-  std::vector<char> buffer;       ///< rows of the matrix not yet in the file
-  std::uint32_t crc = 0;          ///< of the matrix without its .npy header, which is known only at the end
+  std::vector<char> buffer;  ///< rows of the matrix not yet in the file
+  std::uint32_t crc = 0;     ///< of the matrix without its .npy header, which is known only at the end
   std::uint64_t data_bytes = 0;
 };
 

@@ -15,16 +15,16 @@ namespace {
 
 constexpr std::size_t kMostValues = 1'000'000;
 constexpr std::size_t kMostDimensions = 64;
-constexpr std::uint32_t kMark = 0xFFFFFFFF;   ///< on the stack only
+constexpr std::uint32_t kMark = 0xFFFFFFFF;  ///< on the stack only
 
 constexpr std::array<std::string_view, 40> kGlobals{
     "collections.OrderedDict", "torch._utils._rebuild_tensor_v2", "torch._utils._rebuild_parameter", "torch.Size",
     "torch.FloatStorage", "torch.DoubleStorage", "torch.HalfStorage", "torch.BFloat16Storage", "torch.LongStorage",
     "torch.IntStorage", "torch.ShortStorage", "torch.CharStorage", "torch.ByteStorage", "torch.BoolStorage",
-    "torch.ComplexFloatStorage", "torch.ComplexDoubleStorage", "torch.storage.UntypedStorage", "torch.float32", "torch.float64",
-    "torch.float16", "torch.bfloat16", "torch.int64", "torch.int32", "torch.int16", "torch.int8", "torch.uint8",
-    "torch.bool", "torch.complex64", "torch.complex128", "torch.float", "torch.double", "torch.half", "torch.long",
-    "torch.int",
+    "torch.ComplexFloatStorage", "torch.ComplexDoubleStorage", "torch.storage.UntypedStorage", "torch.float32",
+    "torch.float64", "torch.float16", "torch.bfloat16", "torch.int64", "torch.int32", "torch.int16", "torch.int8",
+    "torch.uint8", "torch.bool", "torch.complex64", "torch.complex128", "torch.float", "torch.double", "torch.half",
+    "torch.long", "torch.int",
     // NumPy's arrays, and how bytes are written in protocol 2
     "numpy.core.multiarray._reconstruct", "numpy._core.multiarray._reconstruct", "numpy.ndarray", "numpy.dtype",
     "_codecs.encode", "__builtin__.bytes"};
@@ -187,7 +187,7 @@ class Machine {
       expect(arguments[0], PickleKind::tuple, "a size");
       stack_.push_back(arguments[0]);
     } else if (callee.ends_with("multiarray._reconstruct")) {
-      push(PickleKind::array);   // its content comes with the next 'b'
+      push(PickleKind::array);  // its content comes with the next 'b'
     } else if (callee == "numpy.dtype") {
       if (arguments.empty()) fail("an element type without a name");
       push({.kind = PickleKind::text, .text = expect(arguments[0], PickleKind::text, "an element type").text});
@@ -215,10 +215,10 @@ class Machine {
   /// What 'b' gives to the value below it.
   void build(std::uint32_t state) {
     PickleValue& target = value(top());
-    if (target.kind == PickleKind::text) {   // an element type: only its byte order is of interest
+    if (target.kind == PickleKind::text) {  // an element type: only its byte order is of interest
       const std::vector<std::uint32_t> items = expect(state, PickleKind::tuple, "an element type").items;
       if (items.size() < 2 || value(items[1]).text == ">") fail("elements that are not little-endian");
-    } else if (target.kind == PickleKind::array) {   // (version, shape, type, is Fortran's order, bytes)
+    } else if (target.kind == PickleKind::array) {  // (version, shape, type, is Fortran's order, bytes)
       const std::vector<std::uint32_t> items = expect(state, PickleKind::tuple, "an array's content").items;
       if (items.size() != 5 || expect(items[3], PickleKind::boolean, "an array's order").integer != 0)
         fail("an array in Fortran's order, or without content");
@@ -258,7 +258,7 @@ class Machine {
         if (protocol < 2 || protocol > 5) fail("protocol " + std::to_string(protocol));
         break;
       }
-      case 0x95: take(8); break;                                     // FRAME: lengths only
+      case 0x95: take(8); break;  // FRAME: lengths only
       case '.': return true;
       case '(': stack_.push_back(kMark); break;
       case '0': pop(); break;
@@ -275,9 +275,12 @@ class Machine {
       case 'G': real(); break;
       case 'X': push_text(number(4)); break;
       case 0x8c: push_text(number(1)); break;
-      case 0x8d: case 0x8e: push_text(number(8)); break;
-      case 'T': case 'B': push_text(number(4)); break;
-      case 'U': case 'C': push_text(number(1)); break;
+      case 0x8d:
+      case 0x8e: push_text(number(8)); break;
+      case 'T':
+      case 'B': push_text(number(4)); break;
+      case 'U':
+      case 'C': push_text(number(1)); break;
       case ')': push(PickleKind::tuple); break;
       case 't': push({.kind = PickleKind::tuple, .items = pop_to_mark()}); break;
       case 0x85: push_tuple(1); break;
@@ -349,7 +352,10 @@ PickleValues read_pickle(std::span<const std::byte> bytes, const std::string& wh
   return Machine(bytes, where).run();
 }
 
-StateDictPickle::StateDictPickle() : out_("\x80\x02" "ccollections\nOrderedDict\n)R(") {}
+StateDictPickle::StateDictPickle()
+    : out_(
+          "\x80\x02"
+          "ccollections\nOrderedDict\n)R(") {}
 
 void StateDictPickle::text(const std::string& value) {
   out_ += 'X';
@@ -372,7 +378,8 @@ void StateDictPickle::tuple(const std::vector<std::int64_t>& values) {
 void StateDictPickle::add(const std::string& name, const std::string& storage_type, const std::string& key,
                           const std::vector<std::int64_t>& shape) {
   std::vector<std::int64_t> strides(shape.size(), 1);
-  for (std::size_t k = shape.size(); k > 1; --k) strides[k - 2] = strides[k - 1] * std::max<std::int64_t>(shape[k - 1], 1);
+  for (std::size_t k = shape.size(); k > 1; --k)
+    strides[k - 2] = strides[k - 1] * std::max<std::int64_t>(shape[k - 1], 1);
   std::int64_t count = 1;
   for (const std::int64_t extent : shape) count *= extent;
   text(name);
@@ -386,7 +393,9 @@ void StateDictPickle::add(const std::string& name, const std::string& storage_ty
   number(0);
   tuple(shape);
   tuple(strides);
-  out_ += "\x89" "ccollections\nOrderedDict\n)RtR";
+  out_ +=
+      "\x89"
+      "ccollections\nOrderedDict\n)RtR";
 }
 
 std::string StateDictPickle::finish() { return out_ + "u."; }

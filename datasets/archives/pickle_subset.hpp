@@ -10,16 +10,30 @@
 namespace molgraph {
 
 /// What a value is. An `array` is NumPy's; until its content came it has no sizes and no text.
-enum class PickleKind : std::uint8_t { none, boolean, integer, real, text, tuple, list, dict, global, storage, tensor, array };
+enum class PickleKind : std::uint8_t {
+  none,
+  boolean,
+  integer,
+  real,
+  text,
+  tuple,
+  list,
+  dict,
+  global,
+  storage,
+  tensor,
+  array
+};
 
 /// A value; others are named by their index in PickleValues::all, so cycles and depth cost nothing.
 struct PickleValue {
   PickleKind kind = PickleKind::none;
-  std::int64_t integer = 0;                  ///< integer, boolean; storage: number of elements; tensor: offset
+  std::int64_t integer = 0;  ///< integer, boolean; storage: number of elements; tensor: offset
   double real = 0;
-  std::string text;                          ///< text; global: "module.name"; storage: its key; array: its bytes
-  std::vector<std::uint32_t> items;          ///< tuple, list; dict: key, value, key, value ...
-  std::uint32_t other = 0;                   ///< storage: its type (a global); tensor: its storage; array: its element type (a text as "i8")
+  std::string text;                  ///< text; global: "module.name"; storage: its key; array: its bytes
+  std::vector<std::uint32_t> items;  ///< tuple, list; dict: key, value, key, value ...
+  std::uint32_t other =
+      0;  ///< storage: its type (a global); tensor: its storage; array: its element type (a text as "i8")
   std::vector<std::int64_t> sizes, strides;  ///< tensor
 };
 
@@ -39,7 +53,6 @@ inline constexpr std::uint64_t kMostPickleBytesOfArrays = 128u << 20;
 /// names what is refused, also more than `most_bytes`. Time and memory are bounded by `bytes`.
 PickleValues read_pickle(std::span<const std::byte> bytes, const std::string& where,
                          std::uint64_t most_bytes = kMostPickleBytes);
-
 
 /// Writes the pickle of an OrderedDict of contiguous tensors, protocol 2.
 class StateDictPickle {

@@ -271,8 +271,10 @@ SafetensorsFile read_safetensors(const std::string& path) {
     checksum.add(entry.tensor.bytes.data(), entry.tensor.bytes.size());
     result.tensors.emplace(std::move(entry.name), std::move(entry.tensor));
   }
-  if (const auto stored = result.metadata.extract(kChecksumKey); !stored.empty() && stored.mapped() != checksum.text()) {
-    throw FileError(path + ": its data are damaged: their checksum is " + checksum.text() + ", the file says " + stored.mapped().substr(0, 40));
+  if (const auto stored = result.metadata.extract(kChecksumKey);
+      !stored.empty() && stored.mapped() != checksum.text()) {
+    throw FileError(path + ": its data are damaged: their checksum is " + checksum.text() + ", the file says " +
+                    stored.mapped().substr(0, 40));
   }
   return result;
 }

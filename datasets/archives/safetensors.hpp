@@ -29,17 +29,18 @@ struct StoredTensor {
 };
 
 struct SafetensorsFile {
-  std::map<std::string, std::string> metadata;     ///< the header's __metadata__ without the checksum
-  std::map<std::string, StoredTensor> tensors;     ///< sorted by name
+  std::map<std::string, std::string> metadata;  ///< the header's __metadata__ without the checksum
+  std::map<std::string, StoredTensor> tensors;  ///< sorted by name
 };
 
 /// Deterministic bytes. Header entries are sorted by name. The data starts at a multiple of 8 bytes and follows without
 /// gaps, as the format demands, tensors of wide elements first (then by name), so that each is aligned to its element.
-/// Metadata that is not UTF-8 gets U+FFFD for each bad byte; "molgraph.checksum" is added: "xxh3-64:" and 16 hex digits, the XXH3-64 of
-/// all bytes behind the header. Atomic (temporary name, flush, rename).
+/// Metadata that is not UTF-8 gets U+FFFD for each bad byte; "molgraph.checksum" is added: "xxh3-64:" and 16 hex
+/// digits, the XXH3-64 of all bytes behind the header. Atomic (temporary name, flush, rename).
 void write_safetensors(const std::string& path, const std::map<std::string, std::string>& metadata,
                        const std::vector<TensorView>& tensors);
-/// Checks lengths, offsets, overlaps, gaps, doubled names, dtypes and shapes before use, and the checksum if there is one. Throws FileError.
+/// Checks lengths, offsets, overlaps, gaps, doubled names, dtypes and shapes before use, and the checksum if there is
+/// one. Throws FileError.
 SafetensorsFile read_safetensors(const std::string& path);
 
 }  // namespace molgraph

@@ -6,9 +6,9 @@
 #include <limits>
 #include <optional>
 
-#include "datasets/system/files.hpp"
 #include "datasets/archives/pickle_subset.hpp"
 #include "datasets/archives/zip_archive.hpp"
+#include "datasets/system/files.hpp"
 #include "featurize/graph/error.hpp"
 
 namespace molgraph {
@@ -22,7 +22,7 @@ struct ElementType {
   const char* storage;
   std::size_t bytes;
   DType dtype;
-  void (*convert)(const std::byte* from, std::byte* to);   ///< null: copied as it is
+  void (*convert)(const std::byte* from, std::byte* to);  ///< null: copied as it is
 };
 
 void store(std::byte* to, float value) { std::memcpy(to, &value, sizeof value); }
@@ -39,9 +39,12 @@ void from_float16(const std::byte* from, std::byte* to) {
   std::memcpy(&raw, from, sizeof raw);
   const int exponent = raw >> 10 & 31, fraction = raw & 1023;
   float value = 0;
-  if (exponent == 31) value = fraction ? std::numeric_limits<float>::quiet_NaN() : std::numeric_limits<float>::infinity();
-  else if (exponent == 0) value = static_cast<float>(fraction) / 16777216.0f;   // subnormal: 2^-24 each
-  else value = std::bit_cast<float>(static_cast<std::uint32_t>(exponent + 112) << 23 | static_cast<std::uint32_t>(fraction) << 13);
+  if (exponent == 31)
+    value = fraction ? std::numeric_limits<float>::quiet_NaN() : std::numeric_limits<float>::infinity();
+  else if (exponent == 0) value = static_cast<float>(fraction) / 16777216.0f;  // subnormal: 2^-24 each
+  else
+    value = std::bit_cast<float>(static_cast<std::uint32_t>(exponent + 112) << 23 | static_cast<std::uint32_t>(fraction)
+                                                                                        << 13);
   store(to, raw >> 15 ? -value : value);
 }
 
@@ -54,11 +57,11 @@ void from_int16(const std::byte* from, std::byte* to) {
 void from_int8(const std::byte* from, std::byte* to) { store(to, std::int32_t{static_cast<std::int8_t>(*from)}); }
 
 constexpr ElementType kTypes[] = {
-    {"torch.FloatStorage", 4, DType::f32, nullptr},         {"torch.DoubleStorage", 8, DType::f64, nullptr},
-    {"torch.LongStorage", 8, DType::i64, nullptr},          {"torch.IntStorage", 4, DType::i32, nullptr},
-    {"torch.ByteStorage", 1, DType::u8, nullptr},           {"torch.BoolStorage", 1, DType::u8, nullptr},
-    {"torch.HalfStorage", 2, DType::f32, from_float16},     {"torch.BFloat16Storage", 2, DType::f32, from_bfloat16},
-    {"torch.ShortStorage", 2, DType::i32, from_int16},      {"torch.CharStorage", 1, DType::i32, from_int8}};
+    {"torch.FloatStorage", 4, DType::f32, nullptr},     {"torch.DoubleStorage", 8, DType::f64, nullptr},
+    {"torch.LongStorage", 8, DType::i64, nullptr},      {"torch.IntStorage", 4, DType::i32, nullptr},
+    {"torch.ByteStorage", 1, DType::u8, nullptr},       {"torch.BoolStorage", 1, DType::u8, nullptr},
+    {"torch.HalfStorage", 2, DType::f32, from_float16}, {"torch.BFloat16Storage", 2, DType::f32, from_bfloat16},
+    {"torch.ShortStorage", 2, DType::i32, from_int16},  {"torch.CharStorage", 1, DType::i32, from_int8}};
 
 /// One archive; every complaint names the file.
 class StateDictReader {
@@ -100,7 +103,8 @@ class StateDictReader {
     for (std::size_t k = 0; k < root.items.size(); k += 2) {
       const PickleValue &name = at(root.items[k]), &value = at(root.items[k + 1]);
       const bool is_list = value.kind == PickleKind::tensor || value.kind == PickleKind::array;
-      if (name.kind != PickleKind::text || !is_list || value.sizes.size() != 1) fail("it holds other things than lists of integers");
+      if (name.kind != PickleKind::text || !is_list || value.sizes.size() != 1)
+        fail("it holds other things than lists of integers");
       lists[name.text] = value.kind == PickleKind::tensor ? integers(name.text, tensor(name.text, value))
                                                           : integers(name.text, array(name.text, value));
     }
@@ -115,7 +119,8 @@ class StateDictReader {
   bool is_state_dict(const PickleValue& value) const {
     if (value.kind != PickleKind::dict || value.items.empty()) return false;
     for (std::size_t k = 0; k < value.items.size(); k += 2) {
-      if (at(value.items[k]).kind != PickleKind::text || at(value.items[k + 1]).kind != PickleKind::tensor) return false;
+      if (at(value.items[k]).kind != PickleKind::text || at(value.items[k + 1]).kind != PickleKind::tensor)
+        return false;
     }
     return true;
   }
@@ -134,7 +139,8 @@ class StateDictReader {
     std::string keys;
     for (std::size_t k = 0; k < root.items.size() && keys.size() < 500; k += 2) {
       const PickleValue& key = at(root.items[k]);
-      keys += (k ? ", " : "") + (key.kind == PickleKind::text ? "'" + key.text.substr(0, 50) + "'" : std::string("a key that is no text"));
+      keys += (k ? ", " : "") + (key.kind == PickleKind::text ? "'" + key.text.substr(0, 50) + "'"
+                                                              : std::string("a key that is no text"));
     }
     fail("neither it nor its entries 'state_dict' and 'model' are dicts of named tensors; it has " +
          (keys.empty() ? "no keys" : "the keys " + keys));
@@ -185,21 +191,25 @@ class StateDictReader {
     const std::string what = "tensor '" + shown(name) + "' ";
     const PickleValue& source = at(value.other);
     const std::string& type_name = at(source.other).text;
-    const auto type = std::find_if(std::begin(kTypes), std::end(kTypes), [&](const ElementType& t) { return t.storage == type_name; });
+    const auto type = std::find_if(std::begin(kTypes), std::end(kTypes),
+                                   [&](const ElementType& t) { return t.storage == type_name; });
     if (type == std::end(kTypes)) fail(what + "has elements of " + type_name + ", which are not read");
     const auto count = static_cast<std::uint64_t>(source.integer);
     const std::vector<std::byte>& bytes = storage(source.text);
     if (count > bytes.size() / type->bytes)
-      fail(what + "has a storage of " + std::to_string(count) + " elements in " + std::to_string(bytes.size()) + " bytes");
+      fail(what + "has a storage of " + std::to_string(count) + " elements in " + std::to_string(bytes.size()) +
+           " bytes");
 
     // The last element must lie inside, and no more elements than the storage has: views that repeat are refused.
     std::uint64_t last = static_cast<std::uint64_t>(value.integer), elements = 1;
     for (const std::int64_t size : value.sizes) {
-      if (size > 0 && elements > count / static_cast<std::uint64_t>(size)) fail(what + "has more elements than its storage");
+      if (size > 0 && elements > count / static_cast<std::uint64_t>(size))
+        fail(what + "has more elements than its storage");
       elements *= static_cast<std::uint64_t>(size);
     }
     for (std::size_t d = 0; d < value.sizes.size() && elements > 0; ++d) {
-      const auto steps = static_cast<std::uint64_t>(value.sizes[d] - 1), stride = static_cast<std::uint64_t>(value.strides[d]);
+      const auto steps = static_cast<std::uint64_t>(value.sizes[d] - 1),
+                 stride = static_cast<std::uint64_t>(value.strides[d]);
       const bool outside = steps > 0 && stride > count / steps;
       if (outside || last >= count) fail(what + "reaches beyond its storage");
       last += steps * stride;
@@ -240,14 +250,15 @@ class StateDictReader {
 
   const std::string& path_;
   ZipArchive archive_;
-  std::string root_;   ///< folder of data.pkl, with its slash
+  std::string root_;  ///< folder of data.pkl, with its slash
   PickleValues values_;
   std::map<std::string, std::vector<std::byte>> storages_;
   std::uint64_t storage_bytes_ = 0, written_ = 0;
 };
 
 const char* storage_type(DType dtype) {
-  const auto found = std::find_if(std::begin(kTypes), std::end(kTypes), [&](const ElementType& t) { return t.dtype == dtype; });
+  const auto found =
+      std::find_if(std::begin(kTypes), std::end(kTypes), [&](const ElementType& t) { return t.dtype == dtype; });
   return found->storage + std::strlen("torch.");
 }
 
@@ -256,10 +267,13 @@ const char* storage_type(DType dtype) {
 std::map<std::string, StoredTensor> read_state_dict(const std::string& path) {
   unsigned char head[9] = {};
   const std::size_t got = File::open(path).read(head, sizeof head);
-  const auto starts = [&](std::string_view magic) { return got >= magic.size() && std::memcmp(head, magic.data(), magic.size()) == 0; };
+  const auto starts = [&](std::string_view magic) {
+    return got >= magic.size() && std::memcmp(head, magic.data(), magic.size()) == 0;
+  };
   if (starts(std::string_view("PK\x03\x04", 4))) return StateDictReader(path).read();
   if (starts(std::string_view("\x80\x02\x8a\x0a", 4)))
-    throw FileError(path + ": PyTorch's format before 1.6; load it in PyTorch and save it again: torch.save(state_dict, FILE)");
+    throw FileError(
+        path + ": PyTorch's format before 1.6; load it in PyTorch and save it again: torch.save(state_dict, FILE)");
   if (got == sizeof head && head[8] == '{') return read_safetensors(path).tensors;
   throw FileError(path + ": neither an archive of torch.save nor a safetensors file");
 }

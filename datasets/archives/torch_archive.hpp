@@ -22,8 +22,8 @@ namespace molgraph {
 /// the file's size.
 std::map<std::string, StoredTensor> read_state_dict(const std::string& path);
 
-/// The lists of row numbers in an archive that holds a dict of one-dimensional tensors or NumPy arrays of integers, such as
-/// OGB-LSC's split_dict.pt. Throws FileError as above, and for negative numbers.
+/// The lists of row numbers in an archive that holds a dict of one-dimensional tensors or NumPy arrays of integers,
+/// such as OGB-LSC's split_dict.pt. Throws FileError as above, and for negative numbers.
 std::map<std::string, std::vector<std::int64_t>> read_index_dict(const std::string& path);
 
 /// Writes an OrderedDict of tensors that torch.load(FILE, weights_only=True) reads, in the order given. Equal bytes for

@@ -47,7 +47,8 @@ struct ZipArchive::State {
     if (found == index.end()) fail("the archive has no member '" + name.substr(0, 100) + "'");
     zip_stat_t stat;
     zip_stat_init(&stat);
-    constexpr zip_uint64_t kNeeded = ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE | ZIP_STAT_COMP_METHOD | ZIP_STAT_ENCRYPTION_METHOD;
+    constexpr zip_uint64_t kNeeded =
+        ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE | ZIP_STAT_COMP_METHOD | ZIP_STAT_ENCRYPTION_METHOD;
     if (zip_stat_index(archive.get(), found->second, 0, &stat) != 0 || (stat.valid & kNeeded) != kNeeded)
       fail("the archive's entry of '" + name.substr(0, 100) + "' is damaged");
     return stat;
@@ -84,14 +85,16 @@ std::vector<std::byte> ZipArchive::read(const std::string& name) const {
   if (stat.encryption_method != ZIP_EM_NONE) state_->fail(shown + " is encrypted");
   if (stat.comp_method != ZIP_CM_STORE) state_->fail(shown + " is compressed, which torch.save never does");
   if (stat.size != stat.comp_size || stat.size > state_->file_bytes)
-    state_->fail(shown + " declares " + std::to_string(stat.size) + " bytes in a file of " + std::to_string(state_->file_bytes));
+    state_->fail(shown + " declares " + std::to_string(stat.size) + " bytes in a file of " +
+                 std::to_string(state_->file_bytes));
   const std::unique_ptr<zip_file_t, CloseFile> file(zip_fopen_index(state_->archive.get(), state_->index.at(name), 0));
   if (!file) state_->fail(shown + " cannot be read: " + zip_strerror(state_->archive.get()));
   std::vector<std::byte> bytes(stat.size);
   std::uint64_t done = 0;
   while (done < bytes.size()) {
     const zip_int64_t got = zip_fread(file.get(), bytes.data() + done, bytes.size() - done);
-    if (got <= 0) state_->fail(shown + " cannot be read: " + (got == 0 ? "it ends early" : zip_file_strerror(file.get())));
+    if (got <= 0)
+      state_->fail(shown + " cannot be read: " + (got == 0 ? "it ends early" : zip_file_strerror(file.get())));
     done += static_cast<std::uint64_t>(got);
   }
   std::byte extra{};  // the checksum is compared where the member ends
@@ -108,7 +111,7 @@ void ZipArchive::extract(const std::string& name, const std::string& path) const
   std::vector<char> block(std::size_t{1} << 18);
   std::uint64_t total = 0;
   while (true) {
-    const zip_int64_t got = zip_fread(file.get(), block.data(), block.size());   // checks the checksum at the end
+    const zip_int64_t got = zip_fread(file.get(), block.data(), block.size());  // checks the checksum at the end
     if (got < 0) state_->fail(shown + " is damaged: " + zip_file_strerror(file.get()));
     if (got == 0) break;
     total += static_cast<std::uint64_t>(got);
@@ -139,7 +142,8 @@ void write_zip(const std::string& path, const std::vector<ZipMember>& members) {
     demand(index >= 0, zip_strerror(archive.get()));
     const auto at = static_cast<zip_uint64_t>(index);
     demand(zip_set_file_compression(archive.get(), at, ZIP_CM_STORE, 0) == 0, zip_strerror(archive.get()));
-    demand(zip_file_set_dostime(archive.get(), at, 0, (1 << 5) | 1, 0) == 0, zip_strerror(archive.get()));  // 1980-01-01
+    demand(zip_file_set_dostime(archive.get(), at, 0, (1 << 5) | 1, 0) == 0,
+           zip_strerror(archive.get()));  // 1980-01-01
   }
   demand(zip_close(archive.get()) == 0, zip_strerror(archive.get()));
   archive.release();

@@ -6,8 +6,8 @@
 
 #include "datasets/catalogue/catalogue_entries.hpp"
 #include "datasets/system/text.hpp"
-#include "featurize/smiles/chemistry.hpp"
 #include "featurize/graph/error.hpp"
+#include "featurize/smiles/chemistry.hpp"
 
 namespace molgraph {
 namespace {
@@ -73,7 +73,7 @@ std::optional<Layout> in_place(const Layout& layout, const fs::path& folder) {
 /// A table with a split column may leave it out: then the next layout, without it, is meant.
 bool has_its_columns(const Layout& found, TableOptions options) {
   if (found.part_column.empty()) return true;
-  options.molecules = false;   // the next layout may know their column better
+  options.molecules = false;  // the next layout may know their column better
   const TableReader reader(found.table, options);
   return find_column(reader.columns(), found.part_column, found.table) >= 0;
 }
@@ -107,9 +107,9 @@ std::string files_of(const Layout& layout) {
     if (files.find(more) == std::string::npos) files += (files.empty() ? "" : "\n           or: ") + more;
   }
   throw FileError("the data set '" + entry.name + "' is not on this machine" + (why.empty() ? "" : " " + why) +
-                  ".\n  files:       " + files + "\n  looked in:   " + list_of(folders) + "\n  to be had:   " +
-                  entry.where + "\n  put them in: " +
-                  (folders.empty() ? "a folder given with --data-dir" : folders.front()) +
+                  ".\n  files:       " + files + "\n  looked in:   " + list_of(folders) +
+                  "\n  to be had:   " + entry.where +
+                  "\n  put them in: " + (folders.empty() ? "a folder given with --data-dir" : folders.front()) +
                   " (or any folder given with --data-dir or $MOLGRAPH_DATA)");
 }
 
@@ -117,7 +117,7 @@ std::string files_of(const Layout& layout) {
 Layout fetch_layout(const Entry& entry, const std::vector<std::string>& folders, const LoadOptions& options) {
   const auto addresses = addresses_of(entry.name + (entry.subset.empty() ? "" : " " + entry.subset));
   if (!options.download || addresses.empty() || folders.empty()) throw_missing(entry, folders, "");
-  const std::string& folder = folders.back();   // --data-dir, else the user's cache
+  const std::string& folder = folders.back();  // --data-dir, else the user's cache
   try {
     fetch(addresses, folder, *options.download);
   } catch (const std::exception& error) {

@@ -1,4 +1,5 @@
-// The data sets known by name: which files, which columns, which split. To add one, add an entry in catalogue_entries.cpp.
+// The data sets known by name: which files, which columns, which split. To add one, add an entry in
+// catalogue_entries.cpp.
 #pragma once
 
 #include <array>
@@ -16,28 +17,28 @@ inline constexpr const char* kAnySplitColumn = "*split*";
 
 /// One table that is to be read.
 struct SourceTable {
-  std::string path;                     ///< "-" = stdin
+  std::string path;  ///< "-" = stdin
   TableOptions options;
-  SplitPart part = SplitPart::none;     ///< the part that the whole table is, if it is one
-  std::string pick_file{};              ///< numbers of the lines that count, in their order; "" = all lines
+  SplitPart part = SplitPart::none;  ///< the part that the whole table is, if it is one
+  std::string pick_file{};           ///< numbers of the lines that count, in their order; "" = all lines
 };
 
 /// What is known about a source before its rows are read.
 struct SourcePlan {
-  std::string name;                           ///< "zinc", or the file's name without its folder
-  std::vector<SourceTable> tables;            ///< read one after the other
-  std::vector<std::string> target_columns;    ///< empty = found by the rule
-  std::vector<std::string> target_names;      ///< what the targets are called; empty = as their columns
-  std::vector<std::string> units;             ///< as target_columns; empty = unknown
+  std::string name;                         ///< "zinc", or the file's name without its folder
+  std::vector<SourceTable> tables;          ///< read one after the other
+  std::vector<std::string> target_columns;  ///< empty = found by the rule
+  std::vector<std::string> target_names;    ///< what the targets are called; empty = as their columns
+  std::vector<std::string> units;           ///< as target_columns; empty = unknown
   std::optional<TaskKind> task;
   Features features = Features::ogb;
-  bool computed_label = false;                ///< the target is penalised logP, computed from the SMILES
-  std::string split_name;                     ///< of the split that comes with the source; "" = there is none
-  std::string part_column;                    ///< the split's column, if it is one
-  std::array<std::string, 3> part_files;      ///< else files of 0-based row numbers: train, valid, test
-  std::string part_archive;                   ///< or OGB-LSC's split_dict.pt, which has all of them
-  bool scaffold = false;                      ///< the data set's split is OGB's scaffold rule, to be computed
-  std::array<std::int64_t, 3> part_sizes{};   ///< what the parts must count; 0 = not checked
+  bool computed_label = false;               ///< the target is penalised logP, computed from the SMILES
+  std::string split_name;                    ///< of the split that comes with the source; "" = there is none
+  std::string part_column;                   ///< the split's column, if it is one
+  std::array<std::string, 3> part_files;     ///< else files of 0-based row numbers: train, valid, test
+  std::string part_archive;                  ///< or OGB-LSC's split_dict.pt, which has all of them
+  bool scaffold = false;                     ///< the data set's split is OGB's scaffold rule, to be computed
+  std::array<std::int64_t, 3> part_sizes{};  ///< what the parts must count; 0 = not checked
   std::string metric;
   TrainingDefaults training;
 };

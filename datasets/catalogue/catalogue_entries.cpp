@@ -6,17 +6,20 @@ namespace molgraph::catalogue {
 namespace {
 
 constexpr const char* kMoleculeNet =
-    "MoleculeNet (moleculenet.org): one CSV with a column smiles, the targets, and perhaps scaffold_split (train, valid, "
+    "MoleculeNet (moleculenet.org): one CSV with a column smiles, the targets, and perhaps scaffold_split (train, "
+    "valid, "
     "test; computed where there is none)";
 constexpr const char* kZinc =
     "train.txt, valid.txt and test.txt of github.com/wengong-jin/icml18-jtnn (data/zinc), as zinc/*.txt, and for "
-    "ZINC-12k train.index, val.index and test.index of github.com/graphdeeplearning/benchmarking-gnns (data/molecules), "
+    "ZINC-12k train.index, val.index and test.index of github.com/graphdeeplearning/benchmarking-gnns "
+    "(data/molecules), "
     "as zinc/*.index (the label is computed); or one CSV with the columns split (train, valid, test), smiles and y";
 constexpr const char* kOgb = "the Open Graph Benchmark (ogb.stanford.edu), unpacked";
 
 /// `file`: MoleculeNet's own name of the table.
 Entry moleculenet(const std::string& name, const std::string& file, std::vector<std::string> targets,
-                  const std::string& unit, TaskKind task, const std::string& what, const std::string& smiles = "smiles") {
+                  const std::string& unit, TaskKind task, const std::string& what,
+                  const std::string& smiles = "smiles") {
   Entry entry{.name = name, .targets = std::move(targets), .unit = unit};
   entry.layouts = {{.table = "moleculenet/" + name + ".csv", .part_column = "scaffold_split"},
                    {.table = "moleculenet/" + name + ".csv", .smiles_column = smiles},
@@ -59,9 +62,8 @@ Layout ogb_folder(const std::string& folder) {
 Entry pcqm(const std::string& name, const std::string& subset, const std::string& folder,
            std::array<std::int64_t, 3> sizes, const std::string& what) {
   Entry entry{.name = name, .subset = subset, .targets = {"homolumogap"}, .unit = "eV"};
-  entry.layouts = {{.table = folder + "/raw/data.csv.gz",
-                    .part_archive = folder + "/split_dict.pt",
-                    .smiles_column = "smiles"}};
+  entry.layouts = {
+      {.table = folder + "/raw/data.csv.gz", .part_archive = folder + "/split_dict.pt", .smiles_column = "smiles"}};
   entry.split_name = "published";
   entry.part_sizes = sizes;
   entry.metric = "mae";

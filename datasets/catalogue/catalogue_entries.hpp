@@ -33,7 +33,7 @@ struct Entry {
   std::string target_name{}, unit{};   ///< of a single target; "" = the column's name; = none
   TaskKind task = TaskKind::regression;
   Features features = Features::ogb;
-  std::string split_name{};            ///< "published", "scaffold" or "" = random
+  std::string split_name{};  ///< "published", "scaffold" or "" = random
   std::array<std::int64_t, 3> part_sizes{};
   std::string metric{}, what{}, where{};
   TrainingDefaults training{};

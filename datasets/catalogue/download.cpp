@@ -98,17 +98,17 @@ class Download {
   const std::string url_, path_, part_, validator_file_;
   const DownloadOptions& options_;
   int file_ = -1;
-  std::string validator_;          // ETag or Last-Modified of what .part holds
-  CURL* curl_ = nullptr;           // of the attempt
-  std::string etag_, modified_;    // of the answer
-  std::uint64_t begin_ = 0;        // where the attempt goes on
+  std::string validator_;        // ETag or Last-Modified of what .part holds
+  CURL* curl_ = nullptr;         // of the attempt
+  std::string etag_, modified_;  // of the answer
+  std::uint64_t begin_ = 0;      // where the attempt goes on
   bool body_begun_ = false, stopped_ = false;
   std::string disk_error_, reason_;
 };
 
 void Download::header(std::string_view line) {
   const auto colon = line.find(':');
-  if (line.starts_with("HTTP/")) etag_.clear(), modified_.clear();   // the answer after a redirection
+  if (line.starts_with("HTTP/")) etag_.clear(), modified_.clear();  // the answer after a redirection
   if (colon == std::string_view::npos) return;
   const std::string name = lower(line.substr(0, colon));
   if (name == "etag") etag_ = trim(line.substr(colon + 1));
@@ -118,10 +118,10 @@ void Download::header(std::string_view line) {
 std::size_t Download::body(const char* bytes, std::size_t count) {
   long code = 0;
   curl_easy_getinfo(curl_, CURLINFO_RESPONSE_CODE, &code);
-  if (code != 200 && code != 206) return count;   // an error's page
+  if (code != 200 && code != 206) return count;  // an error's page
   if (!body_begun_) {
     body_begun_ = true;
-    if (code == 200 && begin_ > 0) {   // the server knows no ranges, or the file has changed
+    if (code == 200 && begin_ > 0) {  // the server knows no ranges, or the file has changed
       cut();
       begin_ = 0;
     }
@@ -193,13 +193,18 @@ Attempt Download::attempt() {
   reason_ = message[0] != '\0' ? message : curl_easy_strerror(result);
   switch (result) {
     case CURLE_OK: break;
-    case CURLE_PARTIAL_FILE: case CURLE_RECV_ERROR: case CURLE_SEND_ERROR: case CURLE_GOT_NOTHING:
-    case CURLE_OPERATION_TIMEDOUT: case CURLE_HTTP2: case CURLE_HTTP2_STREAM: return Attempt::broken_off;
+    case CURLE_PARTIAL_FILE:
+    case CURLE_RECV_ERROR:
+    case CURLE_SEND_ERROR:
+    case CURLE_GOT_NOTHING:
+    case CURLE_OPERATION_TIMEDOUT:
+    case CURLE_HTTP2:
+    case CURLE_HTTP2_STREAM: return Attempt::broken_off;
     default: throw FileError(url_ + ": cannot be had: " + reason_);
   }
   if (code == 200 || code == 206) return Attempt::whole;
   reason_ = "the server answers " + std::to_string(code);
-  if (code == 416) {   // .part is as long as the file, or longer: it cannot be told which
+  if (code == 416) {  // .part is as long as the file, or longer: it cannot be told which
     cut();
     return Attempt::broken_off;
   }

@@ -3,14 +3,14 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "datasets/archives/zip_archive.hpp"
 #include "datasets/catalogue/download.hpp"
 #include "datasets/system/files.hpp"
-#include "datasets/archives/zip_archive.hpp"
 #include "featurize/graph/error.hpp"
 
 namespace molgraph {
 
-extern const char* const kAddressesJson;   // addresses.json, put into the program by CMake
+extern const char* const kAddressesJson;  // addresses.json, put into the program by CMake
 
 namespace {
 
@@ -54,7 +54,8 @@ std::vector<Address> addresses_of(const std::string& data_set) {
     if (!table.contains(data_set)) return addresses;
     for (const nlohmann::json& entry : table.at(data_set)) {
       Address address{entry.at("url").get<std::string>(), entry.at("to").get<std::string>(), "", {}};
-      if (entry.contains("sha256") && !entry.at("sha256").is_null()) address.sha256 = entry.at("sha256").get<std::string>();
+      if (entry.contains("sha256") && !entry.at("sha256").is_null())
+        address.sha256 = entry.at("sha256").get<std::string>();
       if (entry.contains("unpack")) address.unpack = entry.at("unpack").get<std::map<std::string, std::string>>();
       check_place(address.to, where);
       addresses.push_back(std::move(address));

@@ -7,13 +7,13 @@
 #include <numeric>
 #include <unordered_map>
 
-#include "datasets/tables/dates.hpp"
-#include "datasets/tables/targets.hpp"
 #include "datasets/system/text.hpp"
 #include "datasets/system/threads.hpp"
-#include "featurize/smiles/chemistry.hpp"
+#include "datasets/tables/dates.hpp"
+#include "datasets/tables/targets.hpp"
 #include "featurize/graph/error.hpp"
 #include "featurize/graph/philox.hpp"
+#include "featurize/smiles/chemistry.hpp"
 
 namespace molgraph {
 namespace {
@@ -183,7 +183,7 @@ Split scaffold_balanced_split(const std::vector<std::string>& scaffolds, const S
 std::vector<std::string> apart_where_empty(std::vector<std::string> groups) {
   std::size_t next = 0;
   for (std::string& group : groups)
-    if (group.empty()) group = std::string(1, '\0') + std::to_string(next++);   // no cell begins so
+    if (group.empty()) group = std::string(1, '\0') + std::to_string(next++);  // no cell begins so
   return groups;
 }
 
@@ -218,7 +218,8 @@ std::vector<Split> k_fold_splits(std::int64_t count, const std::vector<std::stri
                                  const SplitSizes& sizes, std::uint64_t seed, const ClassLabels& labels) {
   normalised(sizes);
   if (folds < 2 || folds > count)
-    throw UsageError("--folds " + std::to_string(folds) + ": from 2 to the number of molecules, " + std::to_string(count));
+    throw UsageError("--folds " + std::to_string(folds) + ": from 2 to the number of molecules, " +
+                     std::to_string(count));
   std::vector<std::vector<std::int64_t>> members(static_cast<std::size_t>(folds));
   const auto smallest = [&] { return std::ranges::min_element(members, {}, [](const auto& m) { return m.size(); }); };
   if (groups.empty()) {
@@ -234,7 +235,8 @@ std::vector<Split> k_fold_splits(std::int64_t count, const std::vector<std::stri
     std::ranges::stable_sort(parts, [](const auto& a, const auto& b) { return a.size() > b.size(); });
     for (const auto& part : parts) append(*smallest(), part);
     if (smallest()->empty())
-      throw UsageError("--folds " + std::to_string(folds) + ": there are only " + std::to_string(parts.size()) + " groups");
+      throw UsageError("--folds " + std::to_string(folds) + ": there are only " + std::to_string(parts.size()) +
+                       " groups");
   }
   std::vector<Split> splits;
   for (std::size_t k = 0; k < members.size(); ++k) {
@@ -280,8 +282,7 @@ void add_to_part(Split& split, SplitPart part, std::int64_t index) {
 std::vector<std::string> scaffolds_of(const MoleculeSet& set, int threads) {
   std::vector<std::string> scaffolds(static_cast<std::size_t>(set.size()));
   parallel_for(set.size(), 256, threads, [&](std::int64_t begin, std::int64_t end) {
-    for (auto g = static_cast<std::size_t>(begin); g < static_cast<std::size_t>(end); ++g)
-      try {
+    for (auto g = static_cast<std::size_t>(begin); g < static_cast<std::size_t>(end); ++g) try {
         scaffolds[g] = murcko_scaffold(set.smiles[g]);
       } catch (const DataError&) {  // RDKit cannot read its own SMILES of some SDF records: as if without rings
       }

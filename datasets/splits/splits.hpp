@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "datasets/store/molecule_set.hpp"
 #include "datasets/splits/stratify.hpp"
+#include "datasets/store/molecule_set.hpp"
 
 namespace molgraph {
 
@@ -23,7 +23,8 @@ enum class SplitPart : std::uint8_t { none, train, valid, test };
 using SplitSizes = std::array<double, 3>;  ///< train, valid, test; they are normalised to sum 1; each >= 0
 
 Split random_split(std::int64_t count, const SplitSizes& sizes, std::uint64_t seed);
-/// Parts of the same sizes as random_split's, alike in their classes (deal_by_class); without classes random_split itself.
+/// Parts of the same sizes as random_split's, alike in their classes (deal_by_class); without classes random_split
+/// itself.
 Split stratified_split(std::int64_t count, const ClassLabels& labels, const SplitSizes& sizes, std::uint64_t seed);
 /// OGB's rule: Murcko scaffold groups sorted by (size, first index) descending, filled in order; `scaffolds` [G].
 Split scaffold_split(const std::vector<std::string>& scaffolds, const SplitSizes& sizes);
@@ -38,21 +39,22 @@ std::vector<std::string> apart_where_empty(std::vector<std::string> groups);
 Split time_split(const std::vector<std::string>& times, const SplitSizes& sizes, const std::string& file,
                  const std::vector<std::int64_t>& rows);
 
-/// Cross-validation: the test parts of the K splits are disjoint and together everything, alike in size; what remains is
-/// parted into train and valid by the proportion of the first two sizes. `groups` [count], scaffolds or names, stay
+/// Cross-validation: the test parts of the K splits are disjoint and together everything, alike in size; what remains
+/// is parted into train and valid by the proportion of the first two sizes. `groups` [count], scaffolds or names, stay
 /// together, largest group first into the smallest fold; empty = every molecule by itself, in seeded random order.
 /// `labels` [count] may be empty; with them, what is random is stratified.
 std::vector<Split> k_fold_splits(std::int64_t count, const std::vector<std::string>& groups, int folds,
                                  const SplitSizes& sizes, std::uint64_t seed, const ClassLabels& labels = {});
 
-/// The splits of a JSON file as chemprop 2 writes and reads them: a list of {"train", "val" or "valid", "test"}, each a list
-/// of 0-based row numbers or a text such as "0-9,12". `parts[s][row]`. Throws FileError (no such file, no JSON) and
-/// DataError for a row that does not exist or is in two parts of a split.
+/// The splits of a JSON file as chemprop 2 writes and reads them: a list of {"train", "val" or "valid", "test"}, each a
+/// list of 0-based row numbers or a text such as "0-9,12". `parts[s][row]`. Throws FileError (no such file, no JSON)
+/// and DataError for a row that does not exist or is in two parts of a split.
 std::vector<std::vector<SplitPart>> splits_of_file(const std::string& path, std::int64_t rows);
 
-/// Cells train, val, valid, validation, test (any case). A missing cell (is_missing) leaves the row out; anything else is
-/// a DataError with its row.
-Split column_split(const std::vector<std::string>& cells, const std::string& file, const std::vector<std::int64_t>& rows);
+/// Cells train, val, valid, validation, test (any case). A missing cell (is_missing) leaves the row out; anything else
+/// is a DataError with its row.
+Split column_split(const std::vector<std::string>& cells, const std::string& file,
+                   const std::vector<std::int64_t>& rows);
 
 /// One cell by the rule above; `row` is 0-based.
 SplitPart split_part_of_cell(const std::string& cell, const std::string& file, std::int64_t row);

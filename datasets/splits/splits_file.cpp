@@ -1,9 +1,9 @@
 #include <nlohmann/json.hpp>
 
-#include "datasets/system/files.hpp"
 #include "datasets/splits/splits.hpp"
-#include "datasets/tables/targets.hpp"
+#include "datasets/system/files.hpp"
 #include "datasets/system/text.hpp"
+#include "datasets/tables/targets.hpp"
 #include "featurize/graph/error.hpp"
 
 namespace molgraph {
@@ -20,7 +20,8 @@ std::vector<std::int64_t> rows_of_text(const std::string& text, const std::strin
     const auto last = dash == std::string_view::npos ? first : number_of_cell(word.substr(dash + 1));
     if (!first || !last || *first < 0 || *last < *first || *last >= static_cast<double>(rows))
       throw DataError(path, 0, "no range of the rows 0 to " + std::to_string(rows - 1), std::string(word));
-    for (auto row = static_cast<std::int64_t>(*first); row <= static_cast<std::int64_t>(*last); ++row) result.push_back(row);
+    for (auto row = static_cast<std::int64_t>(*first); row <= static_cast<std::int64_t>(*last); ++row)
+      result.push_back(row);
     at = end + 1;
   }
   return result;
@@ -33,7 +34,8 @@ void add_part(std::vector<SplitPart>& parts, SplitPart part, const nlohmann::jso
     if (row < 0 || row >= count)
       throw DataError(path, 0, "row " + std::to_string(row) + " is none of the rows 0 to " + std::to_string(count - 1));
     SplitPart& own = parts[static_cast<std::size_t>(row)];
-    if (own != SplitPart::none) throw DataError(path, 0, "row " + std::to_string(row) + " is in two parts of a split, or in one twice");
+    if (own != SplitPart::none)
+      throw DataError(path, 0, "row " + std::to_string(row) + " is in two parts of a split, or in one twice");
     own = part;
   }
 }

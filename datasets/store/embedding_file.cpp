@@ -36,7 +36,7 @@ Handle text_type(const std::string& path) {
 /// A data set that grows by blocks of rows.
 struct Growing {
   Handle dataset;
-  hsize_t columns = 0;   ///< 0 = one-dimensional
+  hsize_t columns = 0;  ///< 0 = one-dimensional
   hsize_t rows = 0;
 
   void append(const std::string& path, hid_t type, const void* data, hsize_t count) {
@@ -58,7 +58,8 @@ struct EmbeddingFileWriter::State {
     const Session session;
     file = checked(H5Fcreate(out.temporary_path().c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, file_access(path).get()), path,
                    "HDF5 cannot create the file");
-    const std::size_t row_bytes = static_cast<std::size_t>(std::max<std::int64_t>(columns, 1)) * (kind == FloatKind::float16 ? 2 : 4);
+    const std::size_t row_bytes =
+        static_cast<std::size_t>(std::max<std::int64_t>(columns, 1)) * (kind == FloatKind::float16 ? 2 : 4);
     rows_per_block = std::max<std::size_t>(1, kChunkBytes / row_bytes);
     values_type = float_type(kind, path);
     texts_type = text_type(path);
@@ -81,7 +82,8 @@ struct EmbeddingFileWriter::State {
     const Handle properties = checked(H5Pcreate(H5P_DATASET_CREATE), path, "cannot make properties");
     check(H5Pset_chunk(properties.get(), rank, chunk), path, "cannot set the size of chunks");
     check(H5Pset_obj_track_times(properties.get(), false), path, "cannot set properties");
-    if (columns > 0) check(H5Pset_fletcher32(properties.get()), path, "cannot ask for checksums");   // readers check them
+    if (columns > 0)
+      check(H5Pset_fletcher32(properties.get()), path, "cannot ask for checksums");  // readers check them
     Growing made;
     made.columns = columns;
     made.dataset = checked(H5Dcreate2(file.get(), name, type, space.get(), H5P_DEFAULT, properties.get(), H5P_DEFAULT),
@@ -111,7 +113,7 @@ struct EmbeddingFileWriter::State {
   Handle file, values_type, texts_type;
   Growing values;
   std::array<Growing, 4> texts;
-  std::size_t rows_per_block = 1, count = 0;   ///< count: rows that wait
+  std::size_t rows_per_block = 1, count = 0;  ///< count: rows that wait
   std::vector<float> floats;
   std::vector<std::uint16_t> halves;
   std::array<std::vector<std::string>, 4> waiting;

@@ -10,9 +10,9 @@
 
 namespace molgraph {
 
-/// Data sets `embeddings` [rows, columns] (float32 or float16, in chunks of about 1 MiB with a checksum each) and `id`, `smiles`, `status`,
-/// `reason` [rows] (UTF-8 texts of any length). Memory does not grow with the rows. Atomic: destroyed without finish(), it
-/// leaves nothing. Throws FileError.
+/// Data sets `embeddings` [rows, columns] (float32 or float16, in chunks of about 1 MiB with a checksum each) and `id`,
+/// `smiles`, `status`, `reason` [rows] (UTF-8 texts of any length). Memory does not grow with the rows. Atomic:
+/// destroyed without finish(), it leaves nothing. Throws FileError.
 class EmbeddingFileWriter {
  public:
   EmbeddingFileWriter(const std::string& path, std::int64_t columns, FloatKind kind);

@@ -16,9 +16,9 @@ namespace molgraph {
 
 /// A row of the source that has no molecule here.
 struct RejectedRow {
-  std::int64_t row = 0;   ///< 0-based data row of the source
-  std::string text;       ///< the SMILES as it stood there
-  std::string status;     ///< a RowStatus word
+  std::int64_t row = 0;  ///< 0-based data row of the source
+  std::string text;      ///< the SMILES as it stood there
+  std::string status;    ///< a RowStatus word
   std::string reason;
 };
 
@@ -29,9 +29,9 @@ struct Split {
 
 /// Where the molecules came from; kept in stores for the model card.
 struct SourceInfo {
-  std::string name;            ///< data set name or file name without its folder
-  std::string file;            ///< file name(s) without folder
-  std::string sha256;          ///< of the source file, "" when read from a stream
+  std::string name;    ///< data set name or file name without its folder
+  std::string file;    ///< file name(s) without folder
+  std::string sha256;  ///< of the source file, "" when read from a stream
   std::string rdkit_version;
 };
 
@@ -91,23 +91,23 @@ struct MoleculeSet {
   FeaturizerOptions featurizer;
   Task task;
   SourceInfo source;
-  std::vector<std::int64_t> atom_offset{0};   ///< [G + 1]
-  std::vector<std::int64_t> bond_offset{0};   ///< [G + 1]
-  std::vector<std::uint8_t> atoms;            ///< [A, atom_columns]
-  std::vector<std::uint16_t> bond_atoms;      ///< [M, 2] atom indices within the molecule
-  std::vector<std::uint8_t> bonds;            ///< [M, bond_columns]
-  std::vector<std::int64_t> row;              ///< [G] 0-based data row in the source
-  TextList id;                                ///< [G]
-  TextList smiles;                            ///< [G]
-  std::vector<double> targets;                ///< [G, T] as the cells say, missing = NaN, multiclass = class number
-  std::map<std::string, Split> splits;        ///< e.g. "published", "scaffold"
+  std::vector<std::int64_t> atom_offset{0};  ///< [G + 1]
+  std::vector<std::int64_t> bond_offset{0};  ///< [G + 1]
+  std::vector<std::uint8_t> atoms;           ///< [A, atom_columns]
+  std::vector<std::uint16_t> bond_atoms;     ///< [M, 2] atom indices within the molecule
+  std::vector<std::uint8_t> bonds;           ///< [M, bond_columns]
+  std::vector<std::int64_t> row;             ///< [G] 0-based data row in the source
+  TextList id;                               ///< [G]
+  TextList smiles;                           ///< [G]
+  std::vector<double> targets;               ///< [G, T] as the cells say, missing = NaN, multiclass = class number
+  std::map<std::string, Split> splits;       ///< e.g. "published", "scaffold"
   std::vector<RejectedRow> rejected;
 
   std::int64_t size() const { return static_cast<std::int64_t>(row.size()); }
   GraphView graph(std::int64_t g) const;
   /// Appends one molecule; `values` [T] (may be empty when the set has no targets).
-  void add(const MolecularGraph& graph, std::int64_t source_row, const std::string& molecule_id, const std::string& molecule_smiles,
-           const std::vector<double>& values);
+  void add(const MolecularGraph& graph, std::int64_t source_row, const std::string& molecule_id,
+           const std::string& molecule_smiles, const std::vector<double>& values);
   /// Gives back what grew too large while molecules were added.
   void shrink_to_fit();
 };

@@ -12,9 +12,9 @@
 namespace molgraph {
 
 struct StoreWriterOptions {
-  bool pairs = true;            ///< write /pairs (molecules of <= 254 atoms); readers recompute them otherwise
-  int threads = 0;              ///< compression threads, 0 = all cores this process may use
-  std::int64_t chunk = 1 << 16; ///< elements per chunk of the flat arrays
+  bool pairs = true;             ///< write /pairs (molecules of <= 254 atoms); readers recompute them otherwise
+  int threads = 0;               ///< compression threads, 0 = all cores this process may use
+  std::int64_t chunk = 1 << 16;  ///< elements per chunk of the flat arrays
 };
 
 /// Writes one store, for one thread, streaming, atomically: a temporary name beside `path`, flush, rename in finish().
@@ -46,7 +46,7 @@ struct StoreSummary {
   FeaturizerOptions featurizer;
   Task task;
   SourceInfo source;
-  std::string created;          ///< ISO 8601, UTC
+  std::string created;  ///< ISO 8601, UTC
   std::int64_t molecules = 0, atoms = 0, bonds = 0, pairs = 0, rejected = 0;
   bool has_pairs = false;
   std::vector<std::string> splits;

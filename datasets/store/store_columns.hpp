@@ -16,7 +16,7 @@ namespace molgraph::store_layout {
 
 /// What every reading function needs to know of the file.
 struct FileContext {
-  File& plain;                  ///< the same file without HDF5
+  File& plain;  ///< the same file without HDF5
   std::string path;
   std::uint64_t file_bytes = 0;
 };
@@ -82,7 +82,7 @@ class ColumnReader {
   Element element_ = Element::u8;
   Handle dataset_;
   std::size_t rows_ = 0, row_bytes_ = 1, chunk_rows_ = 1;
-  std::vector<std::byte> cached_;            ///< decoded chunk `cached_chunk_`
+  std::vector<std::byte> cached_;  ///< decoded chunk `cached_chunk_`
   std::size_t cached_chunk_ = SIZE_MAX;
 };
 

@@ -80,7 +80,8 @@ UserBlock check_user_block(File& file) {
   const auto version = get<std::uint32_t>(block, kVersionAt);
   if (version < kOldestVersion || version > kFormatVersion) {
     throw FileError(path + ": store of format version " + std::to_string(version) + "; this program reads versions " +
-                    std::to_string(kOldestVersion) + " to " + std::to_string(kFormatVersion) + ": featurise the source again");
+                    std::to_string(kOldestVersion) + " to " + std::to_string(kFormatVersion) +
+                    ": featurise the source again");
   }
   if (get<std::uint64_t>(block, kOwnChecksumAt) != own_checksum(block)) {
     throw FileError(path + ": damaged store: the checksum of its header does not fit");
@@ -133,7 +134,7 @@ void check(herr_t status, const std::string& path, const std::string& what) {
 
 void check_written(herr_t status, const std::string& path, const std::string& what) {
   if (status >= 0) return;
-  const int error = errno;   // the library leaves what its write() left
+  const int error = errno;  // the library leaves what its write() left
   const bool known = error == ENOSPC || error == EFBIG || error == EDQUOT || error == EROFS || error == EIO;
   throw FileError(path + ": " + what + (known ? std::string(": ") + std::strerror(error) : " (is the disk full?)"));
 }

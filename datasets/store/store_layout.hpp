@@ -18,7 +18,7 @@ namespace molgraph::store_layout {
 
 // --- user block: checked before the HDF5 library sees the file ---
 
-inline constexpr std::size_t kUserBlock = 512;     ///< bytes before HDF5's own
+inline constexpr std::size_t kUserBlock = 512;  ///< bytes before HDF5's own
 /// 1: targets are float32; 2: float64.
 inline constexpr std::uint32_t kFormatVersion = 2, kOldestVersion = 1;
 /// PNG's idea: the first byte is no text, CR LF and LF show transfers that change line ends, 0x1A stops a `type`.

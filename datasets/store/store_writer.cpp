@@ -23,11 +23,7 @@ class Column {
   /// `columns` 0 = one-dimensional. The data set is made with its first chunk, so that short ones have a short chunk.
   Column(const std::string& file, hid_t group, std::string name, Element element, int columns,
          std::int64_t chunk_elements, ChunkPool& pool)
-      : file_(file),
-        group_(group),
-        name_(std::move(name)),
-        element_(element),
-        columns_(columns),
+      : file_(file), group_(group), name_(std::move(name)), element_(element), columns_(columns),
         row_bytes_(bytes_of(element) * static_cast<std::size_t>(std::max(columns, 1))),
         chunk_rows_(static_cast<std::size_t>(std::max<std::int64_t>(1, chunk_elements / std::max(columns, 1)))),
         pool_(pool) {
@@ -94,9 +90,9 @@ class Column {
                      H5Pset_deflate(properties.get(), kDeflateLevel) >= 0 && H5Pset_fletcher32(properties.get()) >= 0 &&
                      H5Pset_obj_track_times(properties.get(), false) >= 0;
     if (!set) throw FileError(file_ + ": this HDF5 library lacks the deflate filter");
-    dataset_ = checked(H5Dcreate2(group_, name_.c_str(), type_of(element_), space.get(), H5P_DEFAULT, properties.get(),
-                                  H5P_DEFAULT),
-                       file_, "cannot make " + name_);
+    dataset_ = checked(
+        H5Dcreate2(group_, name_.c_str(), type_of(element_), space.get(), H5P_DEFAULT, properties.get(), H5P_DEFAULT),
+        file_, "cannot make " + name_);
   }
 
   void write(std::size_t first, std::size_t rows, const std::vector<std::byte>& packed) {
@@ -195,15 +191,15 @@ struct StoreWriter::State {
   StoreWriterOptions options;
   AtomicFile out;
   Handle file;
-  std::deque<Handle> groups;     ///< all open, closed before the file
-  std::deque<Column> columns;    ///< a deque: references stay valid
-  std::optional<ChunkPool> pool; ///< goes before the columns its jobs point to
+  std::deque<Handle> groups;      ///< all open, closed before the file
+  std::deque<Column> columns;     ///< a deque: references stay valid
+  std::optional<ChunkPool> pool;  ///< goes before the columns its jobs point to
   hid_t splits = -1;
   Column *row = nullptr, *atom_offset = nullptr, *bond_offset = nullptr, *pair_offset = nullptr;
   Column *atoms = nullptr, *bond_atoms = nullptr, *bonds = nullptr, *topology = nullptr, *edge = nullptr;
   Column *targets = nullptr, *rejected_row = nullptr;
   TextColumn smiles, id, rejected_text, rejected_status, rejected_reason;
-  std::vector<std::uint8_t> narrow_topology;   // scratch
+  std::vector<std::uint8_t> narrow_topology;  // scratch
 };
 
 StoreWriter::State::State(const std::string& path_, const FeaturizerOptions& featurizer_, const Task& task_,
@@ -295,16 +291,17 @@ void StoreWriter::State::describe(const SourceInfo& source) {
   write_texts(path, group, "names", task.names);
   write_texts(path, group, "units", units);
   write_texts(path, group, "class_labels", task.class_labels);
-  write_attribute(path, group, "values", "float64 [molecules, targets] as the source says; NaN = missing, of classes their number");
+  write_attribute(path, group, "values",
+                  "float64 [molecules, targets] as the source says; NaN = missing, of classes their number");
   if (task.num_targets() > 0) targets = &make_column(group, "values", Element::f64, task.num_targets());
 }
 
 /// What the bytes of /pairs mean, for readers that have only the file.
 void StoreWriter::State::describe_pairs(hid_t group, const FeatureShape& shape) {
   write_attribute(path, group, "bond_id", std::string(shape.bond_id_rule));
-  const std::pair<const char*, int> codes[] = {
-      {"bond_ids", shape.bond_ids},         {"topology_unreachable", kUnreachable8}, {"topology_virtual", kVirtual8},
-      {"edge_no_bond", kNoEdge},            {"edge_same_atom", kSelfEdge},           {"edge_virtual", kVirtualEdge}};
+  const std::pair<const char*, int> codes[] = {{"bond_ids", shape.bond_ids},    {"topology_unreachable", kUnreachable8},
+                                               {"topology_virtual", kVirtual8}, {"edge_no_bond", kNoEdge},
+                                               {"edge_same_atom", kSelfEdge},   {"edge_virtual", kVirtualEdge}};
   for (const auto& [name, code] : codes) write_attribute(path, group, name, static_cast<std::int64_t>(code));
 }
 

@@ -19,7 +19,7 @@
 namespace molgraph {
 namespace {
 
-constexpr std::size_t kBlock = std::size_t{1} << 20;       // bytes per read of a hash
+constexpr std::size_t kBlock = std::size_t{1} << 20;        // bytes per read of a hash
 constexpr std::size_t kMostPerCall = std::size_t{1} << 30;  // Linux moves at most 2 GiB per call
 
 [[noreturn]] void fail(const std::string& path, const std::string& what) {

@@ -15,8 +15,8 @@ std::string read_file(const std::string& path);
 /// SHA-256 of a file, 64 hex digits. Throws FileError.
 std::string sha256_of_file(const std::string& path);
 
-/// Where the symbolic links of `path` lead in the end, whether or not that file is there; `path` itself if it is no link.
-/// Throws FileError where they lead nowhere (a circle).
+/// Where the symbolic links of `path` lead in the end, whether or not that file is there; `path` itself if it is no
+/// link. Throws FileError where they lead nowhere (a circle).
 std::string linked_file(const std::string& path);
 /// The file that a write to `path` replaces: linked_file(). Throws FileError if what is there is no regular file.
 std::string replaced_file(const std::string& path);
@@ -34,14 +34,14 @@ class File {
   File(const File&) = delete;
   File& operator=(const File&) = delete;
 
-  void write(const void* data, std::size_t bytes);                        ///< at the file's position
+  void write(const void* data, std::size_t bytes);  ///< at the file's position
   void write_at(std::uint64_t offset, const void* data, std::size_t bytes);
-  std::size_t read(void* data, std::size_t bytes);                        ///< fewer only at the end of the file
+  std::size_t read(void* data, std::size_t bytes);                           ///< fewer only at the end of the file
   std::size_t read_at(std::uint64_t offset, void* data, std::size_t bytes);  ///< leaves the position alone
   void rewind();
   std::uint64_t size() const;
-  void flush_to_disk();                                                   ///< fsync
-  void close();                                                           ///< reports late write errors
+  void flush_to_disk();  ///< fsync
+  void close();          ///< reports late write errors
   const std::string& path() const { return path_; }
 
  private:

@@ -42,7 +42,8 @@ std::vector<std::string> control_groups(const std::string& controller) {
 double machine_memory() {
   double least = static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGESIZE));
   rlimit space{};
-  if (::getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY) least = std::min(least, static_cast<double>(space.rlim_cur));
+  if (::getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY)
+    least = std::min(least, static_cast<double>(space.rlim_cur));
   for (const std::string& folder : control_groups("memory")) {
     for (const char* file : {"/memory.max", "/memory.limit_in_bytes"}) {  // "max" is no number
       std::ifstream in(folder + file);

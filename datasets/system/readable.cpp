@@ -11,7 +11,7 @@ namespace molgraph {
 namespace {
 
 constexpr int kDigits = 4;
-constexpr double kSmallest = 1e-4, kLargest = 1e9;   // between them no exponent is needed
+constexpr double kSmallest = 1e-4, kLargest = 1e9;  // between them no exponent is needed
 
 /// Digits before the point: 3 for 123.4, -1 for 0.0123, as the number is after rounding to kDigits digits.
 int magnitude(double value) {

@@ -11,7 +11,8 @@ namespace molgraph {
 [[gnu::format(printf, 1, 2)]] std::string text(const char* format, ...);
 /// "1,234,567"
 std::string with_thousands(std::int64_t value);
-/// Results for people, to four significant digits: "0.1234", "12.30", "12,346"; from 1e-4 down and 1e9 up "1.234e-05"; "-" for NaN.
+/// Results for people, to four significant digits: "0.1234", "12.30", "12,346"; from 1e-4 down and 1e9 up "1.234e-05";
+/// "-" for NaN.
 std::string sensible_number(double value);
 /// A column of them: as many decimals for all as give the largest four digits and the smallest three, at most six.
 std::vector<std::string> sensible_column(const std::vector<double>& values);

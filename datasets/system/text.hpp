@@ -19,8 +19,8 @@ std::string now_utc();
 /// A number with the fewest digits that read back as the same one: "-1.77"; "nan" and "inf" where it is neither.
 std::string number_text(float value);
 std::string number_text(double value);
-/// A number that was computed as mean + `unit` * a float: with the digits of a float of its own size, or, where it is so
-/// large beside the unit that these would not do (eightfold and more), with those of a float of size 1 in that unit.
+/// A number that was computed as mean + `unit` * a float: with the digits of a float of its own size, or, where it is
+/// so large beside the unit that these would not do (eightfold and more), with those of a float of size 1 in that unit.
 std::string number_text(double value, double unit);
 /// The number that a float's fewest digits say: -1.77 of the float next to it.
 double number_of_digits(float value);

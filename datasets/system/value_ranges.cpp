@@ -41,8 +41,9 @@ std::string problem_in(const std::string& text, const WholeRange& range) {
 std::string problem_in(const std::string& text, const RealRange& range) {
   double value = 0;
   std::errc code{};
-  if (!read_number(text, value, code) || std::isnan(value)) return "'" + text + "' is no number; give " + range_text(range);
-  if (code != std::errc()) return outside(text, range);   // 1e999, 1e-999
+  if (!read_number(text, value, code) || std::isnan(value))
+    return "'" + text + "' is no number; give " + range_text(range);
+  if (code != std::errc()) return outside(text, range);  // 1e999, 1e-999
   const bool low = range.above ? value > range.least : value >= range.least;
   const bool high = range.below ? value < range.most : value <= range.most;
   return low && high ? "" : outside(text, range);

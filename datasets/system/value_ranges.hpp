@@ -1,5 +1,5 @@
-// What a value that people give may be: ranges of numbers and lists of words. One check for the command line, for files of options
-// and for the options that a run has stored, and one text for --help and messages.
+// What a value that people give may be: ranges of numbers and lists of words. One check for the command line, for files
+// of options and for the options that a run has stored, and one text for --help and messages.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ std::string range_text(const NumberRange& range);
 std::string number_problem(const std::string& text, const NumberRange& range);
 
 // --- ranges that several programs have ---
-inline constexpr WholeRange kSeeds{0, INT64_MAX};   ///< as config.toml can hold them
+inline constexpr WholeRange kSeeds{0, INT64_MAX};  ///< as config.toml can hold them
 inline constexpr WholeRange kMoleculeLimits{0, 1'000'000'000'000};
 inline constexpr RealRange kSplitShares{0, 1e9};
 

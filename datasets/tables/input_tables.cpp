@@ -9,8 +9,8 @@
 #include <unordered_map>
 
 #include "datasets/system/files.hpp"
-#include "datasets/tables/spool.hpp"
 #include "datasets/system/text.hpp"
+#include "datasets/tables/spool.hpp"
 #include "featurize/graph/error.hpp"
 
 namespace molgraph {
@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 std::vector<std::string> matches(const std::string& pattern) {
   glob_t found{};
-  const int code = ::glob(pattern.c_str(), 0, nullptr, &found);   // sorted by name
+  const int code = ::glob(pattern.c_str(), 0, nullptr, &found);  // sorted by name
   const std::vector<std::string> paths(found.gl_pathv, found.gl_pathv + found.gl_pathc);
   ::globfree(&found);
   if (code != 0 || paths.empty()) throw FileError(pattern + ": no file has such a name");
@@ -64,7 +64,9 @@ std::string content_mark(const std::string& path) {
   return std::to_string(size) + " bytes, " + std::to_string(XXH3_64bits(text.data(), first + last));
 }
 
-std::string fingerprint_of(const std::string& path) { return fs::path(path).filename().string() + ", " + content_mark(path); }
+std::string fingerprint_of(const std::string& path) {
+  return fs::path(path).filename().string() + ", " + content_mark(path);
+}
 
 InputTables::InputTables(const std::vector<std::string>& inputs, const TableOptions& options)
     : paths_(expand_inputs(inputs)), options_(options) {
@@ -76,7 +78,8 @@ InputTables::InputTables(const std::vector<std::string>& inputs, const TableOpti
   smiles_column_ = reader_->smiles_column();
   id_column_ = reader_->id_column();
   format_ = reader_->format();
-  for (std::size_t table = 1; table < paths_.size(); ++table) open(table);  // other columns are an error before any work
+  for (std::size_t table = 1; table < paths_.size(); ++table)
+    open(table);  // other columns are an error before any work
   if (paths_.size() > 1) open(0);
   if (!stream_) bytes_before_ = bytes_before_tables(paths_);
 }
@@ -117,7 +120,8 @@ InputPosition InputTables::position() const { return {table_, number_, reader_->
 
 double InputTables::share_before(const InputPosition& position) const {
   if (bytes_before_.empty() || bytes_before_.back() == 0 || position.in_table.offset < 0) return -1;
-  const auto before = static_cast<double>(bytes_before_[position.table]) + static_cast<double>(position.in_table.offset);
+  const auto before =
+      static_cast<double>(bytes_before_[position.table]) + static_cast<double>(position.in_table.offset);
   return std::min(1.0, before / static_cast<double>(bytes_before_.back()));
 }
 

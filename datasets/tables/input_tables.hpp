@@ -12,8 +12,8 @@ namespace molgraph {
 
 /// Where the tables are to be read on.
 struct InputPosition {
-  std::size_t table = 0;      ///< index of the table
-  std::int64_t number = 0;    ///< 0-based number of the next row, counted through all tables
+  std::size_t table = 0;    ///< index of the table
+  std::int64_t number = 0;  ///< 0-based number of the next row, counted through all tables
   TablePosition in_table;
 };
 
@@ -27,7 +27,7 @@ class InputTables {
 
   const std::vector<std::string>& columns() const { return columns_; }
   int smiles_column() const { return smiles_column_; }
-  int id_column() const { return id_column_; }   ///< -1 = row number
+  int id_column() const { return id_column_; }    ///< -1 = row number
   TableFormat format() const { return format_; }  ///< of the first table
   std::size_t tables() const { return paths_.size(); }
   /// "-" or a path.
@@ -58,9 +58,9 @@ class InputTables {
   bool stream_ = false;
   std::unique_ptr<TableReader> reader_;
   std::size_t table_ = 0;
-  std::vector<std::size_t> place_;   ///< [columns] of the open table: index in columns_; empty = the same order
+  std::vector<std::size_t> place_;  ///< [columns] of the open table: index in columns_; empty = the same order
   std::int64_t number_ = 0;
-  std::vector<std::uint64_t> bytes_before_;   ///< [tables + 1]; empty = unknown
+  std::vector<std::uint64_t> bytes_before_;  ///< [tables + 1]; empty = unknown
 };
 
 /// The paths that `inputs` stand for: patterns expanded and sorted, everything else as it is. Throws FileError.

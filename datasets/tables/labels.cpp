@@ -4,8 +4,8 @@
 #include <array>
 #include <cmath>
 
-#include "datasets/tables/targets.hpp"
 #include "datasets/system/text.hpp"
+#include "datasets/tables/targets.hpp"
 
 namespace molgraph {
 

@@ -1,7 +1,7 @@
 #include "datasets/tables/sdf_records.hpp"
 
-#include "datasets/tables/table_reader.hpp"
 #include "datasets/system/text.hpp"
+#include "datasets/tables/table_reader.hpp"
 #include "featurize/graph/error.hpp"
 
 namespace molgraph {

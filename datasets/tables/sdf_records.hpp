@@ -12,10 +12,10 @@ namespace molgraph {
 
 /// One record. Values of several lines are joined by line feeds.
 struct SdfRecord {
-  std::string title;       ///< first line, trimmed
-  std::string mol_block;   ///< up to and with "M  END" (or all lines before the first data item)
+  std::string title;      ///< first line, trimmed
+  std::string mol_block;  ///< up to and with "M  END" (or all lines before the first data item)
   std::vector<std::pair<std::string, std::string>> properties;  ///< in file order
-  std::size_t bytes = 0;   ///< of text, to bound what is held
+  std::size_t bytes = 0;                                        ///< of text, to bound what is held
 };
 
 /// Reads the next record; the last one may lack its "$$$$". Throws DataError for a record above kMostRowBytes.

@@ -8,7 +8,8 @@
 
 namespace molgraph {
 
-/// Nothing is left behind, however the program ends. Throws FileError when the disk is full or there is no place for it.
+/// Nothing is left behind, however the program ends. Throws FileError when the disk is full or there is no place for
+/// it.
 class Spool {
  public:
   Spool();
@@ -29,8 +30,8 @@ class Spool {
 bool is_stream(const std::string& path);
 /// Appends everything a stream gives (gzip unpacked).
 void copy_stream(const std::string& path, Spool& spool, const ReadingHooks& hooks = {});
-/// Appends the lines of `list` whose 0-based numbers stand in `index` (separated by commas, blanks or line ends), in the
-/// order of the index. Throws DataError for a number that is none or lies outside the list.
+/// Appends the lines of `list` whose 0-based numbers stand in `index` (separated by commas, blanks or line ends), in
+/// the order of the index. Throws DataError for a number that is none or lies outside the list.
 void copy_picked_lines(const std::string& list, const std::string& index, Spool& spool);
 
 }  // namespace molgraph

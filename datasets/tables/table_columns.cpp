@@ -1,8 +1,8 @@
 // Columns by name.
 #include <utility>
 
-#include "datasets/tables/table_reader.hpp"
 #include "datasets/system/text.hpp"
+#include "datasets/tables/table_reader.hpp"
 #include "featurize/graph/error.hpp"
 
 namespace molgraph {

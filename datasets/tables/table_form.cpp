@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <array>
 
+#include "datasets/system/text.hpp"
 #include "datasets/tables/table_format.hpp"
 #include "datasets/tables/targets.hpp"
-#include "datasets/system/text.hpp"
 
 namespace molgraph {
 namespace {
@@ -72,10 +72,8 @@ std::vector<ColumnKind> kinds_of(const SampleRows& rows, std::size_t first, std:
       const std::string& cell = rows[r][c];
       if (is_missing(cell)) continue;
       ++kinds[c].filled;
-      if (is_number_like(cell))
-        ++kinds[c].numbers;
-      else
-        kinds[c].molecules += is_molecule(cell);
+      if (is_number_like(cell)) ++kinds[c].numbers;
+      else kinds[c].molecules += is_molecule(cell);
     }
   }
   return kinds;

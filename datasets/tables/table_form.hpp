@@ -39,9 +39,9 @@ struct MoleculeColumn {
   bool by_cells = false;      ///< it was not named smiles or canonical_smiles
   std::vector<int> others{};  ///< further columns whose cells parse
 };
-/// `columns`: the names, empty where there are none; `rows`: of data alone. By the name smiles or canonical_smiles; else
-/// by another common name (structure, mol, ...smiles...) if its cells parse; else the first column if its cells parse,
-/// or the only one of which they do. Where there are no rows to look at, a common name or the first column.
+/// `columns`: the names, empty where there are none; `rows`: of data alone. By the name smiles or canonical_smiles;
+/// else by another common name (structure, mol, ...smiles...) if its cells parse; else the first column if its cells
+/// parse, or the only one of which they do. Where there are no rows to look at, a common name or the first column.
 MoleculeColumn find_molecule_column(const std::vector<std::string>& columns, const SampleRows& rows);
 
 }  // namespace molgraph

@@ -10,7 +10,7 @@
 namespace molgraph {
 namespace {
 
-constexpr std::size_t kMostName = 200;   // characters of a column's name that is looked at
+constexpr std::size_t kMostName = 200;  // characters of a column's name that is looked at
 
 std::string_view first_filled_line(std::string_view head) {
   while (!head.empty()) {
@@ -67,7 +67,7 @@ bool looks_like_smiles(std::string_view text) {
     } else if (text.substr(at).starts_with("Cl") || text.substr(at).starts_with("Br")) {
       ++at;
     } else if ((c == ' ' || c == '\t') && text.substr(at + 1).starts_with('|')) {
-      return true;   // ChemAxon's extensions
+      return true;  // ChemAxon's extensions
     } else if (atoms.find(c) == std::string_view::npos && others.find(c) == std::string_view::npos) {
       return false;
     }
@@ -104,8 +104,9 @@ bool names_smiles(std::string_view cell) {
 }
 
 bool names_molecules(std::string_view cell) {
-  constexpr std::array<std::string_view, 12> names{"structure", "structures", "smi",      "smile",     "mol",    "mols",
-                                                   "molecule",  "molecules",  "compound", "compounds", "ligand", "drug"};
+  constexpr std::array<std::string_view, 12> names{"structure", "structures", "smi",      "smile",
+                                                   "mol",       "mols",       "molecule", "molecules",
+                                                   "compound",  "compounds",  "ligand",   "drug"};
   if (cell.size() > kMostName || cell.find_first_of(",;\t\n") != std::string_view::npos) return false;
   std::string word = lower(trim(cell));
   std::erase_if(word, [](char c) { return c == ' ' || c == '_' || c == '-' || c == '.'; });
@@ -122,10 +123,14 @@ std::string why_not_text(std::string_view head, const std::string& name) {
   static constexpr Kind kKinds[] = {
       {"\xD0\xCF\x11\xE0"sv, kWorkbook},
       {"BZh91AY&SY"sv, "is compressed with bzip2: unpack it (bunzip2) or pipe it in (bzcat FILE | ... -i -)"},
-      {"\xFD" "7zXZ\0"sv, "is compressed with xz: unpack it (unxz) or pipe it in (xzcat FILE | ... -i -)"},
+      {"\xFD"
+       "7zXZ\0"sv,
+       "is compressed with xz: unpack it (unxz) or pipe it in (xzcat FILE | ... -i -)"},
       {"\x28\xB5\x2F\xFD"sv, "is compressed with zstd: unpack it (unzstd) or pipe it in (zstdcat FILE | ... -i -)"},
-      {"PAR1\x15"sv, "is a Parquet file: write it as CSV (pandas: read_parquet(FILE).to_csv(\"out.csv\", index=False))"},
-      {"ARROW1\0"sv, "is a Feather file: write it as CSV (pandas: read_feather(FILE).to_csv(\"out.csv\", index=False))"},
+      {"PAR1\x15"sv,
+       "is a Parquet file: write it as CSV (pandas: read_parquet(FILE).to_csv(\"out.csv\", index=False))"},
+      {"ARROW1\0"sv,
+       "is a Feather file: write it as CSV (pandas: read_feather(FILE).to_csv(\"out.csv\", index=False))"},
       {"\x89HDF\r\n"sv, "is an HDF5 file, not a table of text"},
       {"SQLite format 3\0"sv, "is an SQLite database: write the table as CSV (sqlite3 -header -csv FILE 'select ...')"},
       {"%PDF-"sv, "is a PDF document, not a table of text"},

@@ -21,8 +21,8 @@ bool names_smiles(std::string_view cell);
 /// A name that people give to columns of molecules: structure, mol, molecule, smi and whatever has "smiles" in it; any
 /// case, blanks and underscores ignored.
 bool names_molecules(std::string_view cell);
-/// What a file is that is no text, by its first bytes (`name` tells workbooks from other archives), and what to do about
-/// it: "is an Excel workbook: save it as CSV (UTF-8)"; "" for text.
+/// What a file is that is no text, by its first bytes (`name` tells workbooks from other archives), and what to do
+/// about it: "is an Excel workbook: save it as CSV (UTF-8)"; "" for text.
 std::string why_not_text(std::string_view head, const std::string& name);
 
 }  // namespace molgraph

@@ -19,8 +19,8 @@ namespace molgraph {
 namespace {
 
 constexpr std::size_t kRawBytes = std::size_t{1} << 18;
-constexpr int kPause = 500;   // milliseconds
-constexpr int kLook = 100;    // milliseconds
+constexpr int kPause = 500;  // milliseconds
+constexpr int kLook = 100;   // milliseconds
 constexpr std::size_t kShownLine = 60;
 
 }  // namespace
@@ -35,7 +35,7 @@ struct ByteStream::State {
   bool file_ended = false;
   std::vector<unsigned char> raw = std::vector<unsigned char>(kRawBytes);
   std::size_t raw_begin = 0, raw_end = 0;
-  std::uint64_t given = 0;   ///< bytes of text handed out
+  std::uint64_t given = 0;  ///< bytes of text handed out
   z_stream inflater{};
 
   ~State() {
@@ -68,7 +68,7 @@ struct ByteStream::State {
     int ready = 0;
     do {
       hooks.look();
-      ready = ::poll(&one, 1, kLook);   // a regular file is always ready
+      ready = ::poll(&one, 1, kLook);  // a regular file is always ready
     } while (ready == 0 || (ready < 0 && errno == EINTR));
   }
 
@@ -157,7 +157,8 @@ void ByteStream::seek(std::uint64_t offset) {
     return;
   }
   std::vector<char> passed(kRawBytes);
-  while (state.given < offset && read(passed.data(), std::min<std::uint64_t>(passed.size(), offset - state.given)) > 0) {
+  while (state.given < offset &&
+         read(passed.data(), std::min<std::uint64_t>(passed.size(), offset - state.given)) > 0) {
   }
   if (state.given != offset) throw FileError(state.name + ": has no byte " + std::to_string(offset) + " to go on at");
 }
@@ -165,7 +166,7 @@ void ByteStream::seek(std::uint64_t offset) {
 bool ByteStream::would_wait(int milliseconds) const {
   if (state_->raw_begin != state_->raw_end || state_->file_ended) return false;
   pollfd one{state_->file, POLLIN, 0};
-  return ::poll(&one, 1, milliseconds) == 0;   // a regular file is always ready
+  return ::poll(&one, 1, milliseconds) == 0;  // a regular file is always ready
 }
 
 const std::string& ByteStream::name() const { return state_->name; }
@@ -245,9 +246,10 @@ bool LineReader::next(std::string& line, std::int64_t row, std::size_t most, Pas
     const std::size_t length = stop ? static_cast<std::size_t>(stop - start) : end_ - begin_;
     const std::size_t kept = std::min(length, most - line.size());
     if (kept < length && beyond == nullptr)
-      throw DataError(name(), row + 1,
-                      "a line longer than " + std::to_string(most >> 20u) + " MiB, which is the limit; is this a table?",
-                      as_utf8(line.substr(0, 80)));
+      throw DataError(
+          name(), row + 1,
+          "a line longer than " + std::to_string(most >> 20u) + " MiB, which is the limit; is this a table?",
+          as_utf8(line.substr(0, 80)));
     line.append(start, kept);
     if (kept < length) {
       beyond->bytes += length - kept;

@@ -52,8 +52,8 @@ class LineReader {
   /// marks it belongs to the cell. False at the end. A line above `most` bytes is a DataError naming `row` (0-based);
   /// with `beyond`, what lies above is passed over and described there instead.
   bool next(std::string& line, std::int64_t row, std::size_t most = kMostLine, PassedOver* beyond = nullptr);
-  /// Up to `most` bytes (at most kMostPeek) from the current position, without consuming them; fewer if a pipe has given a
-  /// line and then pauses.
+  /// Up to `most` bytes (at most kMostPeek) from the current position, without consuming them; fewer if a pipe has
+  /// given a line and then pauses.
   std::string_view peek(std::size_t most = std::size_t{64} << 10);
   /// Byte of the (unpacked) text where the next line begins; and going on there, as ByteStream::seek().
   std::uint64_t offset() const { return read_ - (end_ - begin_); }
@@ -71,7 +71,7 @@ class LineReader {
   ByteStream stream_;
   std::vector<char> buffer_;
   std::size_t begin_ = 0, end_ = 0;
-  std::uint64_t read_ = 0;   ///< bytes taken from the stream
+  std::uint64_t read_ = 0;  ///< bytes taken from the stream
   bool at_end_ = false;
   char line_end_ = '\n';
   bool said_encoding_ = false;

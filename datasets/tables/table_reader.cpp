@@ -5,12 +5,12 @@
 #include <unordered_map>
 #include <utility>
 
+#include "datasets/system/text.hpp"
 #include "datasets/tables/encoding.hpp"
 #include "datasets/tables/sdf_records.hpp"
 #include "datasets/tables/table_form.hpp"
 #include "datasets/tables/table_format.hpp"
 #include "datasets/tables/table_lines.hpp"
-#include "datasets/system/text.hpp"
 #include "featurize/graph/error.hpp"
 
 namespace molgraph {
@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kShownName = 60;
 constexpr std::size_t kLookAheadRecords = 1000;
-constexpr std::size_t kLookAheadBytes = std::size_t{64} << 20;   // of text, and what the properties take beside it
+constexpr std::size_t kLookAheadBytes = std::size_t{64} << 20;  // of text, and what the properties take beside it
 
 int find_any_case(const std::vector<std::string>& columns, std::initializer_list<std::string_view> names) {
   for (const std::string_view name : names)
@@ -41,18 +41,18 @@ struct TableReader::State {
   char delimiter = ',';
   std::vector<std::string> columns;
   int smiles_column = 0, id_column = -1;
-  std::int64_t row = 0;             ///< number of the next row
+  std::int64_t row = 0;  ///< number of the next row
   ReadingHooks hooks;
-  std::string line;                 ///< reused
-  std::vector<std::string> cells;   ///< reused; no more of them than the table has columns
-  std::size_t cell_count = 0;       ///< that the row has
-  bool surplus = false;             ///< one that is not among `cells` is not empty
-  std::string too_long;             ///< why the row has no cells, if its line is above the limit
-  std::int64_t blank_lines = 0;     ///< read, but not yet known to stand before another row
-  bool held = false;                ///< `cells` hold a row that comes after the blank lines
-  std::deque<SdfRecord> records;    ///< read ahead for the columns
-  bool has_names = false;           ///< SDF: there is a column for the title
-  std::unordered_map<std::string, std::size_t> property_columns;   ///< SDF
+  std::string line;                ///< reused
+  std::vector<std::string> cells;  ///< reused; no more of them than the table has columns
+  std::size_t cell_count = 0;      ///< that the row has
+  bool surplus = false;            ///< one that is not among `cells` is not empty
+  std::string too_long;            ///< why the row has no cells, if its line is above the limit
+  std::int64_t blank_lines = 0;    ///< read, but not yet known to stand before another row
+  bool held = false;               ///< `cells` hold a row that comes after the blank lines
+  std::deque<SdfRecord> records;   ///< read ahead for the columns
+  bool has_names = false;          ///< SDF: there is a column for the title
+  std::unordered_map<std::string, std::size_t> property_columns;  ///< SDF
 
   State(const std::string& path, const TableOptions& options)
       : lines(path, options.shown_name, options.hooks), hooks(options.hooks) {
@@ -99,7 +99,7 @@ bool TableReader::State::read_line() {
              std::to_string(kMostRowBytes >> 20u) + " MiB";
   const bool header = columns.empty();
   const auto quotes = beyond.quotes + static_cast<std::uint64_t>(std::ranges::count(line, '"'));
-  if (header || (format != TableFormat::smi && quotes % 2 > 0))   // its last cell would go on in the next line
+  if (header || (format != TableFormat::smi && quotes % 2 > 0))  // its last cell would go on in the next line
     throw DataError(lines.name(), header ? 0 : row + 1, header ? "its first line is " + too_long : too_long,
                     line.substr(0, kShownName));
   line.clear();
@@ -110,7 +110,7 @@ bool TableReader::State::read_csv(bool& blank) {
   if (!read_line()) return false;
   const std::size_t kept = columns.empty() ? kMostColumns : columns.size();
   std::size_t at = 0, bytes = line.size();
-  std::string beyond;   // cells that the table has no column for are counted, not kept
+  std::string beyond;  // cells that the table has no column for are counted, not kept
   cell_count = 0;
   surplus = false;
   blank = (line.empty() && too_long.empty()) || line == "\r";
@@ -171,7 +171,7 @@ bool TableReader::State::read_smi(bool& blank) {
 
 void TableReader::State::choose_delimiter(const TableOptions& options, std::string_view head) {
   delimiter = format == TableFormat::tsv ? '\t' : ',';
-  if (options.format == TableFormat::tsv || !options.molecules) return;   // --format tsv means tabs
+  if (options.format == TableFormat::tsv || !options.molecules) return;  // --format tsv means tabs
   const char found = find_delimiter(head, delimiter, ",\t;", options.smiles_column, lines.line_end());
   if (found == delimiter) return;
   delimiter = found;
@@ -183,7 +183,7 @@ void TableReader::State::start_csv(const TableOptions& options) {
   choose_delimiter(options, lines.peek());
   SampleRows sample;
   if (options.molecules) sample = sample_rows(lines.peek(), delimiter, lines.line_end());
-  if (sample.size() == 1)   // a wide one
+  if (sample.size() == 1)  // a wide one
     sample = sample_rows(lines.peek(LineReader::kMostPeek), delimiter, lines.line_end());
   HeaderVerdict verdict{!options.no_header, true};
   if (options.molecules && !options.header && !options.no_header) verdict = find_header(sample, options.smiles_column);
@@ -306,8 +306,8 @@ bool TableReader::State::next_line_row(TableRow& out) {
   held = false;
   out.problem = too_long;
   if (surplus)
-    out.problem = std::to_string(cell_count) + " cells where the table has " + std::to_string(columns.size()) + " columns" +
-                  (delimiter == ',' ? "; a comma within a cell needs quotation marks around it" : "");
+    out.problem = std::to_string(cell_count) + " cells where the table has " + std::to_string(columns.size()) +
+                  " columns" + (delimiter == ',' ? "; a comma within a cell needs quotation marks around it" : "");
   cells.resize(columns.size());
   out.cells.swap(cells);
   return true;
@@ -329,8 +329,7 @@ bool TableReader::State::next_sdf(TableRow& out) {
     const auto column = property_columns.find(name);
     if (column == property_columns.end())
       out.problem = "property <" + name + "> does not occur in the first 1,000 records, so it has no column";
-    else
-      out.cells[column->second] = std::move(value);
+    else out.cells[column->second] = std::move(value);
   }
   out.mol_block = smiles_column == 0 ? std::move(record.mol_block) : std::string();
   return true;
@@ -349,7 +348,7 @@ TableFormat TableReader::format() const { return state_->format; }
 
 TablePosition TableReader::position() const {
   const State& state = *state_;
-  const bool read_ahead = state.held || !state.records.empty();   // blank lines wait only before a held row
+  const bool read_ahead = state.held || !state.records.empty();  // blank lines wait only before a held row
   return {state.row, read_ahead ? -1 : static_cast<std::int64_t>(state.lines.offset())};
 }
 
@@ -371,9 +370,7 @@ void TableReader::seek(const TablePosition& position) {
   }
 }
 
-bool TableReader::would_wait() const {
-  return !state_->held && state_->records.empty() && state_->lines.would_wait();
-}
+bool TableReader::would_wait() const { return !state_->held && state_->records.empty() && state_->lines.would_wait(); }
 
 bool TableReader::next(TableRow& row) {
   return state_->format == TableFormat::sdf ? state_->next_sdf(row) : state_->next_line_row(row);

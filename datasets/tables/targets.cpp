@@ -6,8 +6,8 @@
 #include <cmath>
 #include <limits>
 
-#include "datasets/tables/labels.hpp"
 #include "datasets/system/text.hpp"
+#include "datasets/tables/labels.hpp"
 #include "featurize/graph/error.hpp"
 
 namespace molgraph {
@@ -15,19 +15,20 @@ namespace {
 
 constexpr std::size_t kMaxClasses = 1000;
 
-constexpr std::size_t kExamples = 5;   ///< columns named in one message
+constexpr std::size_t kExamples = 5;  ///< columns named in one message
 
 [[noreturn]] void throw_bad_number(const std::string& column, const CellPlace& place) {
-  throw DataError(place.file, place.row + 1,
-                  "column '" + column + "' holds no number here" +
-                      (is_censored(place.text) ? "; a censored value cannot be trained on: give a number or leave it blank"
-                                               : ""),
-                  place.text);
+  throw DataError(
+      place.file, place.row + 1,
+      "column '" + column + "' holds no number here" +
+          (is_censored(place.text) ? "; a censored value cannot be trained on: give a number or leave it blank" : ""),
+      place.text);
 }
 
 [[noreturn]] void throw_decimal_comma(const ColumnStats& column, bool named) {
   throw DataError(column.first_text.file, column.first_text.row + 1,
-                  "column '" + column.name + "' holds no number here; decimal commas are not understood: write points (1.5)" +
+                  "column '" + column.name +
+                      "' holds no number here; decimal commas are not understood: write points (1.5)" +
                       (named ? "" : "; if it is no target, name those that are with --target-columns"),
                   column.first_text.text);
 }
@@ -59,11 +60,10 @@ void check_values(const ColumnStats& column, std::optional<TaskKind> kind, bool 
   if (column.decimal_commas > 0) throw_decimal_comma(column, named);
   if (!column.is_mostly_numbers()) {
     const bool two = column.labels.size() == 2 && column.numbers == 0;
-    const std::string advice =
-        two && kind == TaskKind::binary
-            ? "its labels are " + list_of(sorted_labels(column.labels)) +
-                  ": --positive LABEL says which is the positive one"
-            : "classes given as text need -t multiclass, or --positive LABEL if they are two";
+    const std::string advice = two && kind == TaskKind::binary
+                                   ? "its labels are " + list_of(sorted_labels(column.labels)) +
+                                         ": --positive LABEL says which is the positive one"
+                                   : "classes given as text need -t multiclass, or --positive LABEL if they are two";
     throw DataError(column.first_text.file, column.first_text.row + 1,
                     "column '" + column.name + "' is text (" + std::to_string(column.numbers) + " of " +
                         std::to_string(column.filled) + " cells are numbers), so it cannot be a target; " + advice,
@@ -122,9 +122,9 @@ void warn_of_left_out(const std::vector<ColumnStats>& stats, TargetChoice& choic
                     ")");
   }
   if (texts.empty()) return;
-  choice.warnings.push_back((texts.size() == 1 ? "a column is" : std::to_string(texts.size()) + " columns are") +
-                            " left out of the targets, as fewer than half of the filled cells are numbers: " +
-                            list_of(texts, kExamples));
+  choice.warnings.push_back(
+      (texts.size() == 1 ? "a column is" : std::to_string(texts.size()) + " columns are") +
+      " left out of the targets, as fewer than half of the filled cells are numbers: " + list_of(texts, kExamples));
 }
 
 /// One of the labels is said to be the positive one.
@@ -155,9 +155,9 @@ void note_binary_labels(const std::vector<ColumnStats>& stats, bool kind_is_give
       if ((stats[c].pairs >> pair & 1u) != 0) having.push_back(c);
     if (having.empty() || (pair == kNumberPair && kind_is_given)) continue;
     const std::vector<std::string> words = words_of_pair(pair);
-    choice.notes.push_back("binary labels in " + quoted(stats, having) + ": " +
-                           (pair == kNumberPair ? "1 and 0 (as numbers: -t regression)"
-                                                : words[1] + " is 1, " + words[0] + " is 0"));
+    choice.notes.push_back(
+        "binary labels in " + quoted(stats, having) + ": " +
+        (pair == kNumberPair ? "1 and 0 (as numbers: -t regression)" : words[1] + " is 1, " + words[0] + " is 0"));
     if (pair != kNumberPair && all == 1u << pair) choice.task.class_labels = words;
   }
 }

@@ -15,7 +15,8 @@ namespace molgraph {
 
 /// No value: blank, "-", nan, na, n/a, #n/a, null, none and <na>, in any case. The one rule for targets, ids and parts.
 bool is_missing(std::string_view cell);
-/// A finite number that fits a float (it is kept as a double); true and false are 1 and 0. Empty for anything else, such as ">50" or "1,5".
+/// A finite number that fits a float (it is kept as a double); true and false are 1 and 0. Empty for anything else,
+/// such as ">50" or "1,5".
 std::optional<double> number_of_cell(std::string_view cell);
 
 /// True for "1,5" and "-0,25": what may be a number with a decimal comma, which is never guessed.
@@ -30,12 +31,12 @@ struct CellPlace {
 /// What one column holds, gathered cell by cell in constant memory (class labels apart).
 struct ColumnStats {
   std::string name;
-  std::int64_t filled = 0, numbers = 0, censored = 0, decimal_commas = 0;   ///< the last two are no numbers
-  CellPlace first_text{};         ///< first filled cell that is no number
-  CellPlace first_censored{};     ///< first cell such as ">50"
-  CellPlace first_not_binary{};   ///< first filled cell that is no binary label (labels.hpp)
-  unsigned pairs = 0;             ///< bit p: a label of the pair p was seen; only while all cells are binary labels
-  bool keep_labels = false;       ///< gather all `labels`; else of cells that are no numbers, until there are three
+  std::int64_t filled = 0, numbers = 0, censored = 0, decimal_commas = 0;  ///< the last two are no numbers
+  CellPlace first_text{};                                                  ///< first filled cell that is no number
+  CellPlace first_censored{};                                              ///< first cell such as ">50"
+  CellPlace first_not_binary{};  ///< first filled cell that is no binary label (labels.hpp)
+  unsigned pairs = 0;            ///< bit p: a label of the pair p was seen; only while all cells are binary labels
+  bool keep_labels = false;      ///< gather all `labels`; else of cells that are no numbers, until there are three
   std::set<std::string> labels{};
 
   bool is_binary() const { return filled > 0 && first_not_binary.row < 0; }
@@ -54,21 +55,21 @@ std::vector<int> candidate_columns(const std::vector<std::string>& columns, cons
 
 /// What the user said about targets.
 struct TargetWishes {
-  bool named = false;                     ///< chose these columns, so each must do
+  bool named = false;  ///< chose these columns, so each must do
   std::optional<TaskKind> kind{};
-  std::string positive{};                 ///< the label that is 1, in any case; "" = by its meaning (labels.hpp)
+  std::string positive{};  ///< the label that is 1, in any case; "" = by its meaning (labels.hpp)
 };
 
 /// The targets among the columns and what they are. Columns that nobody named are targets if at least half of their
 /// filled cells are numbers, or all are binary labels and no number stands beside them; with `positive`, if they hold
 /// it and one other label. Without a kind: binary if all cells are binary labels, multiclass if named columns hold two
-/// other words, else regression. Throws DataError for numbers with decimal commas, for a text column, for a cell that is
-/// no number and for values that do not fit the kind; UsageError if `positive` does not fit it.
+/// other words, else regression. Throws DataError for numbers with decimal commas, for a text column, for a cell that
+/// is no number and for values that do not fit the kind; UsageError if `positive` does not fit it.
 struct TargetChoice {
-  std::vector<std::size_t> columns;      ///< indices into the statistics
-  Task task;                             ///< names as in the table, no units
-  std::vector<std::string> notes{};      ///< what was decided, for people
-  std::vector<std::string> warnings{};   ///< columns left out although there are numbers in them
+  std::vector<std::size_t> columns;     ///< indices into the statistics
+  Task task;                            ///< names as in the table, no units
+  std::vector<std::string> notes{};     ///< what was decided, for people
+  std::vector<std::string> warnings{};  ///< columns left out although there are numbers in them
 };
 TargetChoice choose_targets(const std::vector<ColumnStats>& stats, const TargetWishes& wishes);
 

@@ -13,13 +13,13 @@ enum class TaskKind : std::uint8_t { regression, binary, multiclass };
 std::string_view to_string(TaskKind kind);              ///< "regression", "binary", "multiclass"
 TaskKind task_kind_from_string(std::string_view text);  ///< also accepts "classification" = binary; throws UsageError
 
-inline constexpr std::size_t kMostTargets = 65'536;   ///< of a table and of a store
+inline constexpr std::size_t kMostTargets = 65'536;  ///< of a table and of a store
 
 struct Task {
   TaskKind kind = TaskKind::regression;
-  std::vector<std::string> names;    ///< [T] target columns
-  std::vector<std::string> units;    ///< [T] "" = none or unknown
-  int classes = 0;                   ///< multiclass only: classes 0..classes-1 of every target
+  std::vector<std::string> names;         ///< [T] target columns
+  std::vector<std::string> units;         ///< [T] "" = none or unknown
+  int classes = 0;                        ///< multiclass only: classes 0..classes-1 of every target
   std::vector<std::string> class_labels;  ///< multiclass [classes]: the text of a class in the user's table; binary:
                                           ///< the texts of 0 and 1, or empty where they are numbers or differ by target
 

@@ -28,7 +28,8 @@ class UsageError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Input and program are right, but the run failed: a GPU, another process of it, a training that diverged. Exit code 1.
+/// Input and program are right, but the run failed: a GPU, another process of it, a training that diverged. Exit
+/// code 1.
 class RunError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

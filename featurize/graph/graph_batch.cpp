@@ -24,12 +24,17 @@ void write_offsets(std::span<const GraphView> graphs, GraphBatch& batch) {
 
 /// What would be read or written beside the arrays.
 void check(std::span<const GraphView> graphs, std::span<const std::int64_t> rows) {
-  if (graphs.size() != rows.size()) throw std::invalid_argument("pack() was given " + std::to_string(rows.size()) + " rows for " + std::to_string(graphs.size()) + " molecules");
+  if (graphs.size() != rows.size())
+    throw std::invalid_argument("pack() was given " + std::to_string(rows.size()) + " rows for " +
+                                std::to_string(graphs.size()) + " molecules");
   for (const GraphView& graph : graphs) {
-    if (graph.features != graphs.front().features) throw std::invalid_argument("pack() was given molecules of two feature sets");
-    if (graph.num_atoms < 0 || graph.num_bonds < 0) throw std::invalid_argument("pack() was given a molecule of negative size");
+    if (graph.features != graphs.front().features)
+      throw std::invalid_argument("pack() was given molecules of two feature sets");
+    if (graph.num_atoms < 0 || graph.num_bonds < 0)
+      throw std::invalid_argument("pack() was given a molecule of negative size");
     for (int k = 0; k < 2 * graph.num_bonds; ++k)
-      if (graph.bond_atoms[k] >= graph.num_atoms) throw std::invalid_argument("pack() was given a bond of an atom that is none");
+      if (graph.bond_atoms[k] >= graph.num_atoms)
+        throw std::invalid_argument("pack() was given a bond of an atom that is none");
   }
 }
 

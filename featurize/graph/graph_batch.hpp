@@ -18,40 +18,41 @@ enum class PathRule : std::uint8_t { mean, single };
 /// Levels are m = 1..levels(); within a level, pairs and steps are stored one after the other.
 /// Level 0 (i = j) has S = 0 and is not stored: `source` of level-1 steps is -1.
 struct PathSteps {
-  std::vector<std::int64_t> pair;          ///< packed pair index of every (i, j) at finite distance >= 1, by level
-  std::vector<std::int64_t> level_pairs;   ///< [levels + 1] offsets into `pair`
-  std::vector<std::int64_t> target;        ///< [steps] index of (i, j) within its level
-  std::vector<std::int64_t> source;        ///< [steps] index of (i, u) within the level before
-  std::vector<std::int64_t> bond;          ///< [steps] bond id of u-j
-  std::vector<double> weight;              ///< [steps] sigma(i,u)/sigma(i,j); 1 for PathRule::single
-  std::vector<std::int64_t> level_steps;   ///< [levels + 1] offsets into the steps
+  std::vector<std::int64_t> pair;         ///< packed pair index of every (i, j) at finite distance >= 1, by level
+  std::vector<std::int64_t> level_pairs;  ///< [levels + 1] offsets into `pair`
+  std::vector<std::int64_t> target;       ///< [steps] index of (i, j) within its level
+  std::vector<std::int64_t> source;       ///< [steps] index of (i, u) within the level before
+  std::vector<std::int64_t> bond;         ///< [steps] bond id of u-j
+  std::vector<double> weight;             ///< [steps] sigma(i,u)/sigma(i,j); 1 for PathRule::single
+  std::vector<std::int64_t> level_steps;  ///< [levels + 1] offsets into the steps
   int levels() const { return level_pairs.empty() ? 0 : static_cast<int>(level_pairs.size()) - 1; }
 };
 
 struct PackOptions {
-  bool paths = false;                 ///< also compute `GraphBatch::paths`
+  bool paths = false;  ///< also compute `GraphBatch::paths`
   PathRule path_rule = PathRule::mean;
 };
 
 /// B molecules, A atoms, A + B tokens, P = sum of (n_b + 1)^2 pairs.
 struct GraphBatch {
   Features features = Features::ogb;
-  std::vector<std::int64_t> atom_offset;    ///< [B + 1]
-  std::vector<std::int64_t> token_offset;   ///< [B + 1], atom_offset[b] + b
-  std::vector<std::int64_t> pair_offset;    ///< [B + 1], pairs of molecule b are row-major [N_b, N_b]
-  std::vector<std::uint8_t> atoms;          ///< [A, atom_columns]
-  std::vector<std::int32_t> degree;         ///< [A] number of bonds of the atom in the graph
-  std::vector<std::uint16_t> topology;      ///< [P] raw
-  std::vector<std::uint8_t> edge;           ///< [P] raw
-  std::vector<std::int64_t> row;            ///< [B] row of the molecule in its data set: the key of its random numbers
-  PathSteps paths;                          ///< empty unless PackOptions::paths
+  std::vector<std::int64_t> atom_offset;   ///< [B + 1]
+  std::vector<std::int64_t> token_offset;  ///< [B + 1], atom_offset[b] + b
+  std::vector<std::int64_t> pair_offset;   ///< [B + 1], pairs of molecule b are row-major [N_b, N_b]
+  std::vector<std::uint8_t> atoms;         ///< [A, atom_columns]
+  std::vector<std::int32_t> degree;        ///< [A] number of bonds of the atom in the graph
+  std::vector<std::uint16_t> topology;     ///< [P] raw
+  std::vector<std::uint8_t> edge;          ///< [P] raw
+  std::vector<std::int64_t> row;           ///< [B] row of the molecule in its data set: the key of its random numbers
+  PathSteps paths;                         ///< empty unless PackOptions::paths
 
   std::int64_t size() const { return static_cast<std::int64_t>(row.size()); }
   std::int64_t num_tokens() const { return token_offset.empty() ? 0 : token_offset.back(); }
   std::int64_t num_pairs() const { return pair_offset.empty() ? 0 : pair_offset.back(); }
 };
 
-/// Packs molecules of one feature set (std::invalid_argument for two, or a bond of no atom). `rows` [B] become GraphBatch::row.
+/// Packs molecules of one feature set (std::invalid_argument for two, or a bond of no atom). `rows` [B] become
+/// GraphBatch::row.
 GraphBatch pack(std::span<const GraphView> graphs, std::span<const std::int64_t> rows, const PackOptions& options = {});
 
 }  // namespace molgraph

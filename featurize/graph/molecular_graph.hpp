@@ -13,9 +13,9 @@ struct GraphView {
   Features features = Features::ogb;
   int num_atoms = 0;
   int num_bonds = 0;
-  const std::uint8_t* atoms = nullptr;          ///< [num_atoms, atom_columns]
-  const std::uint16_t* bond_atoms = nullptr;    ///< [num_bonds, 2], 0-based atom indices, each undirected bond once
-  const std::uint8_t* bonds = nullptr;          ///< [num_bonds, bond_columns]
+  const std::uint8_t* atoms = nullptr;        ///< [num_atoms, atom_columns]
+  const std::uint16_t* bond_atoms = nullptr;  ///< [num_bonds, 2], 0-based atom indices, each undirected bond once
+  const std::uint8_t* bonds = nullptr;        ///< [num_bonds, bond_columns]
 };
 
 /// The owning form.
@@ -27,9 +27,7 @@ struct MolecularGraph {
 
   int num_atoms() const { return static_cast<int>(atoms.size()) / feature_shape(features).atom_columns; }
   int num_bonds() const { return static_cast<int>(bond_atoms.size() / 2); }
-  GraphView view() const {
-    return {features, num_atoms(), num_bonds(), atoms.data(), bond_atoms.data(), bonds.data()};
-  }
+  GraphView view() const { return {features, num_atoms(), num_bonds(), atoms.data(), bond_atoms.data(), bonds.data()}; }
 };
 
 }  // namespace molgraph

@@ -1,5 +1,5 @@
-// Philox4x32-10, the counter-based random generator of Salmon et al. 2011 ("Parallel Random Numbers: As Easy as 1, 2, 3").
-// The scalar formula is shared by every backend: the host and CUDA compilers see the same inline function.
+// Philox4x32-10, the counter-based random generator of Salmon et al. 2011 ("Parallel Random Numbers: As Easy as 1, 2,
+// 3"). The scalar formula is shared by every backend: the host and CUDA compilers see the same inline function.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,9 @@
 
 namespace molgraph {
 
-/// Four uniform 32-bit words, a pure function of (counter, key): no state, so any draw can be made at any time anywhere.
-/// Multipliers and key increments (the golden ratio and sqrt(3) - 1 in 32 bits) as in section 3.3 of the paper.
+/// Four uniform 32-bit words, a pure function of (counter, key): no state, so any draw can be made at any time
+/// anywhere. Multipliers and key increments (the golden ratio and sqrt(3) - 1 in 32 bits) as in section 3.3 of the
+/// paper.
 MOLGRAPH_HOST_DEVICE inline void philox4x32_10(std::uint32_t out[4], const std::uint32_t counter[4],
                                                const std::uint32_t key[2]) {
   std::uint32_t c0 = counter[0], c1 = counter[1], c2 = counter[2], c3 = counter[3];

@@ -5,17 +5,26 @@
 namespace molgraph {
 namespace {
 
-constexpr FeatureShape kOgbShape{9, 3, {119, 5, 12, 12, 10, 6, 6, 2, 2}, {5, 6, 2}, 60,
+constexpr FeatureShape kOgbShape{9,
+                                 3,
+                                 {119, 5, 12, 12, 10, 6, 6, 2, 2},
+                                 {5, 6, 2},
+                                 60,
                                  "number chirality degree charge hydrogens radicals hybridisation aromatic in_ring",
-                                 "type stereo conjugated", "12*type + 2*stereo + conjugated"};
+                                 "type stereo conjugated",
+                                 "12*type + 2*stereo + conjugated"};
 constexpr FeatureShape kZincShape{1, 1, {28}, {4}, 4, "type", "type", "type"};
 constexpr FeatureShape kMolgraphShape{
-    10, 4, {119, 12, 10, 12, 6, 6, 2, 2, 8, 6}, {5, 4, 2, 2}, 32,
+    10,
+    4,
+    {119, 12, 10, 12, 6, 6, 2, 2, 8, 6},
+    {5, 4, 2, 2},
+    32,
     "number degree hydrogens charge radicals hybridisation aromatic in_ring smallest_ring stereo",
     "type stereo conjugated in_ring",
     "4*kind + 2*conjugated + in_ring; kind = 4 + stereo if type = 1 and stereo > 0, else type"};
 
-constexpr int kDouble = 1;   // of `molgraph`'s bond types
+constexpr int kDouble = 1;  // of `molgraph`'s bond types
 
 }  // namespace
 
@@ -59,7 +68,7 @@ std::vector<std::vector<int>> rows_of_bond_ids(Features features) {
   std::vector<std::vector<int>> rows(static_cast<std::size_t>(shape.bond_ids));
   std::array<std::uint8_t, kMostBondColumns> value{};
   std::vector<int> of_value;
-  const auto visit = [&](auto&& self, int column, int first) -> void {   // all values of all columns
+  const auto visit = [&](auto&& self, int column, int first) -> void {  // all values of all columns
     if (column == shape.bond_columns) {
       // The first one stays: `molgraph` gives a stereo value of a bond that is not double no id of its own.
       std::vector<int>& row = rows[static_cast<std::size_t>(bond_id(features, value.data()))];

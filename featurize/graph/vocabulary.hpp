@@ -35,24 +35,25 @@ enum class BondLabel : std::uint8_t { none, E, Z, either };
 
 /// Sizes and names of the vocabulary of one feature set.
 struct FeatureShape {
-  int atom_columns;                                 ///< 9, 1 or 10
-  int bond_columns;                                 ///< 3, 1 or 4
-  std::array<int, kMostAtomColumns> atom_dims;      ///< number of values per atom column, unused entries 0
-  std::array<int, kMostBondColumns> bond_dims;      ///< number of values per bond column, unused entries 0
-  int bond_ids;                                     ///< number of distinct bond ids: 60 (ogb), 4 (zinc) or 32 (molgraph)
-  std::string_view atom_names;                      ///< names of the atom columns, separated by blanks
-  std::string_view bond_names;                      ///< names of the bond columns
-  std::string_view bond_id_rule;                    ///< the bond id, as a formula over the names of the bond columns
+  int atom_columns;                             ///< 9, 1 or 10
+  int bond_columns;                             ///< 3, 1 or 4
+  std::array<int, kMostAtomColumns> atom_dims;  ///< number of values per atom column, unused entries 0
+  std::array<int, kMostBondColumns> bond_dims;  ///< number of values per bond column, unused entries 0
+  int bond_ids;                                 ///< number of distinct bond ids: 60 (ogb), 4 (zinc) or 32 (molgraph)
+  std::string_view atom_names;                  ///< names of the atom columns, separated by blanks
+  std::string_view bond_names;                  ///< names of the bond columns
+  std::string_view bond_id_rule;                ///< the bond id, as a formula over the names of the bond columns
 };
 
 const FeatureShape& feature_shape(Features features);
 
 /// Bond id, different for bonds that differ: `ogb` 12*type + 2*stereo + conjugated in [0, 60); `zinc` the type 1..3
-/// (0 = other) in [0, 4); `molgraph` 4*kind + 2*conjugated + in_ring in [0, 32), where the kind is 4 + stereo for a double
-/// bond with a stereo value and the type for any other (only double bonds have one).
+/// (0 = other) in [0, 4); `molgraph` 4*kind + 2*conjugated + in_ring in [0, 32), where the kind is 4 + stereo for a
+/// double bond with a stereo value and the type for any other (only double bonds have one).
 int bond_id(Features features, const std::uint8_t* bond_columns);
 
-/// Rows of each bond id in a table that holds the values of all bond columns one after the other: [bond ids][bond columns].
+/// Rows of each bond id in a table that holds the values of all bond columns one after the other: [bond ids][bond
+/// columns].
 std::vector<std::vector<int>> rows_of_bond_ids(Features features);
 
 // --- raw relations of a pair of tokens, as stored (16 bits in memory, 8 bits in a file) ---
@@ -79,7 +80,7 @@ struct TopologyClasses {
   constexpr int unreachable() const { return max_distance + 2; }
   constexpr int atom_to_virtual() const { return max_distance + 3; }  ///< query atom, key token 0
   constexpr int virtual_to_atom() const { return max_distance + 4; }
-  constexpr int virtual_self() const { return max_distance + 5; }     ///< (0, 0)
+  constexpr int virtual_self() const { return max_distance + 5; }  ///< (0, 0)
   constexpr int count() const { return max_distance + 6; }
   /// Class of query token i and key token j with raw topology `raw`.
   constexpr int of(std::int64_t i, std::int64_t j, std::uint16_t raw) const {

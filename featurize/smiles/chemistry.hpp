@@ -13,15 +13,16 @@ std::string canonical_smiles(std::string_view smiles);
 /// Canonical SMILES of one SDF record, empty if it does not parse.
 std::string smiles_of_mol_block(std::string_view mol_block);
 
-/// Bemis-Murcko scaffold without chirality as OGB computes it; "" for an acyclic molecule. Throws DataError on bad text.
+/// Bemis-Murcko scaffold without chirality as OGB computes it; "" for an acyclic molecule. Throws DataError on bad
+/// text.
 std::string murcko_scaffold(std::string_view smiles);
 
 /// The label of ZINC-12k and ZINC-full (docs/data.md section 4).
 struct PenalizedLogP {
-  double logp;    ///< Crippen logP
-  double sa;      ///< synthetic accessibility, Ertl & Schuffenhauer 2009, J. Cheminform. 1:8
-  int cycle;      ///< max(0, largest cycle of a Paton basis - 6)
-  double y;       ///< normalised sum logP - SA - cycle
+  double logp;  ///< Crippen logP
+  double sa;    ///< synthetic accessibility, Ertl & Schuffenhauer 2009, J. Cheminform. 1:8
+  int cycle;    ///< max(0, largest cycle of a Paton basis - 6)
+  double y;     ///< normalised sum logP - SA - cycle
 };
 /// Throws DataError on bad text; FileError when RDKit's fpscores.pkl.gz cannot be found or read.
 PenalizedLogP penalized_logp(std::string_view smiles);

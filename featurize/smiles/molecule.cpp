@@ -183,7 +183,7 @@ ParsedMolecule parse_smiles_as_written(std::string_view text) {
     std::unique_ptr<RDKit::RWMol> molecule(RDKit::SmilesToMol(smiles, raw));
     if (!molecule) return molecule.release();
     constexpr bool implicit_only = false, update_explicit_count = true;
-    RDKit::MolOps::removeHs(*molecule, implicit_only, update_explicit_count);   // sanitises, too
+    RDKit::MolOps::removeHs(*molecule, implicit_only, update_explicit_count);  // sanitises, too
     RDKit::MolOps::setBondStereoFromDirections(*molecule);
     return molecule.release();
   });

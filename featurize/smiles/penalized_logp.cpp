@@ -11,8 +11,8 @@
 #include <memory>
 #include <vector>
 
-#include "featurize/smiles/chemistry.hpp"
 #include "featurize/graph/error.hpp"
+#include "featurize/smiles/chemistry.hpp"
 #include "featurize/smiles/fragment_scores.hpp"
 #include "featurize/smiles/molecule.hpp"
 #include "featurize/smiles/paton_cycles.hpp"

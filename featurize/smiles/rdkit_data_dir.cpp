@@ -4,8 +4,8 @@
 #include <system_error>
 #include <vector>
 
-#include "featurize/smiles/chemistry.hpp"
 #include "featurize/graph/error.hpp"
+#include "featurize/smiles/chemistry.hpp"
 
 namespace molgraph {
 

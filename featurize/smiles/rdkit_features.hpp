@@ -17,8 +17,8 @@ MolecularGraph ogb_graph(const RDKit::ROMol& molecule);
 /// "atom type 'B' is not one of the 28". The molecule is left in its Kekule form. Throws RDKit's exceptions.
 std::variant<MolecularGraph, std::string> zinc_graph(RDKit::RWMol& molecule);
 
-/// The 10 + 4 columns of our own: what RDKit's sanitised molecule says of each atom and bond, rings by rings.hpp, stereo by
-/// stereo.hpp. Nothing depends on the order of atoms. The toolkit's own CIP labels are replaced.
+/// The 10 + 4 columns of our own: what RDKit's sanitised molecule says of each atom and bond, rings by rings.hpp,
+/// stereo by stereo.hpp. Nothing depends on the order of atoms. The toolkit's own CIP labels are replaced.
 MolecularGraph molgraph_graph(RDKit::RWMol& molecule);
 
 }  // namespace molgraph

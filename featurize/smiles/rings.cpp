@@ -6,13 +6,9 @@
 namespace molgraph {
 
 Rings::Rings(int atoms, std::span<const std::uint16_t> bond_atoms)
-    : bond_atoms_(bond_atoms.begin(), bond_atoms.end()),
-      first_(static_cast<std::size_t>(atoms) + 2, 0),
-      steps_(bond_atoms.size()),
-      ring_bond_(bond_atoms.size() / 2, 0),
-      system_(static_cast<std::size_t>(atoms), -1),
-      depth_(static_cast<std::size_t>(atoms), -1),
-      branch_(static_cast<std::size_t>(atoms)) {
+    : bond_atoms_(bond_atoms.begin(), bond_atoms.end()), first_(static_cast<std::size_t>(atoms) + 2, 0),
+      steps_(bond_atoms.size()), ring_bond_(bond_atoms.size() / 2, 0), system_(static_cast<std::size_t>(atoms), -1),
+      depth_(static_cast<std::size_t>(atoms), -1), branch_(static_cast<std::size_t>(atoms)) {
   for (const std::uint16_t atom : bond_atoms) ++first_[atom + 2u];
   for (std::size_t a = 2; a < first_.size(); ++a) first_[a] += first_[a - 1];
   // first_[a + 1] is now where atom a's next step goes, and ends as the start of atom a + 1.
@@ -32,7 +28,7 @@ void Rings::find_ring_bonds() {
   int time = 0;
   for (std::size_t root = 0; root < atoms; ++root) {
     if (depth_[root] >= 0) continue;
-    queue_.assign(1, static_cast<int>(root));   // as a stack
+    queue_.assign(1, static_cast<int>(root));  // as a stack
     depth_[root] = low[root] = time++;
     while (!queue_.empty()) {
       const auto at = static_cast<std::size_t>(queue_.back());
@@ -123,7 +119,8 @@ int Rings::distance(int from, int to, int without_atom, int without_bond, int mo
     const int at = queue_[head], depth = depth_[static_cast<std::size_t>(at)];
     if (depth >= most) break;
     for (const Step& step : steps(at)) {
-      if (step.atom == without_atom || step.bond == without_bond || depth_[static_cast<std::size_t>(step.atom)] >= 0) continue;
+      if (step.atom == without_atom || step.bond == without_bond || depth_[static_cast<std::size_t>(step.atom)] >= 0)
+        continue;
       depth_[static_cast<std::size_t>(step.atom)] = depth + 1;
       queue_.push_back(step.atom);
       if (step.atom == to) found = depth + 1;

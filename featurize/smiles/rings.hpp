@@ -42,11 +42,11 @@ class Rings {
   int distance(int from, int to, int without_atom, int without_bond, int most) const;
 
   std::vector<std::uint16_t> bond_atoms_;
-  std::vector<std::size_t> first_;   ///< [atoms + 1] into steps_
-  std::vector<Step> steps_;          ///< first all bonds, then only those in rings
+  std::vector<std::size_t> first_;  ///< [atoms + 1] into steps_
+  std::vector<Step> steps_;         ///< first all bonds, then only those in rings
   std::vector<char> ring_bond_;
   std::vector<int> system_;
-  mutable std::vector<int> depth_, branch_, queue_;   ///< of a search; depth_ is -1 everywhere between searches
+  mutable std::vector<int> depth_, branch_, queue_;  ///< of a search; depth_ is -1 everywhere between searches
 };
 
 }  // namespace molgraph

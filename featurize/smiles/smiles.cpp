@@ -5,8 +5,8 @@
 #include <GraphMol/GraphMol.h>
 #include <RDGeneral/versions.h>
 
-#include "featurize/smiles/molecule.hpp"
 #include "featurize/graph/pair_relations.hpp"
+#include "featurize/smiles/molecule.hpp"
 #include "featurize/smiles/rdkit_features.hpp"
 #include "featurize/smiles/row_status.hpp"
 #include "featurize/smiles/syntax_reason.hpp"

@@ -1,6 +1,6 @@
 // The SMILES library of a build without RDKit: everything links, and what needs chemistry says so.
-#include "featurize/smiles/chemistry.hpp"
 #include "featurize/graph/error.hpp"
+#include "featurize/smiles/chemistry.hpp"
 #include "featurize/smiles/row_status.hpp"
 #include "featurize/smiles/smiles.hpp"
 

@@ -5,7 +5,7 @@
 #include <GraphMol/GraphMol.h>
 #if __has_include(<GraphMol/CIPLabeler/CIPLabeler.h>)
 #include <GraphMol/CIPLabeler/CIPLabeler.h>
-#else   // where Debian has it
+#else  // where Debian has it
 #include <CIPLabeler/CIPLabeler.h>
 #endif
 
@@ -32,8 +32,18 @@ constexpr std::int64_t kMostSteps = 20000;
 /// Rings by which a nitrogen's three bonds are held.
 constexpr int kCageRing = Rings::kLargestRing;
 
-enum Element : int { kBoron = 5, kCarbon = 6, kNitrogen = 7, kSilicon = 14, kPhosphorus = 15, kSulfur = 16,
-                     kGermanium = 32, kArsenic = 33, kSelenium = 34, kTin = 50 };
+enum Element : int {
+  kBoron = 5,
+  kCarbon = 6,
+  kNitrogen = 7,
+  kSilicon = 14,
+  kPhosphorus = 15,
+  kSulfur = 16,
+  kGermanium = 32,
+  kArsenic = 33,
+  kSelenium = 34,
+  kTin = 50
+};
 
 /// SplitMix64's finaliser (Steele et al. 2014): spreads 64 bits.
 Colour mix(Colour x) {
@@ -44,7 +54,8 @@ Colour mix(Colour x) {
 }
 
 bool has_tag(const RDKit::Atom& atom) {
-  return atom.getChiralTag() == RDKit::Atom::CHI_TETRAHEDRAL_CW || atom.getChiralTag() == RDKit::Atom::CHI_TETRAHEDRAL_CCW;
+  return atom.getChiralTag() == RDKit::Atom::CHI_TETRAHEDRAL_CW ||
+         atom.getChiralTag() == RDKit::Atom::CHI_TETRAHEDRAL_CCW;
 }
 
 bool has_mark(const RDKit::Bond& bond) { return bond.getStereo() > RDKit::Bond::STEREOANY; }
@@ -56,7 +67,8 @@ bool nitrogen_is_held(const RDKit::ROMol& molecule, const RDKit::Atom& atom, con
   const int centre = static_cast<int>(atom.getIdx());
   if (rings.smallest_of_atom(centre, 3) == 3) return true;
   std::vector<int> next;
-  for (const RDKit::Atom* neighbour : molecule.atomNeighbors(&atom)) next.push_back(static_cast<int>(neighbour->getIdx()));
+  for (const RDKit::Atom* neighbour : molecule.atomNeighbors(&atom))
+    next.push_back(static_cast<int>(neighbour->getIdx()));
   std::array<int, 3> size{};
   for (std::size_t k = 0; k < 3; ++k) {
     size[k] = rings.smallest_through(next[k], centre, next[(k + 1) % 3], kCageRing);
@@ -73,17 +85,24 @@ bool could_be_centre(const RDKit::ROMol& molecule, const RDKit::Atom& atom, cons
   const int charge = atom.getFormalCharge();
   if (neighbours + hydrogens == 4) {
     switch (atom.getAtomicNum()) {
-      case kCarbon: case kSilicon: case kGermanium: case kTin: case kPhosphorus: case kSulfur: case kArsenic:
+      case kCarbon:
+      case kSilicon:
+      case kGermanium:
+      case kTin:
+      case kPhosphorus:
+      case kSulfur:
+      case kArsenic:
       case kSelenium: return true;
       case kNitrogen: return charge == 1;
       case kBoron: return charge == -1;
-      default: return has_tag(atom);   // a metal may be flat: only what is said counts
+      default: return has_tag(atom);  // a metal may be flat: only what is said counts
     }
   }
   switch (atom.getAtomicNum()) {
-    case kPhosphorus: case kArsenic: return charge == 0 && atom.getTotalValence() == 3;
-    case kSulfur: case kSelenium:
-      return (charge == 0 && atom.getTotalValence() == 4) || (charge == 1 && atom.getTotalValence() == 3);
+    case kPhosphorus:
+    case kArsenic: return charge == 0 && atom.getTotalValence() == 3;
+    case kSulfur:
+    case kSelenium: return (charge == 0 && atom.getTotalValence() == 4) || (charge == 1 && atom.getTotalValence() == 3);
     case kNitrogen: return charge == 0 && nitrogen_is_held(molecule, atom, rings);
     default: return false;
   }
@@ -94,15 +113,19 @@ bool could_be_centre(const RDKit::ROMol& molecule, const RDKit::Atom& atom, cons
 bool could_be_end(const RDKit::Atom& atom) {
   const auto all = atom.getDegree() + atom.getTotalNumHs();
   switch (atom.getAtomicNum()) {
-    case kCarbon: case kSilicon: case kGermanium: return all == 3 && atom.getFormalCharge() == 0;
-    case kNitrogen: return (atom.getFormalCharge() == 0 && atom.getDegree() == 2 && all == 2) ||
-                           (atom.getFormalCharge() == 1 && all == 3);
+    case kCarbon:
+    case kSilicon:
+    case kGermanium: return all == 3 && atom.getFormalCharge() == 0;
+    case kNitrogen:
+      return (atom.getFormalCharge() == 0 && atom.getDegree() == 2 && all == 2) ||
+             (atom.getFormalCharge() == 1 && all == 3);
     default: return false;
   }
 }
 
 bool could_have_sides(const RDKit::Bond& bond, const Rings& rings) {
-  return bond.getBondType() == RDKit::Bond::DOUBLE && could_be_end(*bond.getBeginAtom()) && could_be_end(*bond.getEndAtom()) &&
+  return bond.getBondType() == RDKit::Bond::DOUBLE && could_be_end(*bond.getBeginAtom()) &&
+         could_be_end(*bond.getEndAtom()) &&
          rings.smallest_of_bond(static_cast<int>(bond.getIdx()), kSmallestRingWithTrans - 1) == 0;
 }
 
@@ -155,14 +178,14 @@ class Perception {
       bond->clearProp(RDKit::common_properties::_CIPCode);
       bonds[bond->getIdx()] = sided_[bond->getIdx()] && has_mark(*bond);
     }
-    if (atoms.none() && bonds.none()) return;   // the labeller copies the molecule: only where there is something to do
+    if (atoms.none() && bonds.none()) return;  // the labeller copies the molecule: only where there is something to do
     if (!in_reach(atoms, bonds)) return;
     try {
       RDKit::CIPLabeler::assignCIPLabels(molecule_, atoms, bonds);
     } catch (const std::bad_alloc&) {
       throw;
     } catch (const std::exception&) {
-      return;   // too many ways through the molecule: which labels it had found depends on the order of atoms
+      return;  // too many ways through the molecule: which labels it had found depends on the order of atoms
     }
     for (const RDKit::Atom* atom : molecule_.atoms()) labels_.atom[atom->getIdx()] = centre_label(*atom);
     for (const RDKit::Bond* bond : molecule_.bonds()) labels_.bond[bond->getIdx()] = bond_label(*bond);
@@ -174,7 +197,8 @@ class Perception {
   /// for every configuration and every such centre.
   bool in_reach(const boost::dynamic_bitset<>& atoms, const boost::dynamic_bitset<>& bonds) {
     std::vector<Unit> units;
-    for (auto a = atoms.find_first(); a != atoms.npos; a = atoms.find_next(a)) units.push_back({static_cast<int>(a), -1});
+    for (auto a = atoms.find_first(); a != atoms.npos; a = atoms.find_next(a))
+      units.push_back({static_cast<int>(a), -1});
     for (auto b = bonds.find_first(); b != bonds.npos; b = bonds.find_next(b)) {
       units.push_back({-1, static_cast<int>(b)});
     }
@@ -206,8 +230,8 @@ class Perception {
   }
 
   struct Unit {
-    int atom, bond;         ///< one of them, the other is -1
-    int alike_for = -1;     ///< rounds of refinement until its substituents differ; -1 = never
+    int atom, bond;      ///< one of them, the other is -1
+    int alike_for = -1;  ///< rounds of refinement until its substituents differ; -1 = never
   };
 
   bool differs(const Unit& unit) const {
@@ -233,12 +257,15 @@ class Perception {
       if (!centres_[a]) continue;
       const auto kind = kind_of_centre(*molecule_.getAtomWithIdx(static_cast<unsigned>(a)));
       if (kind == Substituents::ring_pair) ring_centres.push_back(a);
-      if (kind == Substituents::different && labels_.atom[a] == CentreLabel::none) labels_.atom[a] = CentreLabel::undefined;
+      if (kind == Substituents::different && labels_.atom[a] == CentreLabel::none)
+        labels_.atom[a] = CentreLabel::undefined;
     }
     for (const std::size_t a : ring_centres) {
       if (labels_.atom[a] != CentreLabel::none) continue;
       const int system = rings_.system(static_cast<int>(a));
-      const auto shares = [&](std::size_t other) { return other != a && rings_.system(static_cast<int>(other)) == system; };
+      const auto shares = [&](std::size_t other) {
+        return other != a && rings_.system(static_cast<int>(other)) == system;
+      };
       if (std::any_of(ring_centres.begin(), ring_centres.end(), shares)) labels_.atom[a] = CentreLabel::undefined;
     }
     for (std::size_t b = 0; b < labels_.bond.size(); ++b) {
@@ -252,7 +279,7 @@ class Perception {
   enum class Substituents : std::uint8_t { different, ring_pair, alike };
 
   Substituents kind_of_centre(const RDKit::Atom& atom) const {
-    std::vector<std::pair<Colour, bool>> substituents;   // colour, over a ring bond
+    std::vector<std::pair<Colour, bool>> substituents;  // colour, over a ring bond
     const bool oxo_alike = atom.getAtomicNum() == kPhosphorus || atom.getAtomicNum() == kSulfur ||
                            atom.getAtomicNum() == kArsenic || atom.getAtomicNum() == kSelenium;
     int ring_bonds = 0;
@@ -262,7 +289,8 @@ class Perception {
       ring_bonds += in_ring;
       // =O, -OH and -O(-) at one phosphorus or sulfur trade places.
       const bool terminal = oxo_alike && other.getDegree() == 1;
-      substituents.emplace_back(terminal ? mix(static_cast<Colour>(other.getAtomicNum())) : colour_[other.getIdx()], in_ring);
+      substituents.emplace_back(terminal ? mix(static_cast<Colour>(other.getAtomicNum())) : colour_[other.getIdx()],
+                                in_ring);
     }
     if (atom.getTotalNumHs() > 0) substituents.emplace_back(kHydrogen, false);
     std::sort(substituents.begin(), substituents.end());
@@ -317,7 +345,7 @@ class Perception {
         const auto i = bond->getBeginAtomIdx(), j = bond->getEndAtomIdx();
         const auto label = seen == Seen::everything ? labels_.bond[bond->getIdx()] : BondLabel::none;
         const Colour kind = mix((static_cast<Colour>(bond->getBondType()) << 8) + static_cast<Colour>(label));
-        next[i] += mix(colour_[j] ^ kind);   // sums: the neighbours' order does not count
+        next[i] += mix(colour_[j] ^ kind);  // sums: the neighbours' order does not count
         next[j] += mix(colour_[i] ^ kind);
       }
       colour_ = next;
@@ -332,7 +360,7 @@ class Perception {
 
   RDKit::RWMol& molecule_;
   const Rings& rings_;
-  boost::dynamic_bitset<> centres_, sided_;   ///< what may have a configuration by its kind
+  boost::dynamic_bitset<> centres_, sided_;  ///< what may have a configuration by its kind
   StereoLabels labels_;
   std::vector<Colour> colour_;
 };

@@ -93,7 +93,7 @@ std::string first_error(std::string_view text) {
 
 struct Sign {
   std::uint32_t code = 0;
-  std::size_t bytes = 0;   ///< 0: these bytes are no UTF-8
+  std::size_t bytes = 0;  ///< 0: these bytes are no UTF-8
 };
 
 /// The sign that begins at `at`.
@@ -116,10 +116,10 @@ Sign sign_at(std::string_view text, std::size_t at) {
 /// Controls, spaces, marks that sit on the sign before them, directions, tags, private and unused codes.
 bool is_invisible(std::uint32_t code) {
   constexpr std::pair<std::uint32_t, std::uint32_t> kRanges[] = {
-      {0, 0x20},         {0x7F, 0xA0},       {0xAD, 0xAD},       {0x300, 0x36F},     {0x61C, 0x61C},     {0x115F, 0x1160},
-      {0x1680, 0x1680},  {0x17B4, 0x17B5},   {0x180B, 0x180F},   {0x2000, 0x200F},   {0x2028, 0x202F},   {0x205F, 0x206F},
-      {0x2800, 0x2800},  {0x3000, 0x3000},   {0x3164, 0x3164},   {0xE000, 0xF8FF},   {0xFDD0, 0xFDEF},   {0xFE00, 0xFE0F},
-      {0xFE20, 0xFE2F},  {0xFEFF, 0xFEFF},   {0xFFA0, 0xFFA0},   {0xFFF0, 0xFFFB},   {0xFFFE, 0xFFFF},   {0xE0000, 0x10FFFF}};
+      {0, 0x20},        {0x7F, 0xA0},     {0xAD, 0xAD},     {0x300, 0x36F},   {0x61C, 0x61C},   {0x115F, 0x1160},
+      {0x1680, 0x1680}, {0x17B4, 0x17B5}, {0x180B, 0x180F}, {0x2000, 0x200F}, {0x2028, 0x202F}, {0x205F, 0x206F},
+      {0x2800, 0x2800}, {0x3000, 0x3000}, {0x3164, 0x3164}, {0xE000, 0xF8FF}, {0xFDD0, 0xFDEF}, {0xFE00, 0xFE0F},
+      {0xFE20, 0xFE2F}, {0xFEFF, 0xFEFF}, {0xFFA0, 0xFFA0}, {0xFFF0, 0xFFFB}, {0xFFFE, 0xFFFF}, {0xE0000, 0x10FFFF}};
   return std::any_of(std::begin(kRanges), std::end(kRanges),
                      [&](const auto& range) { return code >= range.first && code <= range.second; });
 }
@@ -143,9 +143,9 @@ std::string foreign_sign(std::string_view smiles) {
     if ((control && byte != '\t') || (byte >= 0x80 && !extension) || sign.bytes == 0) {
       if (sign.bytes == 0) return "byte 0x" + hexadecimal(byte, 2) + " is neither ASCII nor UTF-8" + place(character);
       const std::string code = "U+" + hexadecimal(sign.code, 4);
-      const std::string shown =
-          is_invisible(sign.code) ? (control ? "the control sign " : "the invisible sign ") + code
-                                  : "'" + std::string(smiles.substr(at, sign.bytes)) + "' (" + code + ")";
+      const std::string shown = is_invisible(sign.code)
+                                    ? (control ? "the control sign " : "the invisible sign ") + code
+                                    : "'" + std::string(smiles.substr(at, sign.bytes)) + "' (" + code + ")";
       return shown + " is no SMILES symbol" + place(character);
     }
     at += sign.bytes;

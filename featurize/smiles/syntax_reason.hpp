@@ -10,8 +10,8 @@ namespace molgraph {
 /// "ring 1 not closed", "'x' is no SMILES symbol (character 3)". Every other reason comes back unchanged.
 std::string syntax_reason(std::string_view smiles, const std::string& reason);
 
-/// RDKit ends a text at the first byte that no SMILES may hold and reads what stands before it as the molecule. Names that
-/// sign and its place, "'–' (U+2013) is no SMILES symbol (character 2)": control bytes and signs outside ASCII
+/// RDKit ends a text at the first byte that no SMILES may hold and reads what stands before it as the molecule. Names
+/// that sign and its place, "'–' (U+2013) is no SMILES symbol (character 2)": control bytes and signs outside ASCII
 /// before the first blank, behind it control bytes and what is no UTF-8 (CXSMILES may label atoms in any language). A
 /// sign that one cannot see is named by its code alone. "" if there is none.
 std::string foreign_sign(std::string_view smiles);

@@ -17,9 +17,9 @@ namespace {
 /// Symbol, explicit hydrogens and sign of charge of the Kekule form; the position is the type. Published order of
 /// benchmarking-gnns (Dwivedi et al. 2020): by first appearance over its test, validation and training molecules.
 constexpr std::array<std::string_view, 28> kAtomTypes = {
-    "C",      "O",   "N",   "F", "C H1", "S",      "Cl",     "O -", "N H1 +", "Br",   "N H3 +", "N H2 +", "N +", "N -",
-    "S -",    "I",   "P",   "O H1 +", "N H1 -", "O +", "S +", "P H1", "P H2",  "C H2 -", "P +", "S H1 +", "C H1 -",
-    "P H1 +"};
+    "C",      "O",      "N",    "F",      "C H1", "S",      "Cl",     "O -",    "N H1 +", "Br",
+    "N H3 +", "N H2 +", "N +",  "N -",    "S -",  "I",      "P",      "O H1 +", "N H1 -", "O +",
+    "S +",    "P H1",   "P H2", "C H2 -", "P +",  "S H1 +", "C H1 -", "P H1 +"};
 
 /// What the Kekule SMILES says of an atom: the published graphs were made from that text, read back without sanitising.
 /// Hydrogens are counted only where the writer needs brackets.

@@ -7,8 +7,8 @@
 #include <filesystem>
 
 #include "apps/training/trainer.hpp"
-#include "featurize/graph/error.hpp"
 #include "attention/reference/node_input.hpp"
+#include "featurize/graph/error.hpp"
 
 namespace molgraph {
 namespace {
@@ -39,21 +39,24 @@ TEST(Flag, IsReadOrRefused) {
 TEST(Flag, StartsWithinItsBoundsAndLeavesTheVirtualNodeAlone) {
   const GraphBatch batch = two_molecules();
   const ForwardMode mode{.training = true, .seed = 3, .step = 8};
-  for (const auto& [options, bound] : {std::pair{FlagOptions{2, 0.2, 0}, 0.2}, std::pair{FlagOptions{2, 0.2, 0.6}, 0.6 / 10}}) {
+  for (const auto& [options, bound] :
+       {std::pair{FlagOptions{2, 0.2, 0}, 0.2}, std::pair{FlagOptions{2, 0.2, 0.6}, 0.6 / 10}}) {
     const torch::Tensor start = first_perturbation(options, batch, 100, mode);
     EXPECT_TRUE(start.requires_grad());
     EXPECT_EQ(start.index_select(0, virtual_tokens(batch)).abs().max().item<double>(), 0.0);
     EXPECT_LT(start.abs().max().item<double>(), bound);
     EXPECT_GT(start.abs().max().item<double>(), 0.9 * bound);
     EXPECT_TRUE(torch::equal(start, first_perturbation(options, batch, 100, mode)));
-    EXPECT_FALSE(torch::equal(start, first_perturbation(options, batch, 100, {.training = true, .seed = 3, .step = 9})));
+    EXPECT_FALSE(
+        torch::equal(start, first_perturbation(options, batch, 100, {.training = true, .seed = 3, .step = 9})));
   }
 }
 
 TEST(Flag, StepsAlongTheSignOfTheGradient) {
-  const GraphBatch batch = two_molecules();   // 5 tokens
+  const GraphBatch batch = two_molecules();  // 5 tokens
   const auto ascend = [&](const FlagOptions& options) {
-    torch::Tensor p = torch::tensor({0.0, 0.0, 0.1, 0.1, 0.0, 0.0, 0.3, -0.3, 0.0, 0.0}).view({5, 2}).requires_grad_(true);
+    torch::Tensor p =
+        torch::tensor({0.0, 0.0, 0.1, 0.1, 0.0, 0.0, 0.3, -0.3, 0.0, 0.0}).view({5, 2}).requires_grad_(true);
     (p * torch::tensor({1.0, 1.0, 2.0, -5.0, 1.0, 1.0, 1.0, 1.0, 0.0, -1.0}).view({5, 2})).sum().backward();
     return next_perturbation(options, batch, p);
   };
@@ -63,7 +66,7 @@ TEST(Flag, StepsAlongTheSignOfTheGradient) {
   const torch::Tensor length = bounded.norm(2, 1);
   EXPECT_NEAR(length[1].item<double>(), 0.25, 1e-6);
   EXPECT_NEAR(length[3].item<double>(), 0.25, 1e-6);
-  EXPECT_NEAR(length[4].item<double>(), 0.2, 1e-6);   // shorter ones stay
+  EXPECT_NEAR(length[4].item<double>(), 0.2, 1e-6);  // shorter ones stay
   EXPECT_NEAR((bounded[1][0] / bounded[1][1]).item<double>(), -3.0, 1e-4);
 }
 
@@ -94,7 +97,7 @@ TEST(Flag, AscendsInsideOneUpdate) {
     torch::Tensor sums = torch::zeros({batch.size()});
     if (mode.training) {
       seen.push_back(mode);
-      sums = mode.perturbation.view({batch.size(), -1}).sum(1);   // two tokens per molecule
+      sums = mode.perturbation.view({batch.size(), -1}).sum(1);  // two tokens per molecule
     }
     output.scaled = ((sums + 1) * module->weight).unsqueeze(1);
     output.values = output.scaled;
@@ -123,7 +126,7 @@ TEST(Flag, AscendsInsideOneUpdate) {
     EXPECT_TRUE(torch::allclose(step.index({torch::tensor({1, 3})}), torch::full({2, 3}, 0.5)));
     EXPECT_EQ(step.index({torch::tensor({0, 2})}).abs().max().item<double>(), 0.0);
   }
-  EXPECT_NEAR(module->weight.item<double>(), 1 - 0.25, 1e-5);   // one Adam step, not three
+  EXPECT_NEAR(module->weight.item<double>(), 1 - 0.25, 1e-5);  // one Adam step, not three
 }
 
 }  // namespace

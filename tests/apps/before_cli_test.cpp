@@ -14,7 +14,8 @@
 namespace molgraph::test {
 namespace {
 
-/// Another processor's instruction set adds up in another order. On one kind of processor the numbers are the same, bit for bit.
+/// Another processor's instruction set adds up in another order. On one kind of processor the numbers are the same, bit
+/// for bit.
 constexpr double kOtherInstructions = 1e-5;
 /// Of what follows from 2,000 more steps of training.
 constexpr double kOtherTraining = 0.05;
@@ -45,7 +46,8 @@ class Before : public testing::Test {
         char* end = nullptr;
         const double value = std::strtod(old_cells[c].c_str(), &end);
         ASSERT_TRUE(*end == '\0' && !old_cells[c].empty()) << now << " line " << k + 1 << ": " << new_lines[k];
-        EXPECT_NEAR(value, std::stod(new_cells[c]), tolerance * std::max(1.0, std::abs(value))) << now << " line " << k + 1;
+        EXPECT_NEAR(value, std::stod(new_cells[c]), tolerance * std::max(1.0, std::abs(value)))
+            << now << " line " << k + 1;
       }
     }
   }
@@ -56,7 +58,8 @@ class Before : public testing::Test {
 /// An array of float32 in numpy's format: equal headers, close numbers.
 void expect_close_arrays(const std::string& before, const std::string& now) {
   ASSERT_EQ(before.size(), now.size());
-  const std::size_t header = 10 + static_cast<unsigned char>(before.at(8)) + 256 * static_cast<unsigned char>(before.at(9));
+  const std::size_t header =
+      10 + static_cast<unsigned char>(before.at(8)) + 256 * static_cast<unsigned char>(before.at(9));
   EXPECT_EQ(before.substr(0, header), now.substr(0, header));
   for (std::size_t at = header; at + sizeof(float) <= before.size(); at += sizeof(float)) {
     float a = 0, b = 0;
@@ -109,7 +112,8 @@ TEST_F(Before, AStoppedRunGoesOn) {
 
 TEST_F(Before, TrainingStartsFromAModel) {
   run("molgraph-train molecules.csv -o tuned --from grpe --target-columns penalized_logp --steps 2 -q");
-  run("molgraph-train molecules.csv -o classes --from graphormer --target-columns nitrogen --freeze encoder --steps 2 -q");
+  run("molgraph-train molecules.csv -o classes --from graphormer --target-columns nitrogen --freeze encoder --steps 2 "
+      "-q");
   run("molgraph-train molecules.csv -o of_import --from imported --target-columns penalized_logp --steps 2 -q");
 }
 
@@ -146,7 +150,8 @@ TEST_F(Before, EmbeddingsAreWrittenTheSame) {
       EXPECT_EQ(member(before, name), member(now, name)) << name;
     }
   }
-  const auto old_values = hdf5_embeddings(scratch.path("embedded.h5")), new_values = hdf5_embeddings(scratch.path("now.h5"));
+  const auto old_values = hdf5_embeddings(scratch.path("embedded.h5")),
+             new_values = hdf5_embeddings(scratch.path("now.h5"));
   ASSERT_EQ(old_values.size(), new_values.size());
   for (std::size_t k = 0; k < old_values.size(); ++k) EXPECT_NEAR(old_values[k], new_values[k], kOtherInstructions);
 }
@@ -154,7 +159,7 @@ TEST_F(Before, EmbeddingsAreWrittenTheSame) {
 TEST_F(Before, AFinishedOutputIsKnownByItsRecord) {
   // The record names the program's version too, and another version's output is made anew.
   std::string record = scratch.read("scored.csv.json");
-  std::string version = run("molgraph-score --version");   // molgraph-score (molgraph 0.1.0)
+  std::string version = run("molgraph-score --version");  // molgraph-score (molgraph 0.1.0)
   version = version.substr(version.find('(') + 1, version.find(')') - version.find('(') - 1);
   const std::string old_version = "molgraph 0.1.0";
   ASSERT_NE(record.find(old_version), std::string::npos);

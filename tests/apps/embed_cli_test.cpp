@@ -87,21 +87,22 @@ TEST_F(EmbedTest, NpzOpensInNumpy) {
 }
 
 TEST_F(EmbedTest, NpzWithAVeryLongSmiles) {
-  std::string table = "smiles\n" + std::string(60'000, '(') + "\n";   // no molecule, and yet it stands in the file
+  std::string table = "smiles\n" + std::string(60'000, '(') + "\n";  // no molecule, and yet it stands in the file
   for (int row = 0; row < 1000; ++row) table += "CCO\n";
   scratch.write("long.csv", table);
   ASSERT_EQ(embed("-m run -i long.csv -o long.npz").code, 0);
   if (scratch.run(MOLGRAPH_BIN, "python3 -c 'import numpy'").code != 0) GTEST_SKIP() << "python3 has no numpy here";
-  const auto result = scratch.run(
-      MOLGRAPH_BIN,
-      "python3 -c \"import numpy as np; f = np.load('long.npz'); s = f['smiles']; b = f['smiles_utf8']; o = f['smiles_offsets']; "
-      "text = lambda i: bytes(b[o[i]:o[i + 1]]).decode(); "
-      "print(s.shape, s.nbytes < 20e6, str(s[1]), len(text(0)), text(1000), str(f['smiles_note'][0])[:31], str(f['ids'][1000]))\"");
+  const auto result = scratch.run(MOLGRAPH_BIN,
+                                  "python3 -c \"import numpy as np; f = np.load('long.npz'); s = f['smiles']; b = "
+                                  "f['smiles_utf8']; o = f['smiles_offsets']; "
+                                  "text = lambda i: bytes(b[o[i]:o[i + 1]]).decode(); "
+                                  "print(s.shape, s.nbytes < 20e6, str(s[1]), len(text(0)), text(1000), "
+                                  "str(f['smiles_note'][0])[:31], str(f['ids'][1000]))\"");
   EXPECT_EQ(result.out, "(1001,) True CCO 60000 CCO 1 of the smiles are longer than 1001\n") << result.err;
 }
 
 TEST_F(EmbedTest, WhatFloat16CannotHoldIsNoEmbedding) {
-  const auto rows = csv("-m run -i in.csv --pooling sum --layer 0");   // sums of atoms' rows
+  const auto rows = csv("-m run -i in.csv --pooling sum --layer 0");  // sums of atoms' rows
   ASSERT_EQ(rows[2][2], "ok");
   auto config = tiny_config(graphormer_architecture(), {"y"});
   save_tiny_run(scratch.path("big"), config, 1);

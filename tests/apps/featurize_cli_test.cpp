@@ -85,7 +85,9 @@ TEST_F(FeaturizeTest, TablesGetTheFeaturesOfOurOwnAndNamedSetsKeepTheirs) {
 }
 
 TEST_F(FeaturizeTest, ASignThatNoSmilesMayHoldIsNamed) {
-  scratch.write("dash.csv", "smiles\nCC\nC\xE2\x80\x93" "C\n");
+  scratch.write("dash.csv",
+                "smiles\nCC\nC\xE2\x80\x93"
+                "C\n");
   ASSERT_EQ(featurize("dash.csv -o dash.h5 --rejected bad.csv").code, 0);
   EXPECT_NE(scratch.read("bad.csv").find("(U+2013) is no SMILES symbol (character 2)"), std::string::npos);
 }

@@ -1,4 +1,5 @@
-// All programs: every number has a range that --help shows and that holds on the command line and in --config; every choice is listed.
+// All programs: every number has a range that --help shows and that holds on the command line and in --config; every
+// choice is listed.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -21,7 +22,7 @@ std::vector<std::string> flags_in(const std::string& help) {
     const std::size_t first = line.find_first_not_of(' ');
     if (first == 2 && line[2] == '-') flags.push_back(line);
     else if (first != std::string::npos && first > 20 && !flags.empty()) flags.back() += " " + line.substr(first);
-    else if (!line.empty() && line[0] != ' ') flags.emplace_back();   // another paragraph
+    else if (!line.empty() && line[0] != ' ') flags.emplace_back();  // another paragraph
   }
   return flags;
 }
@@ -50,11 +51,12 @@ class FlagsTest : public testing::Test {
 
   /// Values that lie just outside the range, and such as are no numbers of it at all.
   static std::vector<std::string> bad_values(const NumberFlag& flag) {
-    std::vector<std::string> bad{"nan", "", "text", "99999999999999999999999999e999"};   // option_values_test.cpp has more of them
+    std::vector<std::string> bad{"nan", "", "text",
+                                 "99999999999999999999999999e999"};  // option_values_test.cpp has more of them
     static const std::regex kBounds(R"(^(above )?(-?[\d.,e+-]*\d),?(?: to| at most|)( below)? ([\d.,e+-]*\d)$)");
     std::smatch bounds;
     if (!std::regex_match(flag.range, bounds, kBounds)) {
-      EXPECT_NE(flag.range.find("2^63"), std::string::npos) << flag.name << ": " << flag.range;   // seeds
+      EXPECT_NE(flag.range.find("2^63"), std::string::npos) << flag.name << ": " << flag.range;  // seeds
       bad.insert(bad.end(), {"-1", "9223372036854775808"});
       return bad;
     }
@@ -76,8 +78,9 @@ class FlagsTest : public testing::Test {
   Scratch scratch;
 };
 
-const std::map<std::string, std::size_t> kPrograms{{"molgraph-train", 29},  {"molgraph-score", 3},  {"molgraph-embed", 4},
-                                                   {"molgraph-featurize", 5}, {"molgraph-import", 4}, {"molgraph-info", 0}};
+const std::map<std::string, std::size_t> kPrograms{{"molgraph-train", 29}, {"molgraph-score", 3},
+                                                   {"molgraph-embed", 4},  {"molgraph-featurize", 5},
+                                                   {"molgraph-import", 4}, {"molgraph-info", 0}};
 
 TEST_F(FlagsTest, EveryNumberIsCheckedAgainstTheRangeThatHelpShows) {
   for (const auto& [program, least] : kPrograms) {
@@ -90,7 +93,8 @@ TEST_F(FlagsTest, EveryNumberIsCheckedAgainstTheRangeThatHelpShows) {
       EXPECT_TRUE(flag.type == "N" || flag.type == "X") << flag.name << ": not made by limit()";
       for (const std::string& value : bad_values(flag)) {
         const std::string call = program + " " + flag.name + "='" + value + "'";
-        command += call + " >out 2>err; code=$?; grep -q -e '" + flag.name + "' err && [ $code = 2 ] || { echo \"" + call + ": $code\"; cat err; }\n";
+        command += call + " >out 2>err; code=$?; grep -q -e '" + flag.name + "' err && [ $code = 2 ] || { echo \"" +
+                   call + ": $code\"; cat err; }\n";
         ++calls;
       }
     }
@@ -102,17 +106,18 @@ TEST_F(FlagsTest, EveryNumberIsCheckedAgainstTheRangeThatHelpShows) {
 }
 
 TEST_F(FlagsTest, TheRangesHoldInConfigFilesToo) {
-  const std::vector<std::pair<std::string, std::string>> calls{{"molgraph-train t.csv", "batch-size = 9223372036854775807"},
-                                                              {"molgraph-train t.csv", "layers = 65536"},
-                                                              {"molgraph-train t.csv", "lr = nan"},
-                                                              {"molgraph-train t.csv", "dropout = inf"},
-                                                              {"molgraph-train t.csv", "split-sizes = [0.8, -0.1, 0.1]"},
-                                                              {"molgraph-train t.csv", "urpe = \"maybe\""},
-                                                              {"molgraph-train t.csv", "encoding = \"rope\""},
-                                                              {"molgraph-score -m R -i t.csv -o o.csv", "batch-size = 0"},
-                                                              {"molgraph-embed -m R -i t.csv -o o.csv", "layer = [0, -2]"},
-                                                              {"molgraph-featurize t.csv -o o.h5", "limit = -1"},
-                                                              {"molgraph-import w.pt -o R", "heads = 4097"}};
+  const std::vector<std::pair<std::string, std::string>> calls{
+      {"molgraph-train t.csv", "batch-size = 9223372036854775807"},
+      {"molgraph-train t.csv", "layers = 65536"},
+      {"molgraph-train t.csv", "lr = nan"},
+      {"molgraph-train t.csv", "dropout = inf"},
+      {"molgraph-train t.csv", "split-sizes = [0.8, -0.1, 0.1]"},
+      {"molgraph-train t.csv", "urpe = \"maybe\""},
+      {"molgraph-train t.csv", "encoding = \"rope\""},
+      {"molgraph-score -m R -i t.csv -o o.csv", "batch-size = 0"},
+      {"molgraph-embed -m R -i t.csv -o o.csv", "layer = [0, -2]"},
+      {"molgraph-featurize t.csv -o o.h5", "limit = -1"},
+      {"molgraph-import w.pt -o R", "heads = 4097"}};
   for (const auto& [call, line] : calls) {
     scratch.write("c.toml", line + "\n");
     const ShellResult result = scratch.run(MOLGRAPH_BIN, call + " --config c.toml");
@@ -123,16 +128,26 @@ TEST_F(FlagsTest, TheRangesHoldInConfigFilesToo) {
 
 TEST_F(FlagsTest, HelpListsEveryChoice) {
   const std::map<std::string, std::vector<std::string>> choices{
-      {"molgraph-train", {"--format NAME|auto, csv, tsv, smi, sdf", "--task-type NAME|regression, classification", "--features NAME|molgraph, ogb, zinc",
-                          "--split-type NAME|published, random, scaffold, scaffold-balanced, group, time, predefined", "--model NAME|graphormer, grpe",
-                          "--encoding NAME|none, t5, diet-rel, graphormer", "--path NAME|mean, single", "--key-term NAME|column, row",
-                          "--freeze NAME|encoder", "--backend NAME|cpu, reference", "--precision NAME|fp32, tf32, bf16", "--loss NAME|l1, mse, huber, bce, ce",
-                          "--metric NAME|mae, rmse, r2, roc-auc", "--decay NAME|weights, all", "--size NAME|slim, small, base, large, tiny, standard",
-                          "--grpe-terms NAME|topology, edge, query, key, value", "--recipe NAME|graphormer-zinc, urpe-zinc", "--device NAME|auto, cpu, cuda"}},
-      {"molgraph-score", {"--format NAME|auto, csv, tsv, smi, sdf", "--precision NAME|fp32, tf32, bf16", "--device NAME|auto, cpu, cuda"}},
-      {"molgraph-embed", {"--pooling NAME|token, mean, sum, max", "--dtype NAME|float32, float16", "--precision NAME|fp32, tf32, bf16"}},
-      {"molgraph-featurize", {"--features NAME|molgraph, ogb, zinc", "--task-type NAME|regression, classification", "--split-type NAME|published, random"}},
-      {"molgraph-import", {"--origin NAME|graphormer-v1, graphormer-v2, graphormer-hf, grpe", "--features NAME|ogb, zinc"}}};
+      {"molgraph-train",
+       {"--format NAME|auto, csv, tsv, smi, sdf", "--task-type NAME|regression, classification",
+        "--features NAME|molgraph, ogb, zinc",
+        "--split-type NAME|published, random, scaffold, scaffold-balanced, group, time, predefined",
+        "--model NAME|graphormer, grpe", "--encoding NAME|none, t5, diet-rel, graphormer", "--path NAME|mean, single",
+        "--key-term NAME|column, row", "--freeze NAME|encoder", "--backend NAME|cpu, reference",
+        "--precision NAME|fp32, tf32, bf16", "--loss NAME|l1, mse, huber, bce, ce",
+        "--metric NAME|mae, rmse, r2, roc-auc", "--decay NAME|weights, all",
+        "--size NAME|slim, small, base, large, tiny, standard", "--grpe-terms NAME|topology, edge, query, key, value",
+        "--recipe NAME|graphormer-zinc, urpe-zinc", "--device NAME|auto, cpu, cuda"}},
+      {"molgraph-score",
+       {"--format NAME|auto, csv, tsv, smi, sdf", "--precision NAME|fp32, tf32, bf16",
+        "--device NAME|auto, cpu, cuda"}},
+      {"molgraph-embed",
+       {"--pooling NAME|token, mean, sum, max", "--dtype NAME|float32, float16", "--precision NAME|fp32, tf32, bf16"}},
+      {"molgraph-featurize",
+       {"--features NAME|molgraph, ogb, zinc", "--task-type NAME|regression, classification",
+        "--split-type NAME|published, random"}},
+      {"molgraph-import",
+       {"--origin NAME|graphormer-v1, graphormer-v2, graphormer-hf, grpe", "--features NAME|ogb, zinc"}}};
   for (const auto& [program, wanted] : choices) {
     const std::vector<std::string> flags = flags_in(help(program));
     for (const std::string& item : wanted) {
@@ -147,10 +162,12 @@ TEST_F(FlagsTest, HelpListsEveryChoice) {
 
 TEST_F(FlagsTest, NumbersInsideTextsHaveLimitsToo) {
   scratch.write("t.csv", "smiles,y\nC,1\nCC,2\n");
-  const ShellResult shard = scratch.run(MOLGRAPH_BIN, "molgraph-score -m R -i t.csv -o o.csv --shard 1/9223372036854775807");
+  const ShellResult shard =
+      scratch.run(MOLGRAPH_BIN, "molgraph-score -m R -i t.csv -o o.csv --shard 1/9223372036854775807");
   EXPECT_NE(shard.code, 0);
   for (const char* value : {"101,0.2,0", "2,1e300,0", "2,nan,0", "2,0.2,inf", "2,0.2,1e300", "0,0.2,0"}) {
-    const ShellResult flag = scratch.run(MOLGRAPH_BIN, std::string("molgraph-train t.csv -o R --split-sizes 0.5 0 0.5 --epochs 1 --flag ") + value);
+    const ShellResult flag = scratch.run(
+        MOLGRAPH_BIN, std::string("molgraph-train t.csv -o R --split-sizes 0.5 0 0.5 --epochs 1 --flag ") + value);
     EXPECT_EQ(flag.code, 2) << value << flag.err;
     EXPECT_FALSE(scratch.exists("R"));
   }
@@ -163,9 +180,11 @@ TEST_F(FlagsTest, NumbersInsideTextsHaveLimitsToo) {
 TEST_F(FlagsTest, APathOfFiveThousandSignsIsAFileError) {
   scratch.write("t.csv", "smiles,y\nC,1\nCC,2\n");
   scratch.write("long.sh", "L=$(printf 'x%.0s' $(seq 5000))\n");
-  for (const char* call : {"molgraph-train t.csv -o $L", "molgraph-train $L -o R", "molgraph-train t.csv -o R --from $L", "molgraph-score -m $L -i t.csv -o o.csv",
-                           "molgraph-embed -m $L -i t.csv -o o.csv", "molgraph-featurize t.csv -o $L.h5", "molgraph-featurize $L -o o.h5",
-                           "molgraph-import $L --origin grpe -o R", "molgraph-import t.csv --origin grpe -o $L", "molgraph-info $L"}) {
+  for (const char* call :
+       {"molgraph-train t.csv -o $L", "molgraph-train $L -o R", "molgraph-train t.csv -o R --from $L",
+        "molgraph-score -m $L -i t.csv -o o.csv", "molgraph-embed -m $L -i t.csv -o o.csv",
+        "molgraph-featurize t.csv -o $L.h5", "molgraph-featurize $L -o o.h5", "molgraph-import $L --origin grpe -o R",
+        "molgraph-import t.csv --origin grpe -o $L", "molgraph-info $L"}) {
     const ShellResult result = scratch.run(MOLGRAPH_BIN, std::string(". ./long.sh; ") + call);
     EXPECT_EQ(result.code, 4) << call << "\n" << result.err;
     EXPECT_EQ(result.err.find("internal error"), std::string::npos) << call << "\n" << result.err.substr(0, 300);

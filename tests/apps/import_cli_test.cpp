@@ -72,13 +72,14 @@ TEST_P(EveryPublished, ScoresEmbedsAndGoesBack) {
     std::string column = GetParam().targets[t] + "_pred";
     EXPECT_LT(largest_difference(column_of(scored, column), column_of(scored, GetParam().predictions[t])), 1e-4);
   }
-  ASSERT_EQ((result = run("molgraph-embed -m R -i expected.csv --pooling token -o embedded.csv")).code, 0) << result.err;
+  ASSERT_EQ((result = run("molgraph-embed -m R -i expected.csv --pooling token -o embedded.csv")).code, 0)
+      << result.err;
   const auto embedded = lines_of(scratch.read("embedded.csv")), wanted = lines_of(scored);
   const auto header = cells_of(wanted.at(0));
   const auto first = std::find(header.begin(), header.end(), "embedding_0") - header.begin();
   for (std::size_t k = 1; k < wanted.size(); ++k) {
     const auto row = cells_of(wanted[k]), got = cells_of(embedded.at(k));
-    const std::size_t width = got.size() - 4;   // behind id, smiles, status, reason
+    const std::size_t width = got.size() - 4;  // behind id, smiles, status, reason
     for (std::size_t c = 0; c < width; ++c)
       EXPECT_NEAR(std::stod(got[4 + c]), std::stod(row[static_cast<std::size_t>(first) + c]), 1e-4) << k << " " << c;
   }
@@ -94,15 +95,18 @@ TEST_P(EveryPublished, ScoresEmbedsAndGoesBack) {
   EXPECT_TRUE(scratch.read("R/model.safetensors") == scratch.read("again/model.safetensors"));
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Import, EveryPublished,
-    testing::Values(Published{"graphormer_ogb_small", "--origin graphormer-v1 --path-hops 5"},
-                    Published{"graphormer_ogb_capped", "--origin graphormer-v1 --path-hops 20 --spatial-pos-max 20"},
-                    Published{"grpe_ogb_small", "--origin grpe --heads 4"},
-                    Published{"graphormer_v2_small", "--origin graphormer-v2 --features ogb"},
-                    Published{"graphormer_v2_preln", "--origin graphormer-v2 --path-hops 20"},
-                    Published{"graphormer_hf_small", "--origin graphormer-hf", {"prediction_1", "prediction_2"}, {"target_1", "target_2"}}),
-    [](const auto& test) { return test.param.name; });
+INSTANTIATE_TEST_SUITE_P(Import, EveryPublished,
+                         testing::Values(Published{"graphormer_ogb_small", "--origin graphormer-v1 --path-hops 5"},
+                                         Published{"graphormer_ogb_capped",
+                                                   "--origin graphormer-v1 --path-hops 20 --spatial-pos-max 20"},
+                                         Published{"grpe_ogb_small", "--origin grpe --heads 4"},
+                                         Published{"graphormer_v2_small", "--origin graphormer-v2 --features ogb"},
+                                         Published{"graphormer_v2_preln", "--origin graphormer-v2 --path-hops 20"},
+                                         Published{"graphormer_hf_small",
+                                                   "--origin graphormer-hf",
+                                                   {"prediction_1", "prediction_2"},
+                                                   {"target_1", "target_2"}}),
+                         [](const auto& test) { return test.param.name; });
 
 TEST_F(ImportTest, EverythingThatDoesNotFitIsNamedAtOnce) {
   Tensors tensors = read_state_dict(kGolden + "grpe_ogb_small/weights.pt");
@@ -113,15 +117,17 @@ TEST_F(ImportTest, EverythingThatDoesNotFitIsNamedAtOnce) {
   write_tensors(scratch.path("bad.pt"), tensors);
   const auto result = import("bad.pt --origin grpe --heads 4 -o R");
   EXPECT_EQ(result.code, 4);
-  for (const char* part : {"bad.pt", "missing: final_ln.bias [32]", "missing: layers.1.ffn.layer2.weight [32, 48]",
-                           "surplus: something.else [1]", "misshapen: key_hop_emb.weight is [5, 32], should be [8, 32]"})
+  for (const char* part :
+       {"bad.pt", "missing: final_ln.bias [32]", "missing: layers.1.ffn.layer2.weight [32, 48]",
+        "surplus: something.else [1]", "misshapen: key_hop_emb.weight is [5, 32], should be [8, 32]"})
     EXPECT_NE(result.err.find(part), std::string::npos) << part << "\n" << result.err;
   EXPECT_FALSE(scratch.exists("R"));
 }
 
 TEST_F(ImportTest, WrappedNamesAndSafetensorsAreRead) {
   Tensors wrapped;
-  for (auto& [name, tensor] : read_state_dict(kGolden + "grpe_ogb_small/weights.pt")) wrapped["module.model." + name] = tensor;
+  for (auto& [name, tensor] : read_state_dict(kGolden + "grpe_ogb_small/weights.pt"))
+    wrapped["module.model." + name] = tensor;
   std::vector<TensorView> views;
   for (const auto& [name, tensor] : wrapped) views.push_back({name, tensor.dtype, tensor.shape, tensor.bytes.data()});
   write_safetensors(scratch.path("wrapped.safetensors"), {}, views);
@@ -132,7 +138,8 @@ TEST_F(ImportTest, WrappedNamesAndSafetensorsAreRead) {
 }
 
 TEST_F(ImportTest, WrongCallsAreUsageErrors) {
-  const std::string grpe = kGolden + "grpe_ogb_small/weights.pt", graphormer = kGolden + "graphormer_ogb_small/weights.pt";
+  const std::string grpe = kGolden + "grpe_ogb_small/weights.pt",
+                    graphormer = kGolden + "graphormer_ogb_small/weights.pt";
   const auto refuse = [&](const std::string& arguments, const std::string& part, int code = 2) {
     const auto result = import(arguments);
     EXPECT_EQ(result.code, code) << arguments << "\n" << result.err;
@@ -185,14 +192,18 @@ TEST_F(ImportTest, MoleculesWithoutARowAreRejectedWithTheReason) {
 
   // Fine-tuning rejects them too, in tables and in stores, and says so.
   std::string table = "smiles,y\nc1ccccc1,1\n";
-  for (int k = 1; k <= 12; ++k) table += std::string(static_cast<std::size_t>(k), 'C') + "O," + std::to_string(k) + "\n";
+  for (int k = 1; k <= 12; ++k)
+    table += std::string(static_cast<std::size_t>(k), 'C') + "O," + std::to_string(k) + "\n";
   scratch.write("table.csv", table);
-  auto result = run("molgraph-train table.csv --from R --epochs 1 --lr 1e-12 --dropout 0 --attention-dropout 0 --threads 1 -o F");
+  auto result =
+      run("molgraph-train table.csv --from R --epochs 1 --lr 1e-12 --dropout 0 --attention-dropout 0 --threads 1 -o F");
   ASSERT_EQ(result.code, 0) << result.err;
-  EXPECT_NE(scratch.read("F/rejected.csv").find("unsupported,the bond of atoms"), std::string::npos) << scratch.read("F/rejected.csv");
+  EXPECT_NE(scratch.read("F/rejected.csv").find("unsupported,the bond of atoms"), std::string::npos)
+      << scratch.read("F/rejected.csv");
   EXPECT_NE(result.err.find("12 molecules (1 rejected)"), std::string::npos) << result.err;
   ASSERT_EQ(run("molgraph-featurize table.csv --features ogb -o table.h5").code, 0);
-  result = run("molgraph-train table.h5 --from R --epochs 1 --lr 1e-12 --dropout 0 --attention-dropout 0 --threads 1 -o S");
+  result =
+      run("molgraph-train table.h5 --from R --epochs 1 --lr 1e-12 --dropout 0 --attention-dropout 0 --threads 1 -o S");
   ASSERT_EQ(result.code, 0) << result.err;
   EXPECT_NE(result.err.find("12 molecules (1 rejected)"), std::string::npos) << result.err;
 
@@ -201,14 +212,16 @@ TEST_F(ImportTest, MoleculesWithoutARowAreRejectedWithTheReason) {
   ASSERT_EQ((result = import("tuned.pt --origin grpe --heads 4 --target-names y -o T")).code, 0) << result.err;
   scratch.write("ok.csv", "smiles\nCCO\nCC#N\nCC=C\n");
   ASSERT_EQ(run("molgraph-score -m F -i ok.csv -o f.csv && molgraph-score -m T -i ok.csv -o t.csv").code, 0);
-  EXPECT_LT(largest_difference(column_of(scratch.read("f.csv"), "y_pred"), column_of(scratch.read("t.csv"), "y_pred")), 1e-5);
+  EXPECT_LT(largest_difference(column_of(scratch.read("f.csv"), "y_pred"), column_of(scratch.read("t.csv"), "y_pred")),
+            1e-5);
   // With other targets the head is new and scaled; the scaling goes into the exported head.
   scratch.write("other.csv", "smiles,z\n" + table.substr(table.find('\n', 9) + 1));
   ASSERT_EQ((result = run("molgraph-train other.csv --from R --epochs 2 --threads 1 -o N")).code, 0) << result.err;
   ASSERT_EQ((result = import("N --export new.pt")).code, 0) << result.err;
   ASSERT_EQ(import("new.pt --origin grpe --heads 4 --target-names z -o M").code, 0);
   ASSERT_EQ(run("molgraph-score -m N -i ok.csv -o f.csv && molgraph-score -m M -i ok.csv -o t.csv").code, 0);
-  EXPECT_LT(largest_difference(column_of(scratch.read("f.csv"), "z_pred"), column_of(scratch.read("t.csv"), "z_pred")), 1e-4);
+  EXPECT_LT(largest_difference(column_of(scratch.read("f.csv"), "z_pred"), column_of(scratch.read("t.csv"), "z_pred")),
+            1e-4);
   // A gate has no place in the published layout.
   ASSERT_EQ(run("molgraph-train table.csv --from R --urpe --epochs 1 --threads 1 -o G").code, 0);
   result = import("G --export gated.pt");

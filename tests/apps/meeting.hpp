@@ -11,7 +11,8 @@ namespace molgraph::test {
 /// A TCP port of this machine that nobody uses at the moment.
 int free_port();
 
-/// Calls `work` in `count` threads, each with its place in a group of its own. The first exception is thrown again at the end.
+/// Calls `work` in `count` threads, each with its place in a group of its own. The first exception is thrown again at
+/// the end.
 void run_together(int count, const std::function<void(const std::shared_ptr<Processes>&)>& work);
 
 }  // namespace molgraph::test

@@ -79,7 +79,8 @@ TEST(Metrics, R2OfAConstantTargetIsBlankWithAReason) {
 
 TEST(Metrics, EveryMetricSaysWhyItIsBlank) {
   const float missing = kMissing, infinite = std::numeric_limits<float>::infinity();
-  const auto reason = [](Metric metric, const Task& task, const std::vector<double>& predictions, const std::vector<double>& targets) {
+  const auto reason = [](Metric metric, const Task& task, const std::vector<double>& predictions,
+                         const std::vector<double>& targets) {
     const MetricResult result = evaluate_metric(metric, task, predictions, targets);
     EXPECT_EQ(std::isnan(result.value), !result.reasons.empty());
     return result.reasons.empty() ? "" : result.reasons[0];
@@ -91,7 +92,8 @@ TEST(Metrics, EveryMetricSaysWhyItIsBlank) {
   for (const Metric metric : {Metric::roc_auc, Metric::ap}) {
     EXPECT_EQ(reason(metric, binary(1), {0.1f, 0.2f}, {0, 0}), "one class only");
     EXPECT_EQ(reason(metric, binary(1), {0.1f, 0.2f}, {1, 1}), "one class only");
-    EXPECT_EQ(reason(metric, binary(1), {missing, 0.2f}, {1, 0}), "a prediction is not finite") << "and it returns at all";
+    EXPECT_EQ(reason(metric, binary(1), {missing, 0.2f}, {1, 0}), "a prediction is not finite")
+        << "and it returns at all";
   }
   EXPECT_EQ(reason(Metric::accuracy, binary(1), {0.1f, 0.2f}, {0, 0}), "") << "accuracy needs no second class";
   EXPECT_EQ(reason(Metric::accuracy, binary(1), {missing}, {0}), "a prediction is not finite");

@@ -12,7 +12,7 @@ namespace {
 
 std::vector<float> random_rows(std::size_t count, std::size_t width, unsigned seed) {
   std::mt19937 draw(seed);
-  std::normal_distribution<float> normal(3, 1);   // far from the origin, where |a|^2 - 2 a.b + |b|^2 loses digits
+  std::normal_distribution<float> normal(3, 1);  // far from the origin, where |a|^2 - 2 a.b + |b|^2 loses digits
   std::vector<float> rows(count * width);
   for (float& value : rows) value = normal(draw);
   return rows;
@@ -40,7 +40,7 @@ TEST(NearestRows, FindsWhatLookingAtAllFinds) {
       for (std::size_t q = 0; q < found.size(); ++q) {
         const Neighbour expected = look_at_all(rows, queries.data() + q * width, width);
         EXPECT_NEAR(found[q].distance, expected.distance, 1e-4 * expected.distance) << width << " " << count;
-        if (found[q].index != expected.index) continue;   // nearly equal ones may change places
+        if (found[q].index != expected.index) continue;  // nearly equal ones may change places
         EXPECT_DOUBLE_EQ(found[q].distance, expected.distance);
       }
     }

@@ -10,8 +10,8 @@
 #include "apps/training/model_size.hpp"
 #include "apps/training/recipes.hpp"
 #include "apps/training/run_options.hpp"
-#include "datasets/system/machine.hpp"
 #include "attention/spec/parameters.hpp"
+#include "datasets/system/machine.hpp"
 #include "featurize/graph/error.hpp"
 
 namespace molgraph {
@@ -61,24 +61,45 @@ TEST(OptionConflicts, FlagsThatThisModelDoesNotHave) {
   refused("key-term", [](TrainOptions& o) { o.model.encoding = encoding("t5"); }, {"key-term"});
   refused("grpe-terms", [](TrainOptions& o) { o.model.encoding = encoding("shaw"); }, {"grpe-terms"});
   EXPECT_EQ(problem([](TrainOptions& o) { o.model.architecture = architecture("grpe"); }), "");
-  refused("share-encodings", [](TrainOptions& o) { o.model.encoding = encoding("laplacian"), o.model.share_encodings = Switch::off; }, {"share-encodings"});
-  refused("max-distance", [](TrainOptions& o) { o.model.encoding = encoding("none"), o.model.max_distance = 3; }, {"max-distance"});
-  EXPECT_EQ(problem([](TrainOptions& o) { o.model.encoding = encoding("none"), o.model.gate.use = Switch::on, o.model.max_distance = 3; }, {"max-distance"}), "") << "the gate has one";
-  refused("published-classes", [](TrainOptions& o) { o.model.encoding = encoding("random-walk"), o.model.published_classes = true; });
-  refused("key-term", [](TrainOptions& o) { o.model.architecture = architecture("grpe"), o.model.grpe_terms = {GrpeTerm::topology, GrpeTerm::query}, o.model.key_term = KeyTerm::row; });
-  refused("size", [](TrainOptions& o) { o.model.size = "small", o.model.layers = 2, o.model.width = 16, o.model.ffn = 16, o.model.heads = 2; },
+  refused("share-encodings",
+          [](TrainOptions& o) { o.model.encoding = encoding("laplacian"), o.model.share_encodings = Switch::off; },
+          {"share-encodings"});
+  refused("max-distance", [](TrainOptions& o) { o.model.encoding = encoding("none"), o.model.max_distance = 3; },
+          {"max-distance"});
+  EXPECT_EQ(problem(
+                [](TrainOptions& o) {
+                  o.model.encoding = encoding("none"), o.model.gate.use = Switch::on, o.model.max_distance = 3;
+                },
+                {"max-distance"}),
+            "")
+      << "the gate has one";
+  refused("published-classes",
+          [](TrainOptions& o) { o.model.encoding = encoding("random-walk"), o.model.published_classes = true; });
+  refused("key-term", [](TrainOptions& o) {
+    o.model.architecture = architecture("grpe"), o.model.grpe_terms = {GrpeTerm::topology, GrpeTerm::query},
+    o.model.key_term = KeyTerm::row;
+  });
+  refused("size",
+          [](TrainOptions& o) {
+            o.model.size = "small", o.model.layers = 2, o.model.width = 16, o.model.ffn = 16, o.model.heads = 2;
+          },
           {"size", "layers", "width", "ffn", "heads"});
   EXPECT_EQ(problem([](TrainOptions& o) { o.model.size = "small", o.model.layers = 2; }, {"size", "layers"}), "");
   // A recipe's own values, where another model is asked for.
-  const std::string text = problem([](TrainOptions& o) { o = recipe("graphormer-zinc").options, o.model.recipe = "graphormer-zinc", o.model.architecture = architecture("grpe"), o.model.size = "small"; });
+  const std::string text = problem([](TrainOptions& o) {
+    o = recipe("graphormer-zinc").options, o.model.recipe = "graphormer-zinc",
+    o.model.architecture = architecture("grpe"), o.model.size = "small";
+  });
   EXPECT_NE(text.find("--recipe graphormer-zinc sets"), std::string::npos) << text;
 }
 
 TEST(OptionConflicts, WhatFromBringsAlongIsNotIgnored) {
   const ModelConfig grpe = model_of([](TrainOptions& o) { o.model.architecture = architecture("grpe"); });
-  const ModelConfig grpe_row = model_of([](TrainOptions& o) { o.model.architecture = architecture("grpe"), o.model.key_term = KeyTerm::row; });
+  const ModelConfig grpe_row =
+      model_of([](TrainOptions& o) { o.model.architecture = architecture("grpe"), o.model.key_term = KeyTerm::row; });
   const ModelConfig graphormer = model_of([](TrainOptions& o) { o.model.architecture = architecture("graphormer"); });
-  const auto contradicts = [](const ModelConfig& start, const std::string& flag, const Change& change, const NamedFlags& named = {}) {
+  const auto contradicts = [](const ModelConfig& start, const std::string& flag, const Change& change,
+                              const NamedFlags& named = {}) {
     const std::string text = problem(change, named, &start);
     EXPECT_NE(text.find(flag), std::string::npos) << flag << ": '" << text << "'";
   };
@@ -89,7 +110,8 @@ TEST(OptionConflicts, WhatFromBringsAlongIsNotIgnored) {
   contradicts(grpe, "--untie-virtual", [](TrainOptions& o) { o.model.untie_virtual = true; });
   contradicts(grpe_row, "--key-term", [](TrainOptions&) {}, {"key-term"});
   EXPECT_EQ(problem([](TrainOptions&) {}, {}, &grpe_row), "");
-  EXPECT_EQ(problem([](TrainOptions& o) { o.model.key_term = KeyTerm::row; }, {"key-term"}, &grpe_row), "") << "true of that run";
+  EXPECT_EQ(problem([](TrainOptions& o) { o.model.key_term = KeyTerm::row; }, {"key-term"}, &grpe_row), "")
+      << "true of that run";
   contradicts(graphormer, "--published-classes", [](TrainOptions& o) { o.model.published_classes = true; });
   contradicts(graphormer, "--key-term", [](TrainOptions& o) { o.model.key_term = KeyTerm::row; });
   contradicts(graphormer, "--grpe-terms", [](TrainOptions&) {}, {"grpe-terms"});
@@ -103,7 +125,8 @@ TEST(OptionConflicts, OfTheTraining) {
   data.set = one_molecule();
   data.split.train = {0};
   ModelConfig start = model_of([](TrainOptions& o) { o.model.architecture = architecture("grpe"); });
-  const auto refused = [&](const std::string& flag, const Change& change, const NamedFlags& named = {}, const ModelConfig* from = nullptr) {
+  const auto refused = [&](const std::string& flag, const Change& change, const NamedFlags& named = {},
+                           const ModelConfig* from = nullptr) {
     TrainOptions options;
     change(options);
     try {
@@ -114,8 +137,10 @@ TEST(OptionConflicts, OfTheTraining) {
     }
   };
   refused("--patience", [](TrainOptions& o) { o.training.patience = 5; });
-  refused("--urpe", [](TrainOptions& o) { o.model.gate.use = Switch::on, o.model.frozen = Frozen::encoder; }, {}, &start);
-  refused("--scale-targets", [](TrainOptions&) {}, {"scale-targets"}, &start);
+  refused(
+      "--urpe", [](TrainOptions& o) { o.model.gate.use = Switch::on, o.model.frozen = Frozen::encoder; }, {}, &start);
+  refused(
+      "--scale-targets", [](TrainOptions&) {}, {"scale-targets"}, &start);
   start.task.names = {"z"};
   EXPECT_NO_THROW(check_training_flags({}, {"scale-targets"}, data, &start)) << "the head is new";
   data.set.task.kind = TaskKind::binary;
@@ -125,12 +150,15 @@ TEST(OptionConflicts, OfTheTraining) {
 }
 
 TEST(ModelSize, WhatCannotFitIsRefusedWithItsNumber) {
-  const ModelConfig huge = model_of([](TrainOptions& o) { o.model.layers = 1000, o.model.width = 65536, o.model.ffn = 262144, o.model.heads = 4096; });
+  const ModelConfig huge = model_of([](TrainOptions& o) {
+    o.model.layers = 1000, o.model.width = 65536, o.model.ffn = 262144, o.model.heads = 4096;
+  });
   try {
     check_model_fits(model_plan(huge), {});
     ADD_FAILURE();
   } catch (const UsageError& error) {
-    EXPECT_NE(std::string(error.what()).find("a model of 51,"), std::string::npos) << error.what();   // 1000 * 12 * 65536^2
+    EXPECT_NE(std::string(error.what()).find("a model of 51,"), std::string::npos)
+        << error.what();  // 1000 * 12 * 65536^2
   }
   const ModelConfig small = model_of([](TrainOptions&) {});
   EXPECT_NO_THROW(check_model_fits(model_plan(small), {.average = true}));

@@ -16,8 +16,8 @@ namespace {
 TEST(OptionValues, WholeNumbers) {
   const WholeRange range{-1, 1000};
   for (const char* good : {"-1", "0", "1000"}) EXPECT_EQ(number_problem(good, range), "") << good;
-  for (const char* bad : {"-2", "1001", "9223372036854775807", "99999999999999999999", "-99999999999999999999", "", "many", "1.5", "1e2", "nan",
-                          "inf", "0x10", "+1", " 1", "1 ", "1,000"})
+  for (const char* bad : {"-2", "1001", "9223372036854775807", "99999999999999999999", "-99999999999999999999", "",
+                          "many", "1.5", "1e2", "nan", "inf", "0x10", "+1", " 1", "1 ", "1,000"})
     EXPECT_NE(number_problem(bad, range), "") << bad;
   EXPECT_EQ(number_problem("1001", range), "'1001' is out of range; give -1 to 1,000");
   EXPECT_EQ(number_problem("many", range), "'many' is no whole number; give -1 to 1,000");

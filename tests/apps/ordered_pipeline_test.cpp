@@ -88,7 +88,7 @@ TEST(OrderedPipeline, AConsumerThatThrowsEndsAWaitingSource) {
   Pipeline pipeline = counted.pipeline(2);
   pipeline.next = [&](int& item) {
     item = counted.given++;
-    while (item > 3 && !cancelled) std::this_thread::yield();   // a source that would wait for ever
+    while (item > 3 && !cancelled) std::this_thread::yield();  // a source that would wait for ever
     return !cancelled;
   };
   pipeline.cancel = [&] { cancelled = true; };

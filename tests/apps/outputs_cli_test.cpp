@@ -1,4 +1,5 @@
-// What becomes of outputs: none may be an input, a finished one says what it is made from, and no failure leaves litter.
+// What becomes of outputs: none may be an input, a finished one says what it is made from, and no failure leaves
+// litter.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -25,7 +26,9 @@ class OutputsTest : public testing::Test {
 
   void write_rows(const std::string& name, int rows) {
     std::string text = "smiles,y\n";
-    for (int i = 0; i < rows; ++i) text += "CC(=O)Nc1ccc(O)cc1" + std::string(static_cast<std::size_t>(i % 9), 'C') + "," + std::to_string(i % 7) + "\n";
+    for (int i = 0; i < rows; ++i)
+      text +=
+          "CC(=O)Nc1ccc(O)cc1" + std::string(static_cast<std::size_t>(i % 9), 'C') + "," + std::to_string(i % 7) + "\n";
     scratch.write(name, text);
   }
 
@@ -44,13 +47,19 @@ class OutputsTest : public testing::Test {
 
 TEST_F(OutputsTest, NoOutputIsAnInput) {
   const std::string table = scratch.read("in.csv");
-  ASSERT_EQ(run("ln -s in.csv soft.csv; ln in.csv hard.csv; ln in.csv hard.h5; ln -s both.h5 both.csv; mkdir folder; ln -s ../in.csv folder/soft.csv\n"
-                "cp in.csv part.csv.part; cp in.csv record.csv.json; cp in.csv v.npy.rows.csv; cp in.csv bad.csv.part; cp -r run base\n"
-                "cp run/model.safetensors m.csv; cp run/model.safetensors m.npz; mkdir R; cp in.csv R/splits.csv; cp in.csv R/other.csv\n"
-                "mkdir -p R/model_0/checkpoints; cp in.csv R/model_0/checkpoints/last.safetensors; echo '[]' > s.csv; echo '[]' > R/run.json; echo 'quiet = true' > c.csv")
-                .code, 0);
+  ASSERT_EQ(run("ln -s in.csv soft.csv; ln in.csv hard.csv; ln in.csv hard.h5; ln -s both.h5 both.csv; mkdir folder; "
+                "ln -s ../in.csv folder/soft.csv\n"
+                "cp in.csv part.csv.part; cp in.csv record.csv.json; cp in.csv v.npy.rows.csv; cp in.csv bad.csv.part; "
+                "cp -r run base\n"
+                "cp run/model.safetensors m.csv; cp run/model.safetensors m.npz; mkdir R; cp in.csv R/splits.csv; cp "
+                "in.csv R/other.csv\n"
+                "mkdir -p R/model_0/checkpoints; cp in.csv R/model_0/checkpoints/last.safetensors; echo '[]' > s.csv; "
+                "echo '[]' > R/run.json; echo 'quiet = true' > c.csv")
+                .code,
+            0);
   const auto before = files();
-  const std::string score = "molgraph-score -m run ", embed = "molgraph-embed -m run ", train = "molgraph-train --target-columns y --epochs 1 ";
+  const std::string score = "molgraph-score -m run ", embed = "molgraph-embed -m run ",
+                    train = "molgraph-train --target-columns y --epochs 1 ";
   const std::string commands[] = {
       score + "-i in.csv -o in.csv",
       score + "-i in.csv -o ./folder/../in.csv",
@@ -97,25 +106,37 @@ TEST_F(OutputsTest, NoOutputIsAnInput) {
     EXPECT_EQ(files(), before) << command;
     EXPECT_EQ(scratch.read("in.csv"), table) << command;
     const bool names_it = result.err.find("is the same file as") != std::string::npos ||
-                          result.err.find("lies inside") != std::string::npos || result.err.find("holds a run already") != std::string::npos;
+                          result.err.find("lies inside") != std::string::npos ||
+                          result.err.find("holds a run already") != std::string::npos;
     EXPECT_TRUE(names_it) << command << "\n" << result.err;
   }
-  EXPECT_EQ(run("cmp m.csv run/model.safetensors && cmp base/model.safetensors run/model.safetensors && cmp hard.csv R/splits.csv").code, 0);
+  EXPECT_EQ(run("cmp m.csv run/model.safetensors && cmp base/model.safetensors run/model.safetensors && cmp hard.csv "
+                "R/splits.csv")
+                .code,
+            0);
 }
 
 TEST_F(OutputsTest, WhatDestroysNothingIsAllowed) {
   ASSERT_EQ(run("molgraph-score -m run -i in.csv -o /dev/null && molgraph-score -m run -i in.csv -o run/scored.csv && "
-                "cat in.csv | molgraph-score -m run -i /dev/stdin --format csv -o - > piped.csv && cmp piped.csv run/scored.csv && "
-                "molgraph-score -m run -i in.csv -o run/scored.csv && molgraph-embed -m run -i in.csv -o /dev/null").code, 0);
+                "cat in.csv | molgraph-score -m run -i /dev/stdin --format csv -o - > piped.csv && cmp piped.csv "
+                "run/scored.csv && "
+                "molgraph-score -m run -i in.csv -o run/scored.csv && molgraph-embed -m run -i in.csv -o /dev/null")
+                .code,
+            0);
   // Through a link the file it leads to is written, and its side files stand beside that one.
-  ASSERT_EQ(run("mkdir far; ln -s far/real.csv link.csv; molgraph-score -m run -i in.csv -o link.csv && cmp far/real.csv piped.csv").code, 0);
+  ASSERT_EQ(run("mkdir far; ln -s far/real.csv link.csv; molgraph-score -m run -i in.csv -o link.csv && cmp "
+                "far/real.csv piped.csv")
+                .code,
+            0);
   EXPECT_TRUE(std::filesystem::is_symlink(scratch.path("link.csv")));
   EXPECT_TRUE(scratch.exists("far/real.csv.json"));
   EXPECT_FALSE(scratch.exists("link.csv.json"));
   EXPECT_EQ(run("molgraph-score -m run -i in.csv -o link.csv --resume").code, 0);
   // A table beside the run's files is not one of them; a folder called like a data set is no input.
-  const auto trained = run("stop='--backend reference --precision bf16'; mkdir esol D; cp in.csv D/data.csv; molgraph-train D/data.csv -o D $stop; "
-                           "molgraph-train esol -o esol --data-dir D $stop");
+  const auto trained =
+      run("stop='--backend reference --precision bf16'; mkdir esol D; cp in.csv D/data.csv; molgraph-train D/data.csv "
+          "-o D $stop; "
+          "molgraph-train esol -o esol --data-dir D $stop");
   const auto messages = lines_of(trained.err);
   ASSERT_EQ(messages.size(), 2u) << trained.err;
   for (const auto& message : messages) EXPECT_NE(message.find("has fp32 only"), std::string::npos) << message;
@@ -149,7 +170,8 @@ TEST_F(OutputsTest, AFinishedOutputSaysWhatItIsMadeFrom) {
     for (const auto& other : others) {
       const auto refused = run(program + " " + other.arguments + " -o out.csv --resume");
       EXPECT_EQ(refused.code, kFile) << refused.err;
-      EXPECT_NE(refused.err.find("out.csv is finished, but it was made with " + other.message), std::string::npos) << refused.err;
+      EXPECT_NE(refused.err.find("out.csv is finished, but it was made with " + other.message), std::string::npos)
+          << refused.err;
       EXPECT_EQ(scratch.read("out.csv"), good);
     }
     scratch.write("out.csv", good + "more\n");
@@ -170,7 +192,8 @@ TEST_F(OutputsTest, AFinishedOutputSaysWhatItIsMadeFrom) {
 
 TEST_F(OutputsTest, TheExitCodeOfAFinishedOutputStays) {
   scratch.write("bad.csv", "smiles\nnone(\n");
-  const auto first = run("molgraph-score -m run -i bad.csv -o out.csv"), again = run("molgraph-score -m run -i bad.csv -o out.csv --resume");
+  const auto first = run("molgraph-score -m run -i bad.csv -o out.csv"),
+             again = run("molgraph-score -m run -i bad.csv -o out.csv --resume");
   EXPECT_EQ(first.code, kData);
   EXPECT_EQ(again.code, kData) << again.err;
   scratch.write("mixed.csv", "smiles\nC\nnone(\n");
@@ -207,7 +230,8 @@ TEST_F(OutputsTest, ASuffixOfAnotherFormatIsRefused) {
   for (const std::string suffix : {"parquet", "xlsx", "csv.bz2", "npz.gz", "h5.gz", "txt"}) {
     const auto result = run("molgraph-embed -m run -i in.csv -o out." + suffix);
     EXPECT_EQ(result.code, kUsage) << suffix;
-    EXPECT_NE(result.err.find("the suffix must be .npz, .npy, .h5, .csv, .tsv or .jsonl"), std::string::npos) << result.err;
+    EXPECT_NE(result.err.find("the suffix must be .npz, .npy, .h5, .csv, .tsv or .jsonl"), std::string::npos)
+        << result.err;
   }
   for (const std::string output : {"out.csv", "out.parquet", "out.h5.gz", "out"}) {
     const auto result = run("molgraph-featurize in.csv -o " + output);
@@ -220,15 +244,18 @@ TEST_F(OutputsTest, ASuffixOfAnotherFormatIsRefused) {
     EXPECT_NE(result.err.find("the suffix must be .csv or .csv.gz"), std::string::npos) << result.err;
   }
   EXPECT_EQ(files(), before);
-  EXPECT_EQ(run("molgraph-score -m run -i in.csv -o OUT.CSV && molgraph-featurize in.csv -o S.HDF5 --rejected BAD.CSV.gz && zcat BAD.CSV.gz").out,
+  EXPECT_EQ(run("molgraph-score -m run -i in.csv -o OUT.CSV && molgraph-featurize in.csv -o S.HDF5 --rejected "
+                "BAD.CSV.gz && zcat BAD.CSV.gz")
+                .out,
             "row,status,reason,smiles\n");
 }
 
 TEST_F(OutputsTest, AModelThatIsNoRegularFileIsRefused) {
   ASSERT_EQ(run("mkfifo pipe; mkdir -p fifo_run; mkfifo fifo_run/model.safetensors").code, 0);
   for (const std::string model : {"pipe", "fifo_run", "/dev/zero"}) {
-    for (const std::string command : {"molgraph-score -i in.csv -o out.csv -m ", "molgraph-embed -i in.csv -o out.npz -m ", "molgraph-info ",
-                                      "molgraph-import --origin grpe -o imported ", "molgraph-train in.csv --epochs 1 -o trained --from "}) {
+    for (const std::string command :
+         {"molgraph-score -i in.csv -o out.csv -m ", "molgraph-embed -i in.csv -o out.npz -m ", "molgraph-info ",
+          "molgraph-import --origin grpe -o imported ", "molgraph-train in.csv --epochs 1 -o trained --from "}) {
       const auto result = run(command + model, 20);
       EXPECT_EQ(result.code, kFile) << command << model << "\n" << result.err;
     }
@@ -240,15 +267,18 @@ TEST_F(OutputsTest, AModelThatIsNoRegularFileIsRefused) {
 TEST_F(OutputsTest, ALimitOfTheFileSizeIsAFileErrorWithoutLitter) {
   write_rows("rows.csv", 3000);
   const auto before = files();
-  for (const std::string command : {"molgraph-score -m run -i rows.csv -o out.csv", "molgraph-embed -m run -i rows.csv -o out.jsonl",
-                                    "molgraph-embed -m run -i rows.csv -o out.npz", "molgraph-embed -m run -i rows.csv -o out.npy",
-                                    "molgraph-embed -m run -i rows.csv -o out.h5", "molgraph-featurize rows.csv -o out.h5"}) {
+  for (const std::string command :
+       {"molgraph-score -m run -i rows.csv -o out.csv", "molgraph-embed -m run -i rows.csv -o out.jsonl",
+        "molgraph-embed -m run -i rows.csv -o out.npz", "molgraph-embed -m run -i rows.csv -o out.npy",
+        "molgraph-embed -m run -i rows.csv -o out.h5", "molgraph-featurize rows.csv -o out.h5"}) {
     const auto result = run("ulimit -f 8; " + std::string(command));
     EXPECT_EQ(result.code, kFile) << command << "\n" << result.err;
     EXPECT_NE(result.err.find("File too large"), std::string::npos) << command << "\n" << result.err;
     EXPECT_EQ(files(), before) << command;
   }
-  const auto trained = run("ulimit -f 64; molgraph-train rows.csv -o trained --epochs 1 --layers 1 --width 64 --heads 4 -t regression --target-columns y --threads 1");
+  const auto trained =
+      run("ulimit -f 64; molgraph-train rows.csv -o trained --epochs 1 --layers 1 --width 64 --heads 4 -t regression "
+          "--target-columns y --threads 1");
   EXPECT_EQ(trained.code, kFile) << trained.err;
   EXPECT_NE(trained.err.find("File too large"), std::string::npos) << trained.err;
   for (const std::string& name : files()) EXPECT_EQ(name.find(".part"), std::string::npos) << name;
@@ -258,24 +288,27 @@ TEST_F(OutputsTest, APlaceThatCannotBeWrittenToIsAFileErrorWithTheReason) {
   const std::string longest(5000, 'x');
   scratch.write("a_file", "");
   for (const std::string& folder : {std::string("/proc"), std::string("missing"), std::string("a_file"), longest}) {
-    for (const std::string& command : {"molgraph-score -m run -i in.csv -o " + folder + "/o.csv", "molgraph-embed -m run -i in.csv -o " + folder + "/o.npz",
-                                       "molgraph-embed -m run -i in.csv -o " + folder + "/o.h5", "molgraph-embed -m run -i in.csv -o " + folder + "/o.csv",
-                                       "molgraph-featurize in.csv -o " + folder + "/o.h5",
-                                       "molgraph-featurize in.csv -o out.h5 --rejected " + folder + "/o.csv"}) {
+    for (const std::string& command :
+         {"molgraph-score -m run -i in.csv -o " + folder + "/o.csv",
+          "molgraph-embed -m run -i in.csv -o " + folder + "/o.npz",
+          "molgraph-embed -m run -i in.csv -o " + folder + "/o.h5",
+          "molgraph-embed -m run -i in.csv -o " + folder + "/o.csv", "molgraph-featurize in.csv -o " + folder + "/o.h5",
+          "molgraph-featurize in.csv -o out.h5 --rejected " + folder + "/o.csv"}) {
       const auto result = run(command);
       EXPECT_EQ(result.code, kFile) << command << "\n" << result.err;
       EXPECT_EQ(result.err.find("internal error"), std::string::npos) << result.err;
       EXPECT_LT(result.err.size(), 2000u);
       EXPECT_FALSE(scratch.exists("out.h5"));
     }
-    if (folder == "missing") continue;   // a run directory is made
+    if (folder == "missing") continue;  // a run directory is made
     const auto trained = run("molgraph-train in.csv --target-columns y --epochs 1 -o " + folder + "/run");
     EXPECT_EQ(trained.code, kFile) << trained.err;
     EXPECT_EQ(trained.err.find("internal error"), std::string::npos) << trained.err;
     EXPECT_LT(trained.err.size(), 2000u);
   }
-  for (const std::string command : {"molgraph-score -o out.csv -m run -i ", "molgraph-score -o out.csv -i in.csv -m ", "molgraph-info ", "molgraph-featurize -o out.h5 ",
-                                    "molgraph-train -o trained ", "molgraph-import --origin grpe -o imported "}) {
+  for (const std::string command :
+       {"molgraph-score -o out.csv -m run -i ", "molgraph-score -o out.csv -i in.csv -m ", "molgraph-info ",
+        "molgraph-featurize -o out.h5 ", "molgraph-train -o trained ", "molgraph-import --origin grpe -o imported "}) {
     const auto result = run(command + longest);
     EXPECT_EQ(result.code, kFile) << command << result.err.substr(0, 500);
     EXPECT_LT(result.err.size(), 2500u);
@@ -298,7 +331,9 @@ std::vector<std::string> shown_lines(const std::string& transcript) {
 
 TEST_F(OutputsTest, RowsAndProgressShareNoLineOfATerminal) {
   if (run("script -qec true /dev/null").code != 0) GTEST_SKIP() << "no program called script, or no terminal to be had";
-  scratch.write("go.sh", "(echo smiles; echo CCO; sleep 3; for i in 1 2 3 4 5; do echo CCO; sleep 0.3; done) | molgraph-score -m run -i - -o -\n");
+  scratch.write("go.sh",
+                "(echo smiles; echo CCO; sleep 3; for i in 1 2 3 4 5; do echo CCO; sleep 0.3; done) | molgraph-score "
+                "-m run -i - -o -\n");
   const auto result = run("TERM=xterm script -qec 'bash go.sh' /dev/null");
   ASSERT_NE(result.out.find("Scoring: "), std::string::npos) << "there was no progress to be seen: " << result.out;
   int rows = 0;
@@ -312,7 +347,8 @@ TEST_F(OutputsTest, RowsAndProgressShareNoLineOfATerminal) {
 TEST_F(OutputsTest, ThePercentageOfAPlainTableIsByBytes) {
   if (run("script -qec true /dev/null").code != 0) GTEST_SKIP() << "no program called script, or no terminal to be had";
   write_rows("rows.csv", 100'000);
-  const auto result = run("TERM=xterm script -qec 'molgraph-score -m run -i rows.csv -o out.csv --threads 1' /dev/null");
+  const auto result =
+      run("TERM=xterm script -qec 'molgraph-score -m run -i rows.csv -o out.csv --threads 1' /dev/null");
   EXPECT_NE(result.out.find(" %, "), std::string::npos) << result.out;
   EXPECT_NE(result.out.find(" left"), std::string::npos) << result.out;
   EXPECT_EQ(result.out.find(" of 100,000"), std::string::npos) << "the rows are not counted first";

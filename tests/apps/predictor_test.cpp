@@ -7,9 +7,9 @@
 #include <filesystem>
 #include <limits>
 
-#include "apps/training/model_factory.hpp"
 #include "apps/scoring/model_file.hpp"
 #include "apps/scoring/run_record.hpp"
+#include "apps/training/model_factory.hpp"
 #include "featurize/graph/error.hpp"
 #include "tests/apps/shell.hpp"
 #include "tests/apps/tiny_model.hpp"
@@ -60,7 +60,8 @@ TEST_P(PredictorTest, ValuesAreThoseOfTheModelOnEachMoleculeAlone) {
 
 /// A copy of a run with other numbers for the targets' mean and deviation, [2] each.
 template <typename Number>
-void write_scaled(const std::string& from, const std::string& to, DType dtype, std::vector<Number> shift, std::vector<Number> scale) {
+void write_scaled(const std::string& from, const std::string& to, DType dtype, std::vector<Number> shift,
+                  std::vector<Number> scale) {
   const SafetensorsFile file = read_safetensors(from + "/model.safetensors");
   std::vector<TensorView> views;
   for (const auto& [name, tensor] : file.tensors) {
@@ -90,7 +91,9 @@ TEST_P(PredictorTest, TheTargetsMeanAndDeviationAreDoubles) {
   EXPECT_NEAR(mean[0].values[0], (wide[0].values[0] + raw[0].values[0]) / 2, 1e-9);
   const LoadedModel loaded = load_model(scratch.path("far") + "/model.safetensors");
   EXPECT_NEAR(run_alone(loaded, "CCO").values[0][0].item<double>(), wide[0].values[0], 0.05 * kRounding);
-  EXPECT_EQ(load_model(scratch.path("old") + "/model.safetensors").model->named_buffers()["target_shift"][0].item<double>(), -2.5);
+  EXPECT_EQ(
+      load_model(scratch.path("old") + "/model.safetensors").model->named_buffers()["target_shift"][0].item<double>(),
+      -2.5);
 }
 
 // A fuzz finding: 64 GB were asked for before anyone looked at the weights.
@@ -99,13 +102,17 @@ TEST_P(PredictorTest, AConfigurationFarTooLargeForTheWeightsIsRefusedBeforeMemor
   ModelConfig config = tiny_config(*GetParam(), {"a", "b"});
   config.encoder().width = 65536;
   std::vector<TensorView> views;
-  for (const auto& [name, tensor] : file.tensors) views.push_back({name, tensor.dtype, tensor.shape, tensor.bytes.data()});
-  write_safetensors(scratch.path("wide.safetensors"), {{kConfigKey, to_json(config)}, {kFeaturizerKey, config.featurizer.hash()}}, views);
+  for (const auto& [name, tensor] : file.tensors)
+    views.push_back({name, tensor.dtype, tensor.shape, tensor.bytes.data()});
+  write_safetensors(scratch.path("wide.safetensors"),
+                    {{kConfigKey, to_json(config)}, {kFeaturizerKey, config.featurizer.hash()}}, views);
   try {
     Predictor predictor({scratch.path("wide.safetensors")});
     ADD_FAILURE() << "it was loaded";
   } catch (const FileError& error) {
-    EXPECT_NE(std::string(error.what()).find("the weights do not fit the model: its 2 layers of width 65536"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("the weights do not fit the model: its 2 layers of width 65536"),
+              std::string::npos)
+        << error.what();
   }
 }
 
@@ -199,7 +206,8 @@ TEST(PredictorEnsemble, AMissingModelIsNamed) {
   const Scratch scratch;
   const auto config = tiny_config(grpe_architecture(), {"y"});
   const auto models = [&](const std::string& folder, const std::vector<int>& numbers) {
-    for (const int k : numbers) save_tiny_run(scratch.path(folder + "/model_" + std::to_string(k)), config, static_cast<std::uint64_t>(k));
+    for (const int k : numbers)
+      save_tiny_run(scratch.path(folder + "/model_" + std::to_string(k)), config, static_cast<std::uint64_t>(k));
     return scratch.path(folder);
   };
   const auto refusal = [](const std::string& folder) -> std::string {

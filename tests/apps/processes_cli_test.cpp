@@ -17,27 +17,32 @@ class TrainTogether : public testing::Test {
     const char* tails[] = {"O", "C(=O)O", "OC", "N", "Cl", "c1ccccc1", "C#N", "S"};
     for (int length = 1; length <= 6; ++length)
       for (int t = 0; t < 8; ++t)
-        table += std::string(static_cast<std::size_t>(length), 'C') + tails[t] + "," + std::to_string(0.3 * length + t) + "," +
-                 (t % 3 == 0 ? "" : std::to_string(length)) + "\n";
+        table += std::string(static_cast<std::size_t>(length), 'C') + tails[t] + "," +
+                 std::to_string(0.3 * length + t) + "," + (t % 3 == 0 ? "" : std::to_string(length)) + "\n";
     scratch.write("small.csv", table);
   }
 
   static std::string train(const std::string& arguments) {
     const std::string batch = arguments.find("--batch-size") == std::string::npos ? "--batch-size 7 " : "";
-    return "molgraph-train small.csv --layers 2 --width 16 --ffn 16 --heads 2 --seed 5 --threads 1 " + batch + arguments;
+    return "molgraph-train small.csv --layers 2 --width 16 --ffn 16 --heads 2 --seed 5 --threads 1 " + batch +
+           arguments;
   }
   ShellResult alone(const std::string& arguments) { return scratch.run(MOLGRAPH_BIN, train(arguments)); }
-  /// Starts `count` processes with the same arguments; outputs in out0, err0, out1 ...; exit codes in code0, code1 ... `meanwhile` may
-  /// use the process numbers $pid0, $pid1 ...
+  /// Starts `count` processes with the same arguments; outputs in out0, err0, out1 ...; exit codes in code0, code1 ...
+  /// `meanwhile` may use the process numbers $pid0, $pid1 ...
   ShellResult together(int count, const std::string& arguments, const std::string& meanwhile = "") {
-    std::string command = "export MOLGRAPH_MEETING_SECONDS=60 GLOO_SOCKET_IFNAME=lo MASTER_ADDR=127.0.0.1 MASTER_PORT=" + std::to_string(free_port()) + " WORLD_SIZE=" + std::to_string(count) +
-                          " LOCAL_WORLD_SIZE=" + std::to_string(count) + "\n";
+    std::string command =
+        "export MOLGRAPH_MEETING_SECONDS=60 GLOO_SOCKET_IFNAME=lo MASTER_ADDR=127.0.0.1 MASTER_PORT=" +
+        std::to_string(free_port()) + " WORLD_SIZE=" + std::to_string(count) +
+        " LOCAL_WORLD_SIZE=" + std::to_string(count) + "\n";
     for (int rank = 0; rank < count; ++rank) {
       const std::string r = std::to_string(rank);
-      command += "RANK=" + r + " LOCAL_RANK=" + r + " " + train(arguments) + " >out" + r + " 2>err" + r + " & pid" + r + "=$!\n";
+      command += "RANK=" + r + " LOCAL_RANK=" + r + " " + train(arguments) + " >out" + r + " 2>err" + r + " & pid" + r +
+                 "=$!\n";
     }
     command += meanwhile + "\n";
-    for (int rank = 0; rank < count; ++rank) command += "wait $pid" + std::to_string(rank) + "; echo $? >code" + std::to_string(rank) + "\n";
+    for (int rank = 0; rank < count; ++rank)
+      command += "wait $pid" + std::to_string(rank) + "; echo $? >code" + std::to_string(rank) + "\n";
     return scratch.run(MOLGRAPH_BIN, command);
   }
   int code(int rank) { return std::stoi(scratch.read("code" + std::to_string(rank))); }
@@ -65,7 +70,8 @@ TEST_F(TrainTogether, TheCourseIsThatOfOneProcess) {
     const std::vector<double> wanted = metrics("one" + name), got = metrics("many" + name);
     ASSERT_EQ(wanted.size(), 15u);
     ASSERT_EQ(got.size(), wanted.size());
-    for (std::size_t i = 0; i < wanted.size(); ++i) EXPECT_NEAR(got[i], wanted[i], 1e-4 * std::abs(wanted[i])) << options << " " << i;
+    for (std::size_t i = 0; i < wanted.size(); ++i)
+      EXPECT_NEAR(got[i], wanted[i], 1e-4 * std::abs(wanted[i])) << options << " " << i;
     EXPECT_NE(scratch.read("out0").find("rmse"), std::string::npos);
     EXPECT_EQ(scratch.read("out1") + scratch.read("err1"), "") << "only the first process speaks";
     EXPECT_TRUE(scratch.exists("many" + name + "/model.safetensors"));
@@ -87,7 +93,8 @@ TEST_F(TrainTogether, ASignalToOneStopsAllAndTheyGoOn) {
   const std::string arguments = "--epochs 100 --patience 0 -o ";
   together(2, arguments + "whole");
   ASSERT_EQ(code(0), 0) << scratch.read("err0");
-  together(2, arguments + "parts", "for i in $(seq 2000); do grep -q 'epoch  10' err0 && break; sleep 0.01; done; kill -TERM $pid1");
+  together(2, arguments + "parts",
+           "for i in $(seq 2000); do grep -q 'epoch  10' err0 && break; sleep 0.01; done; kill -TERM $pid1");
   EXPECT_EQ(code(0), 143) << scratch.read("err0");
   EXPECT_EQ(code(1), 143) << scratch.read("err1");
   EXPECT_NE(scratch.read("err0").find("go on with --resume"), std::string::npos);
@@ -101,11 +108,15 @@ TEST_F(TrainTogether, ASignalToOneStopsAllAndTheyGoOn) {
 }
 
 TEST_F(TrainTogether, ASignalInsideAnEpochStopsAllAndTheyGoOn) {
-  scratch.run(MOLGRAPH_BIN, "(head -1 small.csv; for i in $(seq 40); do tail -n +2 small.csv; done) > long.csv && mv long.csv small.csv");
-  const std::string arguments = "--epochs 2 --batch-size 2 -o ";   // an epoch has 768 updates
+  scratch.run(
+      MOLGRAPH_BIN,
+      "(head -1 small.csv; for i in $(seq 40); do tail -n +2 small.csv; done) > long.csv && mv long.csv small.csv");
+  const std::string arguments = "--epochs 2 --batch-size 2 -o ";  // an epoch has 768 updates
   together(2, arguments + "whole");
   ASSERT_EQ(code(0), 0) << scratch.read("err0");
-  together(2, arguments + "parts", "for i in $(seq 2000); do grep -q 'One update' err0 && break; sleep 0.01; done; sleep 0.2; kill -TERM $pid1");
+  together(
+      2, arguments + "parts",
+      "for i in $(seq 2000); do grep -q 'One update' err0 && break; sleep 0.01; done; sleep 0.2; kill -TERM $pid1");
   EXPECT_EQ(code(0), 143) << scratch.read("err0");
   EXPECT_EQ(code(1), 143) << scratch.read("err1");
   const std::string log = scratch.read("err0"), words = "Stopped after step ";
@@ -118,7 +129,8 @@ TEST_F(TrainTogether, ASignalInsideAnEpochStopsAllAndTheyGoOn) {
 }
 
 TEST_F(TrainTogether, WhoIsLeftSaysSo) {
-  together(2, "--epochs 100000 --patience 0 -o run", "for i in $(seq 2000); do grep -q 'epoch  10' err0 && break; sleep 0.01; done; kill -KILL $pid1");
+  together(2, "--epochs 100000 --patience 0 -o run",
+           "for i in $(seq 2000); do grep -q 'epoch  10' err0 && break; sleep 0.01; done; kill -KILL $pid1");
   EXPECT_EQ(code(0), 1);
   EXPECT_NE(scratch.read("err0").find("process 0 of 2 has lost the others"), std::string::npos) << scratch.read("err0");
   EXPECT_EQ(scratch.read("err0").find("internal error"), std::string::npos) << scratch.read("err0");
@@ -132,13 +144,16 @@ TEST_F(TrainTogether, WhatDoesNotFitIsRefused) {
   together(8, "--epochs 1 -o run");
   for (const int rank : {0, 7}) {
     EXPECT_EQ(code(rank), 2);
-    EXPECT_NE(scratch.read("err" + std::to_string(rank)).find("--batch-size 7 cannot be divided among 8 processes"), std::string::npos);
+    EXPECT_NE(scratch.read("err" + std::to_string(rank)).find("--batch-size 7 cannot be divided among 8 processes"),
+              std::string::npos);
   }
   // A table that is not the same for all of them.
   scratch.run(MOLGRAPH_BIN, "mkdir other; head -40 small.csv > other/small.csv");
   const std::string meet = "MASTER_ADDR=127.0.0.1 MASTER_PORT=" + std::to_string(free_port()) + " WORLD_SIZE=2 ";
-  const ShellResult result = scratch.run(MOLGRAPH_BIN, "export " + meet + "\n(cd other; RANK=1 " + train("--epochs 1 -o x") + " 2>/dev/null; echo $? >code) & RANK=0 " +
-                                                           train("--epochs 1 -o x") + "; code=$?; wait; cat other/code; exit $code");
+  const ShellResult result =
+      scratch.run(MOLGRAPH_BIN, "export " + meet + "\n(cd other; RANK=1 " + train("--epochs 1 -o x") +
+                                    " 2>/dev/null; echo $? >code) & RANK=0 " + train("--epochs 1 -o x") +
+                                    "; code=$?; wait; cat other/code; exit $code");
   EXPECT_EQ(result.code, 3) << result.err;
   EXPECT_EQ(result.out, "3\n");
   EXPECT_NE(result.err.find("different data or options"), std::string::npos) << result.err;

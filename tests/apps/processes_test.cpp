@@ -31,7 +31,8 @@ TEST(Processes, SumAndShare) {
       const int rank = processes->rank();
       std::vector<float> floats{static_cast<float>(rank + 1), 0.5f};
       processes->sum(std::span(floats));
-      EXPECT_EQ(floats, (std::vector<float>{static_cast<float>(count * (count + 1) / 2), 0.5f * static_cast<float>(count)}));
+      EXPECT_EQ(floats,
+                (std::vector<float>{static_cast<float>(count * (count + 1) / 2), 0.5f * static_cast<float>(count)}));
       std::vector<double> doubles(1000, 1e-12 + rank);
       processes->sum(std::span(doubles));
       EXPECT_DOUBLE_EQ(doubles[999], count * 1e-12 + count * (count - 1) / 2);
@@ -64,7 +65,7 @@ TEST(Processes, PartsAreConsecutiveAndWhole) {
 
 TEST(Processes, AnEndedOneIsAnError) {
   run_together(2, [&](const std::shared_ptr<Processes>& processes) {
-    if (processes->rank() == 1) return;   // the only reference goes with it
+    if (processes->rank() == 1) return;  // the only reference goes with it
     std::vector<double> values(4, 1.0);
     EXPECT_THROW(processes->sum(std::span(values)), ProcessError);
   });
@@ -90,9 +91,13 @@ std::string alone_at_meeting(int rank) {
 
 TEST(Processes, WhoIsMissingIsNamedWhenTheLimitIsOver) {
   const auto start = std::chrono::steady_clock::now();
-  EXPECT_NE(alone_at_meeting(0).find("processes 1, 2 did not come within 1 s"), std::string::npos) << alone_at_meeting(0);
-  EXPECT_NE(alone_at_meeting(2).find("process 0, which hosts the meeting, did not answer within 1 s"), std::string::npos) << alone_at_meeting(2);
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));   // four meetings of one or two seconds each
+  EXPECT_NE(alone_at_meeting(0).find("processes 1, 2 did not come within 1 s"), std::string::npos)
+      << alone_at_meeting(0);
+  EXPECT_NE(alone_at_meeting(2).find("process 0, which hosts the meeting, did not answer within 1 s"),
+            std::string::npos)
+      << alone_at_meeting(2);
+  EXPECT_LT(std::chrono::steady_clock::now() - start,
+            std::chrono::seconds(20));  // four meetings of one or two seconds each
 }
 
 class PlaceOfProcess : public testing::Test {
@@ -110,7 +115,8 @@ class PlaceOfProcess : public testing::Test {
 TEST_F(PlaceOfProcess, AsTorchrunSetsIt) {
   EXPECT_EQ(place_from_environment().count, 1);
   set("WORLD_SIZE", "4"), set("RANK", "3"), set("LOCAL_WORLD_SIZE", "2"), set("LOCAL_RANK", "1");
-  set("MASTER_ADDR", "node7"), set("MASTER_PORT", "29500"), set("TORCHELASTIC_RESTART_COUNT", "2"), set("TORCHELASTIC_USE_AGENT_STORE", "True");
+  set("MASTER_ADDR", "node7"), set("MASTER_PORT", "29500"), set("TORCHELASTIC_RESTART_COUNT", "2"),
+      set("TORCHELASTIC_USE_AGENT_STORE", "True");
   const ProcessPlace place = place_from_environment();
   EXPECT_EQ(place.count, 4);
   EXPECT_EQ(place.rank, 3);
@@ -129,11 +135,11 @@ TEST_F(PlaceOfProcess, AsTorchrunSetsIt) {
 
 TEST_F(PlaceOfProcess, NonsenseIsAUsageError) {
   set("WORLD_SIZE", "2");
-  EXPECT_THROW(place_from_environment(), UsageError);   // no RANK
+  EXPECT_THROW(place_from_environment(), UsageError);  // no RANK
   set("RANK", "1");
-  EXPECT_THROW(place_from_environment(), UsageError);   // no MASTER_PORT
+  EXPECT_THROW(place_from_environment(), UsageError);  // no MASTER_PORT
   set("MASTER_PORT", "29500");
-  EXPECT_THROW(place_from_environment(), UsageError);   // no MASTER_ADDR
+  EXPECT_THROW(place_from_environment(), UsageError);  // no MASTER_ADDR
   set("MASTER_ADDR", "localhost");
   EXPECT_EQ(place_from_environment().rank, 1);
   for (const char* rank : {"2", "-1", "1x", ""}) {

@@ -101,7 +101,8 @@ TEST_F(RunClaimTest, ASecondWriterIsRefusedUntilTheFirstIsGone) {
   char byte = 0;
   ASSERT_EQ(::read(ready[0], &byte, 1), 1);
   for (const bool resume : {false, true})
-    EXPECT_NE(problem("run", resume).find("is being written by process " + std::to_string(child)), std::string::npos) << problem("run", resume);
+    EXPECT_NE(problem("run", resume).find("is being written by process " + std::to_string(child)), std::string::npos)
+        << problem("run", resume);
   EXPECT_TRUE(scratch.exists("run/training.lock"));
   ::kill(child, SIGKILL);
   ::waitpid(child, nullptr, 0);

@@ -1,4 +1,5 @@
-// What a run knows of itself, from training to molgraph-info; models that are damaged or incomplete; starting from other features.
+// What a run knows of itself, from training to molgraph-info; models that are damaged or incomplete; starting from
+// other features.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -16,7 +17,9 @@ class RunTest : public testing::Test {
  protected:
   void SetUp() override {
     std::string table = "smiles,logS\n";
-    for (int k = 0; k < 40; ++k) table += std::string(static_cast<std::size_t>(1 + k % 20), 'C') + (k < 20 ? "O," : "N,") + std::to_string(k % 7) + "\n";
+    for (int k = 0; k < 40; ++k)
+      table += std::string(static_cast<std::size_t>(1 + k % 20), 'C') + (k < 20 ? "O," : "N,") + std::to_string(k % 7) +
+               "\n";
     scratch.write("small.csv", table + "not one,1\n");
   }
 
@@ -33,13 +36,14 @@ TEST_F(RunTest, InfoSaysFirstWhatAPersonAsks) {
   train("-o R");
   const auto lines = lines_of(run("molgraph-info R").out);
   ASSERT_EQ(lines.size(), 7u);
-  const char* pieces[] = {"R (run)",
-                          "predicts      logS (regression)",
-                          "from          small.csv: 40 molecules, 1 row rejected (rejected.csv); split random: 32 train, 4 valid, 4 test",
-                          "how good      test (4 molecules): mae ",
-                          "made          20",
-                          "model         GRPE with URPE's gate, ",
-                          "-v"};
+  const char* pieces[] = {
+      "R (run)",
+      "predicts      logS (regression)",
+      "from          small.csv: 40 molecules, 1 row rejected (rejected.csv); split random: 32 train, 4 valid, 4 test",
+      "how good      test (4 molecules): mae ",
+      "made          20",
+      "model         GRPE with URPE's gate, ",
+      "-v"};
   for (std::size_t k = 0; k < lines.size(); ++k) EXPECT_NE(lines[k].find(pieces[k]), std::string::npos) << lines[k];
   EXPECT_NE(lines[3].find("; always saying the training part's average: mae "), std::string::npos) << lines[3];
   EXPECT_NE(lines[4].find(" UTC by molgraph "), std::string::npos) << lines[4];
@@ -90,17 +94,20 @@ TEST_F(RunTest, AnEnsembleKnowsItsModels) {
   train("-o F --folds 2");
   for (const std::string folder : {"E", "F"}) {
     EXPECT_EQ(nlohmann::json::parse(scratch.read(folder + "/run.json"))["members"], 2);
-    const ShellResult whole = run("molgraph-info " + folder + " && molgraph-score -m " + folder + " -i small.csv -o out.csv");
+    const ShellResult whole =
+        run("molgraph-info " + folder + " && molgraph-score -m " + folder + " -i small.csv -o out.csv");
     ASSERT_EQ(whole.code, 0) << whole.err;
     EXPECT_NE(whole.out.find("2 x GRPE"), std::string::npos) << whole.out;
     std::filesystem::remove_all(scratch.path(folder + "/model_1"));
-    for (const std::string& command : {"molgraph-score -m " + folder + " -i small.csv -o again.csv", "molgraph-info " + folder}) {
+    for (const std::string& command :
+         {"molgraph-score -m " + folder + " -i small.csv -o again.csv", "molgraph-info " + folder}) {
       const ShellResult result = run(command);
       EXPECT_EQ(result.code, 4) << command;
       EXPECT_NE(result.err.find(folder + "/model_1 is missing: the run has 2 models"), std::string::npos) << result.err;
     }
     EXPECT_FALSE(scratch.exists("again.csv"));
-    EXPECT_EQ(run("molgraph-score -m " + folder + "/model_0 -i small.csv -o one.csv").code, 0) << "a member alone is a run";
+    EXPECT_EQ(run("molgraph-score -m " + folder + "/model_0 -i small.csv -o one.csv").code, 0)
+        << "a member alone is a run";
   }
 }
 
@@ -114,7 +121,8 @@ TEST_F(RunTest, FoldsAreReportedAsMeanAndDeviation) {
 
 TEST_F(RunTest, AClassifiersBaselineIsItsFrequencies) {
   std::string table = "smiles,kind\n";
-  for (int k = 0; k < 40; ++k) table += std::string(static_cast<std::size_t>(1 + k), 'C') + (k % 4 == 0 ? ",a\n" : k % 4 == 1 ? ",b\n" : ",c\n");
+  for (int k = 0; k < 40; ++k)
+    table += std::string(static_cast<std::size_t>(1 + k), 'C') + (k % 4 == 0 ? ",a\n" : k % 4 == 1 ? ",b\n" : ",c\n");
   scratch.write("classes.csv", table);
   const ShellResult result = run("molgraph-train classes.csv -t multiclass --target-columns kind -o C" + kTiny);
   ASSERT_EQ(result.code, 0) << result.err;
@@ -129,7 +137,8 @@ TEST_F(RunTest, ADamagedWeightIsNoticed) {
   std::string bytes = scratch.read("R/model.safetensors");
   bytes[bytes.size() - 1000] = static_cast<char>(bytes[bytes.size() - 1000] ^ 1);
   scratch.write("R/model.safetensors", bytes);
-  for (const char* command : {"molgraph-score -m R -i small.csv -o out.csv", "molgraph-info R", "molgraph-train small.csv --from R -o N"}) {
+  for (const char* command :
+       {"molgraph-score -m R -i small.csv -o out.csv", "molgraph-info R", "molgraph-train small.csv --from R -o N"}) {
     const ShellResult result = run(command);
     EXPECT_EQ(result.code, 4) << command;
     EXPECT_NE(result.err.find("R/model.safetensors: its data are damaged"), std::string::npos) << result.err;
@@ -156,7 +165,8 @@ TEST_F(RunTest, FromARunWithOtherFeaturesIsAUsageError) {
   ASSERT_EQ(run("molgraph-featurize small.csv --features zinc -o zinc.h5").code, 0);
   const ShellResult store = run("molgraph-train zinc.h5 --from R -o N");
   EXPECT_EQ(store.code, 2) << store.err;
-  EXPECT_EQ(run("molgraph-train small.csv --from R --features ogb --epochs 1 --threads 1 -o M").code, 0) << "the same features";
+  EXPECT_EQ(run("molgraph-train small.csv --from R --features ogb --epochs 1 --threads 1 -o M").code, 0)
+      << "the same features";
 }
 
 }  // namespace

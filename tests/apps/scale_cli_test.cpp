@@ -39,10 +39,10 @@ TEST_F(ScaleTest, AKilledRunGoesOnToTheSameBytes) {
   for (const auto& one : cases) {
     const std::string output = one.output, whole = "whole_" + output;
     ASSERT_EQ(score(std::string("-m run -i ") + one.input + " -o " + whole).code, 0);
-    const auto killed = run(std::string("molgraph-score -m run -i ") + one.input + " -o " + output +
-                            " --threads 1 & pid=$!\nfor i in $(seq 3000); do [ -e " + output +
-                            ".part.json ] && break; sleep 0.01; done\nkill -9 $pid; wait $pid; echo garbage >> " +
-                            output + ".part");
+    const auto killed =
+        run(std::string("molgraph-score -m run -i ") + one.input + " -o " + output +
+            " --threads 1 & pid=$!\nfor i in $(seq 3000); do [ -e " + output +
+            ".part.json ] && break; sleep 0.01; done\nkill -9 $pid; wait $pid; echo garbage >> " + output + ".part");
     ASSERT_TRUE(scratch.exists(output + ".part.json")) << "the run was too short to be killed: " << killed.err;
     const auto refused = score(std::string("-m run -i ") + one.input + " -o " + output);
     EXPECT_EQ(refused.code, 2) << refused.err;
@@ -66,8 +66,10 @@ TEST_F(ScaleTest, AStoppedRunGoesOnAndEmbeddingsToo) {
   for (const std::string program : {"molgraph-score", "molgraph-embed"}) {
     const std::string start = program + " -m run -i in.csv -o out.csv";
     ASSERT_EQ(run(program + " -m run -i in.csv -o whole.csv").code, 0);
-    const auto stopped = run(start + " --threads 1 & pid=$!\nfor i in $(seq 3000); do [ $(cat out.csv.part 2>/dev/null | wc -l) -gt 900 ] && break; "
-                             "sleep 0.01; done\nkill -TERM $pid; wait $pid; echo $?");
+    const auto stopped = run(
+        start +
+        " --threads 1 & pid=$!\nfor i in $(seq 3000); do [ $(cat out.csv.part 2>/dev/null | wc -l) -gt 900 ] && break; "
+        "sleep 0.01; done\nkill -TERM $pid; wait $pid; echo $?");
     ASSERT_EQ(lines_of(stopped.out).back(), "143") << stopped.err;
     EXPECT_NE(stopped.err.find("--resume goes on with it"), std::string::npos) << stopped.err;
     const auto resumed = run(start + " --resume --batch-size 100");
@@ -81,19 +83,22 @@ TEST_F(ScaleTest, AStoppedShardGoesOn) {
   write_library("in.csv", 9000, 30);
   const std::string start = "molgraph-score -m run -i in.csv -o out.csv --shard 1/2";
   ASSERT_EQ(score("-m run -i in.csv -o whole.csv --shard 1/2").code, 0);
-  const auto stopped = run(start + " & pid=$!; while [ ! -e out.csv.part ]; do sleep 0.001; done; kill -TERM $pid; wait $pid");
+  const auto stopped =
+      run(start + " & pid=$!; while [ ! -e out.csv.part ]; do sleep 0.001; done; kill -TERM $pid; wait $pid");
   ASSERT_EQ(stopped.code, 143) << stopped.err;
   EXPECT_EQ(run(start + " --resume && cmp out.csv whole.csv").code, 0);
 }
 
 TEST_F(ScaleTest, NoErrorLosesWhatCanBeGoneOnWith) {
   write_library("in.csv", 15000, 60);
-  const auto killed = run("molgraph-score -m run -i in.csv -o out.csv --nearest in.csv --threads 1 & pid=$!\n"
-                          "for i in $(seq 5000); do [ -e out.csv.part.json ] && break; sleep 0.01; done; kill -9 $pid; wait $pid");
+  const auto killed =
+      run("molgraph-score -m run -i in.csv -o out.csv --nearest in.csv --threads 1 & pid=$!\n"
+          "for i in $(seq 5000); do [ -e out.csv.part.json ] && break; sleep 0.01; done; kill -9 $pid; wait $pid");
   ASSERT_TRUE(scratch.exists("out.csv.part.json")) << killed.err;
   // Stopped again before it goes on, while the training molecules are embedded.
-  const auto stopped = run("molgraph-score -m run -i in.csv -o out.csv --nearest in.csv --resume --threads 1 & pid=$!\n"
-                           "sleep 0.5; kill -TERM $pid; wait $pid");
+  const auto stopped =
+      run("molgraph-score -m run -i in.csv -o out.csv --nearest in.csv --resume --threads 1 & pid=$!\n"
+          "sleep 0.5; kill -TERM $pid; wait $pid");
   EXPECT_EQ(stopped.code, 143) << stopped.err;
   EXPECT_TRUE(scratch.exists("out.csv.part"));
   EXPECT_TRUE(scratch.exists("out.csv.part.json"));
@@ -109,8 +114,10 @@ TEST_F(ScaleTest, WhatIsMadeFromSomethingElseIsNotGoneOnWith) {
   const std::string start = "molgraph-score -m run -i in.csv -o out.csv";
   // A signal before the first row is scored leaves a record too.
   const auto leave = [&] {
-    return run("rm -f out.csv*; " + start + " & pid=$!; while [ ! -e out.csv.part ]; do sleep 0.002; done; "
-               "kill -TERM $pid; wait $pid").code;
+    return run("rm -f out.csv*; " + start +
+               " & pid=$!; while [ ! -e out.csv.part ]; do sleep 0.002; done; "
+               "kill -TERM $pid; wait $pid")
+        .code;
   };
   write_library("in.csv", 15000, 60);
   ASSERT_EQ(leave(), 143);
@@ -149,7 +156,8 @@ TEST_F(ScaleTest, ShardsOneAfterTheOtherAreTheWhole) {
       std::string parts;
       for (int s = 0; s < shards; ++s) {
         const std::string part = "part" + std::to_string(s) + "." + suffix;
-        const auto result = score(inputs + "-o " + part + " --shard " + std::to_string(s) + "/" + std::to_string(shards));
+        const auto result =
+            score(inputs + "-o " + part + " --shard " + std::to_string(s) + "/" + std::to_string(shards));
         ASSERT_EQ(result.code, 0) << result.err;
         parts += scratch.read(part);
       }
@@ -158,7 +166,9 @@ TEST_F(ScaleTest, ShardsOneAfterTheOtherAreTheWhole) {
   }
   scratch.write("few.csv", "smiles\nC\nCC\n");
   ASSERT_EQ(score("-m run -i few.csv -o few_whole.csv").code, 0);
-  ASSERT_EQ(run("for s in 0 1 2 3 4; do molgraph-score -m run -i few.csv --shard $s/5 -o - || exit 1; done > few.out").code, 0);
+  ASSERT_EQ(
+      run("for s in 0 1 2 3 4; do molgraph-score -m run -i few.csv --shard $s/5 -o - || exit 1; done > few.out").code,
+      0);
   EXPECT_EQ(scratch.read("few.out"), scratch.read("few_whole.csv"));
 }
 
@@ -176,7 +186,9 @@ TEST_F(ScaleTest, SeveralFilesAreOneTable) {
   EXPECT_NE(strict.err.find("lib/a.csv, row 2: invalid_smiles"), std::string::npos) << strict.err;
   EXPECT_FALSE(scratch.exists("strict.csv.part"));
   ASSERT_EQ(run("molgraph-embed -m run -i lib/a.csv lib/b.csv --id-column smiles -o e.csv && "
-                "cut -d, -f1 e.csv | tr '\\n' ' '").out, "id C bad( N ");
+                "cut -d, -f1 e.csv | tr '\\n' ' '")
+                .out,
+            "id C bad( N ");
 }
 
 TEST_F(ScaleTest, JsonLinesHaveNumbersAndNulls) {
@@ -196,8 +208,11 @@ TEST_F(ScaleTest, TheNearestTrainingMolecule) {
   scratch.write("train.csv", "id,smiles,y\na,CCO,1\nb,c1ccccc1O,2\nbad,C1,3\nc,CC(=O)NC,4\n");
   scratch.write("in.csv", "smiles\nCCO\nOCC\nxx\nCC(=O)NCC\n");
   ASSERT_EQ(run("molgraph-featurize train.csv -o train.h5").code, 0);
-  ASSERT_EQ(score("-m run -i in.csv -o store.csv --nearest train.h5 && molgraph-score -m run -i in.csv -o table.csv --nearest train.csv && "
-                  "cmp store.csv table.csv").code, 0);
+  ASSERT_EQ(score("-m run -i in.csv -o store.csv --nearest train.h5 && molgraph-score -m run -i in.csv -o table.csv "
+                  "--nearest train.csv && "
+                  "cmp store.csv table.csv")
+                .code,
+            0);
   const auto lines = lines_of(scratch.read("store.csv"));
   EXPECT_EQ(lines[0], "smiles,y_pred,nearest_distance,nearest_id,status,reason");
   EXPECT_EQ(cells_of(lines[1])[2], "0") << "the molecule itself is there";
@@ -206,7 +221,9 @@ TEST_F(ScaleTest, TheNearestTrainingMolecule) {
   EXPECT_EQ(lines[3].substr(0, 20), "xx,,,,invalid_smiles");
   EXPECT_EQ(cells_of(lines[4])[3], "c");
   EXPECT_GT(std::stod(cells_of(lines[4])[2]), 0);
-  ASSERT_EQ(score("-m run -i in.csv -o plain.csv && cut -d, -f1,2 plain.csv > a && cut -d, -f1,2 store.csv | cmp - a").code, 0);
+  ASSERT_EQ(
+      score("-m run -i in.csv -o plain.csv && cut -d, -f1,2 plain.csv > a && cut -d, -f1,2 store.csv | cmp - a").code,
+      0);
   const auto ensemble = score("-m run -m run -i in.csv -o e.csv --nearest train.h5");
   EXPECT_EQ(ensemble.code, 2);
   EXPECT_NE(ensemble.err.find("give one -m"), std::string::npos) << ensemble.err;
@@ -244,10 +261,11 @@ TEST_F(ScaleTest, RefusalsThatSayWhatToDo) {
 
 TEST_F(ScaleTest, TwoProcessesDoNotWriteOneFile) {
   scratch.write("in.csv", "smiles\nC\n");
-  const auto result = run("mkfifo pipe; (echo smiles; sleep 100) > pipe & writer=$!\n"
-                          "molgraph-score -m run -i pipe --format csv -o out.csv & first=$!\n"
-                          "for i in $(seq 500); do [ -e out.csv.part ] && break; sleep 0.01; done\n"
-                          "molgraph-score -m run -i in.csv -o out.csv; echo $?; kill $first $writer");
+  const auto result =
+      run("mkfifo pipe; (echo smiles; sleep 100) > pipe & writer=$!\n"
+          "molgraph-score -m run -i pipe --format csv -o out.csv & first=$!\n"
+          "for i in $(seq 500); do [ -e out.csv.part ] && break; sleep 0.01; done\n"
+          "molgraph-score -m run -i in.csv -o out.csv; echo $?; kill $first $writer");
   EXPECT_EQ(lines_of(result.out).at(0), "4") << result.err;
   EXPECT_NE(result.err.find("another process is writing it"), std::string::npos) << result.err;
 }

@@ -74,7 +74,7 @@ TEST_F(ScoreTest, Bfloat16IsCloseOrRefused) {
   scratch.write("in.csv", "smiles\nCCO\nc1ccccc1O\nCC(=O)N\n");
   ASSERT_EQ(score("-m run -i in.csv -o exact.csv").code, 0);
   const auto result = score("-m run -i in.csv -o rounded.csv --precision bf16");
-  if (result.code != 0) {   // by the processor
+  if (result.code != 0) {  // by the processor
     EXPECT_EQ(result.code, 2);
     EXPECT_NE(result.err.find("AVX512_BF16"), std::string::npos) << result.err;
     return;
@@ -137,12 +137,18 @@ TEST_F(ScoreTest, GzipTsvSmiAndSdf) {
 }
 
 TEST_F(ScoreTest, SignsThatNoSmilesMayHoldAreNamedInEveryKindOfTable) {
-  const std::string dash = "C\xE2\x80\x93" "C", cyrillic = "\xD0\xA1O", bell = "CC\x07O", wide = "CCO\xE2\x80\x8B";
-  const std::vector<std::string> reasons{"(U+2013) is no SMILES symbol (character 2)", "(U+0421) is no SMILES symbol (character 1)",
+  const std::string dash =
+                        "C\xE2\x80\x93"
+                        "C",
+                    cyrillic = "\xD0\xA1O", bell = "CC\x07O", wide = "CCO\xE2\x80\x8B";
+  const std::vector<std::string> reasons{"(U+2013) is no SMILES symbol (character 2)",
+                                         "(U+0421) is no SMILES symbol (character 1)",
                                          "control sign U+0007 is no SMILES symbol (character 3)",
                                          "invisible sign U+200B is no SMILES symbol (character 4)"};
-  scratch.write("in.csv", "smiles,name\n" + dash + ",a\n" + cyrillic + ",b\n" + bell + ",c\n" + wide + ",d\nCCO,\xC3\xA9\n");
-  scratch.write("in.tsv", "smiles\tname\n" + dash + "\ta\n" + cyrillic + "\tb\n" + bell + "\tc\n" + wide + "\td\nCCO\t\xC3\xA9\n");
+  scratch.write("in.csv",
+                "smiles,name\n" + dash + ",a\n" + cyrillic + ",b\n" + bell + ",c\n" + wide + ",d\nCCO,\xC3\xA9\n");
+  scratch.write("in.tsv", "smiles\tname\n" + dash + "\ta\n" + cyrillic + "\tb\n" + bell + "\tc\n" + wide +
+                              "\td\nCCO\t\xC3\xA9\n");
   scratch.write("in.smi", dash + " a\n" + cyrillic + " b\n" + bell + " c\n" + wide + " d\nCCO \xC3\xA9\n");
   for (const std::string in : {"in.csv", "in.tsv", "in.smi"}) {
     ASSERT_EQ(score("-m run -i " + in + " -o out.csv").code, 0) << in;
@@ -154,10 +160,14 @@ TEST_F(ScoreTest, SignsThatNoSmilesMayHoldAreNamedInEveryKindOfTable) {
     }
     EXPECT_NE(lines[5].find(",ok,"), std::string::npos) << in << ": " << lines[5];
   }
-  scratch.write("name.sdf", "\xC3\xA9" "thanol \xE2\x80\x93 2\n  test\n\n  1  0  0  0  0  0            999 V2000\n"
-                            "    0.0000    0.0000    0.0000 O   0  0\nM  END\n$$$$\n");
+  scratch.write("name.sdf",
+                "\xC3\xA9"
+                "thanol \xE2\x80\x93 2\n  test\n\n  1  0  0  0  0  0            999 V2000\n"
+                "    0.0000    0.0000    0.0000 O   0  0\nM  END\n$$$$\n");
   ASSERT_EQ(score("-m run -i name.sdf -o sdf.csv").code, 0);
-  EXPECT_EQ(lines_of(scratch.read("sdf.csv"))[1].substr(0, 17), "O,\xC3\xA9" "thanol \xE2\x80\x93 2,");
+  EXPECT_EQ(lines_of(scratch.read("sdf.csv"))[1].substr(0, 17),
+            "O,\xC3\xA9"
+            "thanol \xE2\x80\x93 2,");
 }
 
 TEST_F(ScoreTest, FilesWithoutAHeader) {

@@ -43,9 +43,8 @@ std::string small_table(int copies = 1) {
 class TrainCli : public testing::Test {
  protected:
   void SetUp() override {
-    folder_ = fs::path(testing::TempDir()) /
-              ("molgraph_train_" + std::to_string(::getpid()) + "_" +
-               testing::UnitTest::GetInstance()->current_test_info()->name());
+    folder_ = fs::path(testing::TempDir()) / ("molgraph_train_" + std::to_string(::getpid()) + "_" +
+                                              testing::UnitTest::GetInstance()->current_test_info()->name());
     fs::create_directories(folder_);
     write("small.csv", small_table());
   }
@@ -56,7 +55,8 @@ class TrainCli : public testing::Test {
 
   /// Runs the program in the scratch folder; output in out.txt and err.txt.
   int run(const std::string& arguments, const std::string& program = MOLGRAPH_TRAIN) {
-    const std::string command = "cd '" + folder_.string() + "' && '" + program + "' " + arguments + " >out.txt 2>err.txt";
+    const std::string command =
+        "cd '" + folder_.string() + "' && '" + program + "' " + arguments + " >out.txt 2>err.txt";
     const int status = std::system(command.c_str());
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   }
@@ -73,7 +73,7 @@ class TrainCli : public testing::Test {
     ::_exit(99);
   }
 
-  double last_loss(const std::string& folder) {   // epoch,step,lr,train_loss,valid
+  double last_loss(const std::string& folder) {  // epoch,step,lr,train_loss,valid
     std::istringstream lines(read(folder + "/metrics.csv"));
     std::string line, cell;
     while (std::getline(lines, line)) cell = line;
@@ -94,7 +94,8 @@ TEST_F(TrainCli, ATableBecomesARunThatScores) {
     EXPECT_TRUE(fs::exists(folder_ / "R" / name)) << name;
   }
   const std::string out = read("out.txt");
-  for (const char* word : {"train", "valid", "test", "mae", "rmse"}) EXPECT_NE(out.find(word), std::string::npos) << out;
+  for (const char* word : {"train", "valid", "test", "mae", "rmse"})
+    EXPECT_NE(out.find(word), std::string::npos) << out;
   const std::string metrics = read("R/metrics.csv");
   EXPECT_EQ(std::count(metrics.begin(), metrics.end(), '\n'), 4) << metrics;
   ASSERT_EQ(run("-m R -i small.csv -o scored.csv", MOLGRAPH_SCORE), 0) << read("err.txt");
@@ -120,7 +121,7 @@ TEST_F(TrainCli, ALargeMeanTakesNoDigitAway) {
   std::getline(lines, line);
   for (int k = 0; std::getline(lines, line); ++k) {
     const std::string smiles = line.substr(0, line.find(','));
-    const int thousandths = static_cast<int>(smiles.size() * 9 + k % 8 * 5);   // 0.018 ... 0.16
+    const int thousandths = static_cast<int>(smiles.size() * 9 + k % 8 * 5);  // 0.018 ... 0.16
     char text[64];
     std::snprintf(text, sizeof text, "%.3f\n", -500000 + thousandths / 1000.0);
     far += smiles + "," + text;
@@ -157,7 +158,8 @@ TEST_F(TrainCli, ALargeMeanTakesNoDigitAway) {
 
 TEST_F(TrainCli, ValuesAreWrittenWithTheDigitsTheyNeed) {
   std::string table = "smiles,y\n";
-  for (int k = 1; k <= 40; ++k) table += std::string(static_cast<std::size_t>(k), 'C') + ",-" + std::to_string(k) + ".77\n";
+  for (int k = 1; k <= 40; ++k)
+    table += std::string(static_cast<std::size_t>(k), 'C') + ",-" + std::to_string(k) + ".77\n";
   write("digits.csv", table);
   ASSERT_EQ(run("digits.csv -o R --epochs 2" + kTiny), 0) << read("err.txt");
   const auto rows = cells_of(read("R/test_predictions.csv"));
@@ -182,7 +184,8 @@ TEST_F(TrainCli, EqualRunsGiveEqualFiles) {
       EXPECT_TRUE(a == read("B_" + std::string(model) + name)) << model << name;
     }
     ASSERT_EQ(run("small.csv --epochs 2 --urpe --model " + std::string(model) +
-                  " --layers 2 --width 16 --ffn 16 --heads 2 --seed 6 -o C_" + model), 0);
+                  " --layers 2 --width 16 --ffn 16 --heads 2 --seed 6 -o C_" + model),
+              0);
     EXPECT_FALSE(read("A_" + std::string(model) + "/model.safetensors") ==
                  read("C_" + std::string(model) + "/model.safetensors"));
   }
@@ -190,7 +193,8 @@ TEST_F(TrainCli, EqualRunsGiveEqualFiles) {
 
 // Encodings that read more than the tables, and passes within an update: what was computed once is computed again.
 TEST_F(TrainCli, EncodingsAndFlagAreReproducible) {
-  for (const char* what : {"--encoding laplacian", "--encoding tupe --no-share-encodings", "--encoding deberta --flag 2,0.01,0"}) {
+  for (const char* what :
+       {"--encoding laplacian", "--encoding tupe --no-share-encodings", "--encoding deberta --flag 2,0.01,0"}) {
     const std::string flags = "small.csv --epochs 2 --urpe --gate-path " + std::string(what) + kTiny;
     ASSERT_EQ(run(flags + "-o A"), 0) << read("err.txt");
     ASSERT_EQ(run(flags + "-o B"), 0) << read("err.txt");
@@ -206,7 +210,8 @@ TEST_F(TrainCli, FilesDoNotDependOnThreadsNorTheirEnvironment) {
   const std::string flags = "small.csv --epochs 3 --urpe --layers 2 --width 80 --ffn 80 --heads 8 --seed 5 -o ";
   ASSERT_EQ(run(flags + "one --threads 1"), 0) << read("err.txt");
   ASSERT_EQ(run(flags + "two --threads 2"), 0) << read("err.txt");
-  ASSERT_EQ(run("--version; OMP_NUM_THREADS=1 '" MOLGRAPH_TRAIN "' " + flags + "pinned --threads 3"), 0) << read("err.txt");
+  ASSERT_EQ(run("--version; OMP_NUM_THREADS=1 '" MOLGRAPH_TRAIN "' " + flags + "pinned --threads 3"), 0)
+      << read("err.txt");
   for (const char* name : {"model.safetensors", "metrics.csv", "test_predictions.csv"}) {
     EXPECT_FALSE(read(std::string("one/") + name).empty());
     EXPECT_TRUE(read(std::string("one/") + name) == read(std::string("two/") + name)) << name;
@@ -214,13 +219,14 @@ TEST_F(TrainCli, FilesDoNotDependOnThreadsNorTheirEnvironment) {
   }
 }
 
-// The same start, order, dropout and schedule: what differs is rounding, which grows by an order of magnitude in a few epochs.
+// The same start, order, dropout and schedule: what differs is rounding, which grows by an order of magnitude in a few
+// epochs.
 TEST_F(TrainCli, TheReferenceTrainsTheSame) {
   const std::string flags = "small.csv --epochs 2 --model grpe --urpe" + kTiny + "-o ";
   ASSERT_EQ(run(flags + "engine"), 0) << read("err.txt");
   ASSERT_EQ(run(flags + "reference --backend reference"), 0) << read("err.txt");
   EXPECT_NEAR(last_loss("engine"), last_loss("reference"), 1e-4 * last_loss("reference"));
-  EXPECT_FALSE(read("engine/metrics.csv") == read("reference/metrics.csv"));   // two backends
+  EXPECT_FALSE(read("engine/metrics.csv") == read("reference/metrics.csv"));  // two backends
 }
 
 TEST_F(TrainCli, Bfloat16TrainsNearlyTheSame) {
@@ -229,7 +235,8 @@ TEST_F(TrainCli, Bfloat16TrainsNearlyTheSame) {
   EXPECT_FALSE(fs::exists(folder_ / "neither"));
   ASSERT_EQ(run(flags + "exact"), 0) << read("err.txt");
   const int status = run(flags + "rounded --precision bf16");
-  if (status == 2 && read("err.txt").find("AVX512_BF16") != std::string::npos) GTEST_SKIP() << "this processor has no AVX512_BF16";
+  if (status == 2 && read("err.txt").find("AVX512_BF16") != std::string::npos)
+    GTEST_SKIP() << "this processor has no AVX512_BF16";
   ASSERT_EQ(status, 0) << read("err.txt");
   EXPECT_NEAR(last_loss("rounded"), last_loss("exact"), 2e-2 * last_loss("exact"));
   EXPECT_NE(read("rounded/metrics.csv"), read("exact/metrics.csv"));
@@ -237,9 +244,9 @@ TEST_F(TrainCli, Bfloat16TrainsNearlyTheSame) {
 
 TEST_F(TrainCli, StoppedAtRandomMomentsAndResumedItEndsTheSame) {
   write("more.csv", small_table(4));
-  const std::vector<std::string> flags{"more.csv",  "--epochs", "200",      "--layers", "2",      "--width",  "16",
-                                       "--ffn",     "16",       "--heads", "2",        "--seed", "5",        "--threads",
-                                       "1",         "--batch-size", "8",   "--ema",    "0.9",    "-o"};
+  const std::vector<std::string> flags{
+      "more.csv", "--epochs", "200", "--layers",  "2", "--width",      "16", "--ffn", "16",  "--heads",
+      "2",        "--seed",   "5",   "--threads", "1", "--batch-size", "8",  "--ema", "0.9", "-o"};
   auto whole = flags;
   whole.push_back("whole");
   int status = 0;
@@ -288,7 +295,10 @@ TEST_F(TrainCli, ARunIsNeverOverwritten) {
 
 TEST_F(TrainCli, FineTuningKeepsTheHeadForEqualTargetsOnly) {
   ASSERT_EQ(run("small.csv -o R --epochs 2 --model graphormer" + kTiny), 0) << read("err.txt");
-  ASSERT_EQ(run("small.csv -o F --epochs 1 --lr 1e-12 --dropout 0 --attention-dropout 0 --from R --urpe --gate-path --seed 5"), 0) << read("err.txt");
+  ASSERT_EQ(run("small.csv -o F --epochs 1 --lr 1e-12 --dropout 0 --attention-dropout 0 --from R --urpe --gate-path "
+                "--seed 5"),
+            0)
+      << read("err.txt");
   EXPECT_NE(read("err.txt").find("gate of ones"), std::string::npos) << read("err.txt");
   // With a vanishing learning rate the upgraded model predicts what its origin does.
   std::istringstream a(read("R/test_predictions.csv")), b(read("F/test_predictions.csv"));
@@ -323,7 +333,8 @@ TEST_F(TrainCli, ClassificationWithMissingLabels) {
             "," + (i % 5 == 0 ? "" : std::to_string(i / 3 % 2)) + "\n";
   }
   write("labels.csv", text);
-  ASSERT_EQ(run("labels.csv -t classification -o R --epochs 2 --split-sizes 0.5 0.25 0.25" + kTiny), 0) << read("err.txt");
+  ASSERT_EQ(run("labels.csv -t classification -o R --epochs 2 --split-sizes 0.5 0.25 0.25" + kTiny), 0)
+      << read("err.txt");
   EXPECT_NE(read("out.txt").find("roc-auc"), std::string::npos) << read("out.txt");
 }
 
@@ -372,7 +383,8 @@ TEST_F(TrainCli, FoldsGiveAModelEachAndOneTable) {
   const std::string options = " --layers 1 --width 8 --ffn 8 --heads 2 --epochs 2 --threads 1";
   ASSERT_EQ(run("small.csv --folds 3 -o cv" + options), 0) << read("err.txt");
   const std::string out = read("out.txt");
-  for (const char* line : {"fold 0 ", "fold 2 ", "mean ", "deviation "}) EXPECT_NE(out.find(line), std::string::npos) << out;
+  for (const char* line : {"fold 0 ", "fold 2 ", "mean ", "deviation "})
+    EXPECT_NE(out.find(line), std::string::npos) << out;
   for (const char* file : {"cv/model_0/model.safetensors", "cv/model_2/splits.csv", "cv/model_1/test_predictions.csv"})
     EXPECT_TRUE(fs::exists(folder_ / file)) << file;
   EXPECT_NE(read("cv/results.csv").find("test,mean,mae,"), std::string::npos);

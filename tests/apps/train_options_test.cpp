@@ -70,9 +70,13 @@ TEST(TrainOptions, RunsOfTheFirstVersionAreRead) {
 // config.toml is read again by --resume: what the command line refuses is refused there too.
 TEST(TrainOptions, StoredValuesOutOfRangeAreRefused) {
   const std::string path = scratch_file("range.toml");
-  for (const auto& [good, bad] : std::vector<std::pair<std::string, std::string>>{
-           {"lr = 0.0005", "lr = nan"}, {"layers = 0", "layers = 65536"}, {"max-atoms = 1024", "max-atoms = 70000000000"},
-           {"urpe = 'auto'", "urpe = 'maybe'"}, {"ema = 0.0", "ema = 1.0"}, {"split-sizes = [ 0.8", "split-sizes = [ -0.8"}}) {
+  for (const auto& [good, bad] :
+       std::vector<std::pair<std::string, std::string>>{{"lr = 0.0005", "lr = nan"},
+                                                        {"layers = 0", "layers = 65536"},
+                                                        {"max-atoms = 1024", "max-atoms = 70000000000"},
+                                                        {"urpe = 'auto'", "urpe = 'maybe'"},
+                                                        {"ema = 0.0", "ema = 1.0"},
+                                                        {"split-sizes = [ 0.8", "split-sizes = [ -0.8"}}) {
     std::string text = to_toml(TrainOptions{});
     ASSERT_NE(text.find(good), std::string::npos) << good << "\n" << text;
     text.replace(text.find(good), good.size(), bad);
@@ -167,7 +171,7 @@ TEST(RunOptions, FoldsHaveTheSameEpochsAndMembersTheirOwnSeed) {
   TrainOptions options;
   options.data.paths = {"my.csv"};
   options.training.batch_size = 2;
-  options.training.steps = 7;   // two epochs, the second cut short
+  options.training.steps = 7;  // two epochs, the second cut short
   options.training.warmup_epochs = 1;
   options.training.ensemble_size = 3;
   const ResolvedRun run = resolve(options, data, nullptr);
@@ -209,7 +213,8 @@ TEST(RunOptions, ContradictionsAreUsageErrors) {
   refuse([](TrainOptions& o) { o.model.architecture = architecture("graphormer"), o.model.perturb_noise = 0.2; });
   refuse([](TrainOptions& o) { o.model.gate.use = Switch::off, o.model.gate.relu = true; });
   refuse([](TrainOptions& o) { o.training.weight_decay = -1; });
-  refuse([](TrainOptions& o) { o.model.encoding = encoding("graphormer"), o.model.architecture = architecture("grpe"); });
+  refuse(
+      [](TrainOptions& o) { o.model.encoding = encoding("graphormer"), o.model.architecture = architecture("grpe"); });
   refuse([](TrainOptions& o) { o.model.encoding = encoding("t5"), o.model.key_term = KeyTerm::row; });
   refuse([](TrainOptions& o) { o.model.encoding = encoding("shaw"), o.model.grpe_terms = {GrpeTerm::topology}; });
   refuse([](TrainOptions& o) { o.model.encoding = encoding("t5"), o.model.position_dim = 4; });
@@ -265,22 +270,34 @@ TEST(RunOptions, AnEncodingNamesItsTermsAndItsModel) {
   EXPECT_EQ(deberta.encoder().key_term, KeyTerm::reverse);
   EXPECT_EQ(deberta.encoder().score_terms, 3);
   EXPECT_FALSE(deberta.encoder().gate.enabled) << "the gate is on only where neither model nor encoding is named";
-  const ModelConfig graphormer = model([](TrainOptions& o) { o.model.encoding = encoding("graphormer"), o.model.gate.use = Switch::on; });
+  const ModelConfig graphormer =
+      model([](TrainOptions& o) { o.model.encoding = encoding("graphormer"), o.model.gate.use = Switch::on; });
   EXPECT_EQ(graphormer.model.architecture->name, "graphormer");
   EXPECT_TRUE(graphormer.model.path_bias);
   EXPECT_FALSE(graphormer.encoder().untie_virtual);
-  const ModelConfig t5 = model([](TrainOptions& o) { o.model.encoding = encoding("t5"), o.model.architecture = architecture("graphormer"); });
+  const ModelConfig t5 = model(
+      [](TrainOptions& o) { o.model.encoding = encoding("t5"), o.model.architecture = architecture("graphormer"); });
   EXPECT_EQ(t5.model.architecture->name, "graphormer");
   EXPECT_FALSE(t5.model.path_bias);
   EXPECT_TRUE(t5.encoder().untie_virtual);
   EXPECT_TRUE(t5.encoder().share_encodings);
   EXPECT_FALSE(model([](TrainOptions& o) { o.model.encoding = encoding("diet-rel"); }).encoder().share_encodings);
-  EXPECT_TRUE(model([](TrainOptions& o) { o.model.encoding = encoding("diet-rel"), o.model.share_encodings = Switch::on; }).encoder().share_encodings);
+  EXPECT_TRUE(
+      model([](TrainOptions& o) { o.model.encoding = encoding("diet-rel"), o.model.share_encodings = Switch::on; })
+          .encoder()
+          .share_encodings);
   EXPECT_EQ(model([](TrainOptions& o) { o.model.encoding = encoding("laplacian"); }).encoder().position_dim, 8);
-  EXPECT_EQ(model([](TrainOptions& o) { o.model.encoding = encoding("tupe"), o.model.position_dim = 5; }).encoder().position_dim, 5);
-  const ModelConfig path = model([](TrainOptions& o) { o.model.encoding = encoding("t5"), o.model.gate.use = Switch::on, o.model.gate.path = true; });
+  EXPECT_EQ(model([](TrainOptions& o) { o.model.encoding = encoding("tupe"), o.model.position_dim = 5; })
+                .encoder()
+                .position_dim,
+            5);
+  const ModelConfig path = model([](TrainOptions& o) {
+    o.model.encoding = encoding("t5"), o.model.gate.use = Switch::on, o.model.gate.path = true;
+  });
   EXPECT_EQ(path.encoder().gate.path_hops, 5);
-  const ModelConfig table9 = model([](TrainOptions& o) { o.model.architecture = architecture("grpe"), o.model.grpe_terms = {GrpeTerm::topology, GrpeTerm::value}; });
+  const ModelConfig table9 = model([](TrainOptions& o) {
+    o.model.architecture = architecture("grpe"), o.model.grpe_terms = {GrpeTerm::topology, GrpeTerm::value};
+  });
   EXPECT_EQ(table9.encoder().terms, RelationTerms{.topology_value = true});
 }
 
@@ -296,8 +313,13 @@ TEST(RunOptions, WhatIsSaidOfTheStartingRunMustBeTrue) {
     change(options);
     return resolve(options, loaded(ten_molecules()), &start).model;
   };
-  EXPECT_NO_THROW(fine([](TrainOptions& o) { o.model.encoding = encoding("grpe"), o.model.share_encodings = Switch::on; }));
-  EXPECT_EQ(fine([](TrainOptions& o) { o.model.gate.use = Switch::on, o.model.gate.path = true, o.model.path_hops = 3; }).encoder().gate.path_hops, 3);
+  EXPECT_NO_THROW(
+      fine([](TrainOptions& o) { o.model.encoding = encoding("grpe"), o.model.share_encodings = Switch::on; }));
+  EXPECT_EQ(
+      fine([](TrainOptions& o) { o.model.gate.use = Switch::on, o.model.gate.path = true, o.model.path_hops = 3; })
+          .encoder()
+          .gate.path_hops,
+      3);
   EXPECT_THROW(fine([](TrainOptions& o) { o.model.encoding = encoding("shaw"); }), UsageError);
   EXPECT_THROW(fine([](TrainOptions& o) { o.model.grpe_terms = {GrpeTerm::topology, GrpeTerm::query}; }), UsageError);
   EXPECT_THROW(fine([](TrainOptions& o) { o.model.post_ln = true; }), UsageError);

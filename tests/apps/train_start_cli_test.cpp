@@ -1,4 +1,5 @@
-// How trainings begin: what fails leaves nothing, one process per run directory, and flags that would do nothing are refused.
+// How trainings begin: what fails leaves nothing, one process per run directory, and flags that would do nothing are
+// refused.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -14,7 +15,9 @@ class TrainStart : public testing::Test {
  protected:
   void SetUp() override {
     std::string table = "smiles,y\n";
-    for (int i = 1; i <= 40; ++i) table += std::string(static_cast<std::size_t>(i % 20 + 1), 'C') + (i % 2 ? "O" : "N") + "," + std::to_string(0.37 * i) + "\n";
+    for (int i = 1; i <= 40; ++i)
+      table += std::string(static_cast<std::size_t>(i % 20 + 1), 'C') + (i % 2 ? "O" : "N") + "," +
+               std::to_string(0.37 * i) + "\n";
     scratch.write("t.csv", table);
   }
   ShellResult train(const std::string& arguments) { return scratch.run(MOLGRAPH_BIN, "molgraph-train " + arguments); }
@@ -32,7 +35,7 @@ TEST_F(TrainStart, AStartThatFailsLeavesNothingBehind) {
   const struct {
     const char* arguments;
     int code;
-  } starts[] = {{"t.csv --lr 100 --grad-clip 0 --dropout 0 --target-columns z", 3},   // no such column
+  } starts[] = {{"t.csv --lr 100 --grad-clip 0 --dropout 0 --target-columns z", 3},  // no such column
                 {"broken.csv", 3},
                 {"absent.csv", 4},
                 {"t.csv --from absent", 4},
@@ -61,52 +64,69 @@ TEST_F(TrainStart, NorDoesAnyOtherProgramsStart) {
   scratch.write("broken.csv", "smiles,y\nC1CC,1\nnonsense,2\n");
   scratch.write("w.pt", "no archive");
   std::string command = "touch before after; ls -R >before\n";
-  for (const char* call : {"molgraph-score -m absent -i t.csv -o s.csv", "molgraph-score -m R -i absent.csv -o s.csv",
-                           "molgraph-score -m R -i t.csv -o s.csv --shard 9/3", "molgraph-score -m R -i broken.csv -o s.csv --strict",
-                           "molgraph-embed -m R -i t.csv -o e.npz --layer 7", "molgraph-embed -m R -i broken.csv -o e.h5 --strict",
-                           "molgraph-embed -m R -i absent.csv -o e.npy", "molgraph-featurize broken.csv -o b.h5 --rejected r.csv",
-                           "molgraph-featurize t.csv -o b.h5 --rejected r.csv --split-type time", "molgraph-import w.pt --origin grpe -o new/run",
-                           "molgraph-import R --export x.pt", "molgraph-import w.pt --origin grpe -o R"}) {
+  for (const char* call :
+       {"molgraph-score -m absent -i t.csv -o s.csv", "molgraph-score -m R -i absent.csv -o s.csv",
+        "molgraph-score -m R -i t.csv -o s.csv --shard 9/3", "molgraph-score -m R -i broken.csv -o s.csv --strict",
+        "molgraph-embed -m R -i t.csv -o e.npz --layer 7", "molgraph-embed -m R -i broken.csv -o e.h5 --strict",
+        "molgraph-embed -m R -i absent.csv -o e.npy", "molgraph-featurize broken.csv -o b.h5 --rejected r.csv",
+        "molgraph-featurize t.csv -o b.h5 --rejected r.csv --split-type time",
+        "molgraph-import w.pt --origin grpe -o new/run", "molgraph-import R --export x.pt",
+        "molgraph-import w.pt --origin grpe -o R"}) {
     command += std::string(call) + " 2>/dev/null && echo '" + call + " did not fail'\n";
-    command += "ls -R >after; diff before after >/dev/null || { echo '" + std::string(call) + " left:'; diff before after; }\n";
+    command += "ls -R >after; diff before after >/dev/null || { echo '" + std::string(call) +
+               " left:'; diff before after; }\n";
   }
   EXPECT_EQ(scratch.run(MOLGRAPH_BIN, command).out, "");
 }
 
 TEST_F(TrainStart, OneProcessPerRunDirectory) {
-  const ShellResult result = scratch.run(MOLGRAPH_BIN,
-                                         "molgraph-train t.csv -o R --epochs 1000000 --patience 0 --layers 1 --width 8 --ffn 8 --heads 2 --threads 1 2>first & pid=$!\n"
-                                         "for i in $(seq 2000); do grep -q 'epoch   2' first && break; sleep 0.01; done\n"
-                                         "echo $pid >pid\n"
-                                         "molgraph-train t.csv -o R --epochs 1 2>second; echo $?\n"
-                                         "molgraph-train -o R --resume 2>third; echo $?\n"
-                                         "molgraph-import w.pt --origin grpe -o R 2>fourth; echo $?\n"
-                                         "molgraph-score -m R -i t.csv -o s.csv 2>/dev/null; molgraph-info R/checkpoints/best.safetensors >card; echo $?\n"
-                                         "kill -9 $pid; wait $pid 2>/dev/null\n"
-                                         "test -e R/training.lock; echo $?\n"
-                                         "molgraph-train -o R --resume 2>fifth & pid=$!\n"
-                                         "for i in $(seq 2000); do grep -q 'Going on' fifth && break; sleep 0.01; done; kill -TERM $pid; wait $pid; echo $?\n"
-                                         "test -e R/training.lock; echo $?\n");
+  const ShellResult result = scratch.run(
+      MOLGRAPH_BIN,
+      "molgraph-train t.csv -o R --epochs 1000000 --patience 0 --layers 1 --width 8 --ffn 8 --heads 2 --threads 1 "
+      "2>first & pid=$!\n"
+      "for i in $(seq 2000); do grep -q 'epoch   2' first && break; sleep 0.01; done\n"
+      "echo $pid >pid\n"
+      "molgraph-train t.csv -o R --epochs 1 2>second; echo $?\n"
+      "molgraph-train -o R --resume 2>third; echo $?\n"
+      "molgraph-import w.pt --origin grpe -o R 2>fourth; echo $?\n"
+      "molgraph-score -m R -i t.csv -o s.csv 2>/dev/null; molgraph-info R/checkpoints/best.safetensors >card; echo $?\n"
+      "kill -9 $pid; wait $pid 2>/dev/null\n"
+      "test -e R/training.lock; echo $?\n"
+      "molgraph-train -o R --resume 2>fifth & pid=$!\n"
+      "for i in $(seq 2000); do grep -q 'Going on' fifth && break; sleep 0.01; done; kill -TERM $pid; wait $pid; echo "
+      "$?\n"
+      "test -e R/training.lock; echo $?\n");
   EXPECT_EQ(result.out, "2\n2\n2\n0\n0\n143\n1\n") << result.err;
   std::string pid = scratch.read("pid");
   pid.pop_back();
   for (const char* file : {"second", "third", "fourth"}) {
-    EXPECT_NE(scratch.read(file).find("R is being written by process " + pid + " on "), std::string::npos) << scratch.read(file);
+    EXPECT_NE(scratch.read(file).find("R is being written by process " + pid + " on "), std::string::npos)
+        << scratch.read(file);
     EXPECT_NE(scratch.read(file).find("--epochs 1000000"), std::string::npos) << scratch.read(file);
   }
 }
 
 TEST_F(TrainStart, AModelTooLargeForMemoryIsRefusedAtOnce) {
-  const ShellResult result = scratch.run(MOLGRAPH_BIN, "ulimit -t 20; molgraph-train t.csv -o R --layers 1000 --width 65536 --ffn 262144 --heads 4096 --path-hops 65000 "
-                                                       "--encoding graphormer --max-distance 65000 --no-share-encodings");
+  const ShellResult result = scratch.run(
+      MOLGRAPH_BIN,
+      "ulimit -t 20; molgraph-train t.csv -o R --layers 1000 --width 65536 --ffn 262144 --heads 4096 --path-hops 65000 "
+      "--encoding graphormer --max-distance 65000 --no-share-encodings");
   EXPECT_EQ(result.code, 2) << result.err;
   EXPECT_NE(result.err.find("does not fit into memory"), std::string::npos) << result.err;
   EXPECT_FALSE(scratch.exists("R"));
 }
 
 TEST_F(TrainStart, TheLimitsOfRangesWork) {
-  EXPECT_EQ(train("t.csv -o R --batch-size 1000000 --limit 1000000000000 --max-atoms 65533 --seed 9223372036854775807 --patience 1000000 --dropout 0.999" + kTiny).code, 0);
-  EXPECT_EQ(scratch.run(MOLGRAPH_BIN, "molgraph-score -m R -i t.csv -o s.csv --batch-size 1000000 --max-atoms 65533 --threads 1").code, 0);
+  EXPECT_EQ(train("t.csv -o R --batch-size 1000000 --limit 1000000000000 --max-atoms 65533 --seed 9223372036854775807 "
+                  "--patience 1000000 --dropout 0.999" +
+                  kTiny)
+                .code,
+            0);
+  EXPECT_EQ(
+      scratch
+          .run(MOLGRAPH_BIN, "molgraph-score -m R -i t.csv -o s.csv --batch-size 1000000 --max-atoms 65533 --threads 1")
+          .code,
+      0);
 }
 
 TEST_F(TrainStart, FlagsThatWouldDoNothingAreRefused) {
@@ -124,30 +144,36 @@ TEST_F(TrainStart, FlagsThatWouldDoNothingAreRefused) {
   refused("t.csv t.csv t.csv --split-sizes 0.5 0.25 0.25", "--split-sizes");
   refused("t.csv --recipe grpe-zinc --path single", "--path");
   EXPECT_EQ(train("t.csv -o W --recipe graphormer-zinc --warmup-epochs 1 --batch-size 8" + kTiny).code, 0);
-  EXPECT_NE(scratch.read("W/config.toml").find("warmup-steps = 4"), std::string::npos) << "not the recipe's 40,000 in proportion";
-  EXPECT_EQ(train("--config G/config.toml -o again --epochs 2").code, 0) << "what a file says gives way to the command line";
+  EXPECT_NE(scratch.read("W/config.toml").find("warmup-steps = 4"), std::string::npos)
+      << "not the recipe's 40,000 in proportion";
+  EXPECT_EQ(train("--config G/config.toml -o again --epochs 2").code, 0)
+      << "what a file says gives way to the command line";
   EXPECT_NE(scratch.read("again/config.toml").find("epochs = 2"), std::string::npos);
 }
 
 TEST_F(TrainStart, TheTableOnTheCommandLineWinsOverTheConfigs) {
   std::string other = "smiles,z\n";
-  for (int i = 1; i <= 30; ++i) other += std::string(static_cast<std::size_t>(i % 15 + 1), 'C') + "," + std::to_string(i) + "\n";
+  for (int i = 1; i <= 30; ++i)
+    other += std::string(static_cast<std::size_t>(i % 15 + 1), 'C') + "," + std::to_string(i) + "\n";
   scratch.write("other.csv", other);
   ASSERT_EQ(train("t.csv -o first" + kTiny).code, 0);
-  for (const char* call : {"other.csv --config first/config.toml -o after", "--config first/config.toml -o before other.csv",
-                           "--config first/config.toml -i other.csv -o flag"}) {
+  for (const char* call :
+       {"other.csv --config first/config.toml -o after", "--config first/config.toml -o before other.csv",
+        "--config first/config.toml -i other.csv -o flag"}) {
     const ShellResult result = train(call);
     ASSERT_EQ(result.code, 0) << call << result.err;
     EXPECT_NE(result.err.find("Targets (regression): z"), std::string::npos) << call << result.err;
   }
   for (const char* run : {"after", "before", "flag"})
-    EXPECT_NE(scratch.read(std::string(run) + "/config.toml").find("data-path = [ 'other.csv' ]"), std::string::npos) << run;
+    EXPECT_NE(scratch.read(std::string(run) + "/config.toml").find("data-path = [ 'other.csv' ]"), std::string::npos)
+        << run;
 }
 
 TEST_F(TrainStart, AnotherLengthThanTheFilesHasAWarmUpOfItsOwn) {
   const std::string small = " --layers 1 --width 8 --ffn 8 --heads 2 --threads 1 --batch-size 8 ";
   ASSERT_EQ(train("t.csv -o long --epochs 20" + small).code, 0);
-  EXPECT_NE(scratch.read("long/config.toml").find("warmup-steps = 8\n"), std::string::npos) << "a tenth of 20 x 4 steps";
+  EXPECT_NE(scratch.read("long/config.toml").find("warmup-steps = 8\n"), std::string::npos)
+      << "a tenth of 20 x 4 steps";
   ASSERT_EQ(train("--config long/config.toml -o short --epochs 5").code, 0);
   EXPECT_NE(scratch.read("short/config.toml").find("warmup-steps = 2\n"), std::string::npos);
 }
@@ -175,7 +201,8 @@ TEST_F(TrainStart, TablesOfResultsAreAligned) {
   ASSERT_EQ(result.code, 0) << result.err;
   std::vector<std::size_t> widths;
   for (const std::string& line : lines_of(result.out)) {
-    if (line.starts_with("part") || line.starts_with("train") || line.starts_with("valid") || line.starts_with("test")) widths.push_back(line.size());
+    if (line.starts_with("part") || line.starts_with("train") || line.starts_with("valid") || line.starts_with("test"))
+      widths.push_back(line.size());
     EXPECT_EQ(line.find("00000"), std::string::npos) << line;
   }
   ASSERT_EQ(widths.size(), 4u) << result.out;

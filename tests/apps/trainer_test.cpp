@@ -47,7 +47,7 @@ TEST(MaskedLoss, ALargeMeanTakesNoDigitFromTheDifferences) {
   const auto f64 = torch::kFloat64;
   const torch::Tensor targets = torch::tensor({{-500000.01}, {-499999.97}}, f64);
   const torch::Tensor shift = torch::tensor({-500000.0}, f64), scale = torch::tensor({0.05}, f64);
-  const torch::Tensor scaled = torch::tensor({{0.1f}, {0.4f}});   // wanted: -0.2 and 0.6
+  const torch::Tensor scaled = torch::tensor({{0.1f}, {0.4f}});  // wanted: -0.2 and 0.6
   EXPECT_NEAR(masked_loss(Loss::l1, scaled, targets, shift, scale).sum.item<double>(), 0.3 + 0.2, 1e-6);
   const LossSlope slope = loss_slope(Loss::mse, targets, shift, scale, 0.5);
   float derivative = 0;
@@ -70,7 +70,8 @@ TEST(MaskedLoss, ClassificationByHand) {
 
 // Before the targets' mean and deviation were kept in double.
 TEST(Checkpoint, OneOfFloat32ScalingIsStillRead) {
-  const std::string path = (std::filesystem::path(testing::TempDir()) / "molgraph_float32_checkpoint.safetensors").string();
+  const std::string path =
+      (std::filesystem::path(testing::TempDir()) / "molgraph_float32_checkpoint.safetensors").string();
   write_checkpoint(path, "run", {}, {{"model.target_shift", torch::tensor({-2.5f})}});
   const torch::Tensor shift = torch::zeros({1}, torch::kFloat64);
   read_checkpoint(path, "run", {{"model.target_shift", shift}});
@@ -119,7 +120,7 @@ TEST(RunControl, StopsATrainingThatHearsOfNothingElse) {
 
   options.folder = (scratch / "molgraph_whole_run").string();
   const auto whole = std::make_shared<Line>();
-  EXPECT_EQ(train(constant_model(whole), set, split, options, false).steps, 8);   // nobody asks, nobody hears
+  EXPECT_EQ(train(constant_model(whole), set, split, options, false).steps, 8);  // nobody asks, nobody hears
 
   options.folder = (scratch / "molgraph_stopped_run").string();
   TrainerOptions stopping = options;
@@ -144,13 +145,15 @@ TEST(RunControl, StopsATrainingThatHearsOfNothingElse) {
   const auto resumed = std::make_shared<Line>();
   EXPECT_EQ(train(constant_model(resumed), set, split, options, true).steps, 8);
   EXPECT_TRUE(torch::equal(resumed->weight, whole->weight)) << "as if nothing had happened";
-  for (const char* folder : {"molgraph_whole_run", "molgraph_stopped_run"}) std::filesystem::remove_all(scratch / folder);
+  for (const char* folder : {"molgraph_whole_run", "molgraph_stopped_run"})
+    std::filesystem::remove_all(scratch / folder);
 }
 
 TEST(Checkpoint, RoundTripAndRefusals) {
   const std::string path = (std::filesystem::path(testing::TempDir()) / "molgraph_checkpoint.safetensors").string();
   Line line;
-  Optimizer optimizer(line, [](const std::string&) { return false; }, 0.1);
+  Optimizer optimizer(
+      line, [](const std::string&) { return false; }, 0.1);
   line.weight.sum().backward();
   optimizer.step(0.5, 0.0);
   NamedTensors tensors{{"model.weight", line.weight}};
@@ -162,7 +165,8 @@ TEST(Checkpoint, RoundTripAndRefusals) {
   write_checkpoint(path, "run A", state, tensors);
 
   Line other;
-  Optimizer fresh(other, [](const std::string&) { return false; }, 0.1);
+  Optimizer fresh(
+      other, [](const std::string&) { return false; }, 0.1);
   NamedTensors into{{"model.weight", other.weight}};
   fresh.append_state(into);
   const TrainerState back = read_checkpoint(path, "run A", into);
@@ -198,7 +202,8 @@ TEST(WeightAverage, FollowsTheWeightsAndSwaps) {
 
 TEST(Optimizer, TakesTheStepsOfTorchsAdamW) {
   Line ours, theirs;
-  Optimizer optimizer(ours, [](const std::string&) { return false; }, 0.1);
+  Optimizer optimizer(
+      ours, [](const std::string&) { return false; }, 0.1);
   torch::optim::AdamW reference(theirs.parameters(), torch::optim::AdamWOptions(0.05).weight_decay(0.1));
   for (int step = 0; step < 20; ++step) {
     for (Line* line : {&ours, &theirs}) {
@@ -215,15 +220,17 @@ TEST(Optimizer, TakesTheStepsOfTorchsAdamW) {
 
 TEST(Optimizer, DecayIsExemptByNameAndClippingBoundsTheNorm) {
   Line decayed, exempt;
-  Optimizer first(decayed, [](const std::string&) { return false; }, 0.5);
-  Optimizer second(exempt, [](const std::string& name) { return name == "weight"; }, 0.5);
+  Optimizer first(
+      decayed, [](const std::string&) { return false; }, 0.5);
+  Optimizer second(
+      exempt, [](const std::string& name) { return name == "weight"; }, 0.5);
   for (auto [module, by] : {std::pair{&decayed, &first}, std::pair{&exempt, &second}}) {
     (module->weight * 100.0).sum().backward();
     by->step(0.1, 1.0);
     NamedTensors state;
     by->append_state(state);
     EXPECT_EQ(state[0].first, "adam.m.weight");
-    EXPECT_NEAR(state[0].second.norm().item<double>(), 0.1 * 1.0, 1e-4);   // (1 - beta1) times a gradient of length 1
+    EXPECT_NEAR(state[0].second.norm().item<double>(), 0.1 * 1.0, 1e-4);  // (1 - beta1) times a gradient of length 1
   }
   // Adam's first step is lr in each coordinate; decay multiplies by 1 - lr * 0.5 before.
   EXPECT_NEAR(decayed.weight[0].item<double>(), 0.95 - 0.1, 1e-4);

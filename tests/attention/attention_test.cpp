@@ -8,8 +8,8 @@ namespace {
 
 using torch::Tensor;
 
-constexpr double kExact = 1e-12;        // float64 sums of at most a few hundred terms of order one
-constexpr double kSingle = 2e-5;        // float32: 100-term sums of values up to about ten
+constexpr double kExact = 1e-12;  // float64 sums of at most a few hundred terms of order one
+constexpr double kSingle = 2e-5;  // float32: 100-term sums of values up to about ten
 // central differences, step 1e-5: h^2 = 1e-10 plus 1e-16/h = 1e-11, times values up to 100
 constexpr double kDifference = 1e-7;
 
@@ -62,14 +62,14 @@ INSTANTIATE_TEST_SUITE_P(Attention, EveryCase, testing::ValuesIn(attention_cases
                          [](const auto& instance) { return instance.param.name; });
 
 TEST(Attention, RowWithoutAllowedKeyIsZeroAndGivesNoGradient) {
-  const AttentionCase c{.name = "row", .terms = kAllTerms, .gate = {.enabled = true},
-                        .forbidden = Forbidden::whole_row};
+  const AttentionCase c{
+      .name = "row", .terms = kAllTerms, .gate = {.enabled = true}, .forbidden = Forbidden::whole_row};
   const AttentionInputs in = make_inputs(c);
   const Tensor z = run_reference(c, in);
   const std::int64_t row = in.batch.token_offset[in.batch.size() - 1] + kForbiddenRow;
   EXPECT_EQ(z[row].abs().max().item<double>(), 0.0);
   EXPECT_TRUE(z.isfinite().all().item<bool>());
-  z[row].sum().backward();   // this row alone: nothing may receive a gradient from it
+  z[row].sum().backward();  // this row alone: nothing may receive a gradient from it
   for (const auto& [name, leaf] : in.leaves) EXPECT_EQ(leaf.grad().abs().max().item<double>(), 0.0) << name;
 }
 

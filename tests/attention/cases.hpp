@@ -7,18 +7,18 @@
 #include <string>
 #include <vector>
 
+#include "attention/reference/attention.hpp"
 #include "featurize/graph/graph_batch.hpp"
 #include "featurize/graph/vocabulary.hpp"
-#include "attention/reference/attention.hpp"
 
 namespace molgraph::test {
 
 /// Graphs of the cases: what each one is there for.
 enum class Shape {
-  atom,    ///< one atom: two tokens
-  salt,    ///< a triangle and a single atom: UNREACHABLE pairs
-  rings,   ///< two squares sharing an edge: ties between shortest paths
-  chain    ///< 100 atoms in a row: FAR pairs, a large molecule
+  atom,   ///< one atom: two tokens
+  salt,   ///< a triangle and a single atom: UNREACHABLE pairs
+  rings,  ///< two squares sharing an edge: ties between shortest paths
+  chain   ///< 100 atoms in a row: FAR pairs, a large molecule
 };
 
 inline MolecularGraph graph_of(Shape shape) {
@@ -139,25 +139,29 @@ inline std::vector<AttentionCase> attention_cases() {
 inline constexpr int kHeads = 2;
 inline constexpr int kHeadWidth = 3;
 inline constexpr int kWidth = kHeads * kHeadWidth;
-inline constexpr int kPlaceRank = 2;   ///< of the absolute bias
+inline constexpr int kPlaceRank = 2;  ///< of the absolute bias
 /// The row without any allowed key in Forbidden::whole_row: this token of the batch's last molecule.
 inline constexpr std::int64_t kForbiddenRow = 1;
 
 /// The relation tables by their names; undefined = off.
 struct CaseTables {
-  torch::Tensor spatial, topology_query, topology_key, topology_value, edge_query, edge_key, edge_value, content_bias, position_bias;
+  torch::Tensor spatial, topology_query, topology_key, topology_value, edge_query, edge_key, edge_value, content_bias,
+      position_bias;
 
   /// As the reference takes them.
   std::vector<FilledTable> filled() const {
     const std::map<std::string, torch::Tensor> by_name{
-        {"spatial", spatial},       {"topology_query", topology_query}, {"topology_key", topology_key}, {"topology_value", topology_value},
-        {"edge_query", edge_query}, {"edge_key", edge_key},             {"edge_value", edge_value},     {"content_bias", content_bias}};
+        {"spatial", spatial},           {"topology_query", topology_query},
+        {"topology_key", topology_key}, {"topology_value", topology_value},
+        {"edge_query", edge_query},     {"edge_key", edge_key},
+        {"edge_value", edge_value},     {"content_bias", content_bias}};
     EncoderOptions all;
     all.terms = {true, true, true, true, true, true, true, true};
     std::vector<FilledTable> tables;
     for (const RelationTable& table : relation_tables(all)) {
       const torch::Tensor& rows = by_name.at(table.name);
-      if (rows.defined()) tables.push_back({table, rows, table.row == RelationTable::Row::all ? position_bias : torch::Tensor()});
+      if (rows.defined())
+        tables.push_back({table, rows, table.row == RelationTable::Row::all ? position_bias : torch::Tensor()});
     }
     return tables;
   }
@@ -172,12 +176,12 @@ inline std::vector<FilledTable> filled_gate(const torch::Tensor& gate) {
 struct AttentionInputs {
   GraphBatch batch;
   RelationClasses classes;
-  torch::Tensor qkv;   ///< [packed tokens, 3*C]
+  torch::Tensor qkv;  ///< [packed tokens, 3*C]
   CaseTables tables;
   torch::Tensor pair_bias, gate;
-  torch::Tensor gate_path;                   ///< [P, H]
-  torch::Tensor content_bias, position_bias; ///< [1, C]: the vectors of `tables`
-  torch::Tensor place_query, place_key;      ///< [packed tokens, H*kPlaceRank], factors of the absolute bias
+  torch::Tensor gate_path;                    ///< [P, H]
+  torch::Tensor content_bias, position_bias;  ///< [1, C]: the vectors of `tables`
+  torch::Tensor place_query, place_key;       ///< [packed tokens, H*kPlaceRank], factors of the absolute bias
   std::vector<std::pair<std::string, torch::Tensor>> leaves;
 };
 
@@ -188,7 +192,7 @@ inline AttentionInputs make_inputs(const AttentionCase& c, torch::Dtype dtype = 
   in.classes = classes_of(in.batch);
   torch::manual_seed(20220613);
   const auto leaf = [&](const char* name, bool on, std::int64_t rows, std::int64_t columns, double mean = 0) {
-    const torch::Tensor value = torch::randn({rows, columns}, torch::kFloat64) + mean;   // drawn even if off
+    const torch::Tensor value = torch::randn({rows, columns}, torch::kFloat64) + mean;  // drawn even if off
     if (!on) return torch::Tensor();
     in.leaves.emplace_back(name, value.to(dtype).requires_grad_(true));
     return in.leaves.back().second;

@@ -1,9 +1,9 @@
 // Draws, factors and noise: element by element as docs/formula.md section 2 counts them.
 #include <gtest/gtest.h>
 
-#include "featurize/graph/philox.hpp"
 #include "attention/reference/dropout.hpp"
 #include "attention/spec/random.hpp"
+#include "featurize/graph/philox.hpp"
 #include "tests/attention/cases.hpp"
 
 namespace molgraph::test {
@@ -41,7 +41,7 @@ TEST(RandomDraws, AreTheWordsOfPhilox) {
     std::vector<std::uint16_t> draws(static_cast<std::size_t>(count) + 1, 4711);
     random_draws(stream, count, draws.data());
     for (std::int64_t e = 0; e < count; ++e) ASSERT_EQ(draws[e], draw(9, 3, 2, e)) << count << " " << e;
-    EXPECT_EQ(draws.back(), 4711);   // nothing behind the end is written
+    EXPECT_EQ(draws.back(), 4711);  // nothing behind the end is written
   }
 }
 
@@ -57,8 +57,10 @@ TEST(RandomDraws, ThresholdAndScale) {
 TEST(Dropout, TokenFactorsEqualScalarDraws) {
   const Setting s;
   const int channels = 6, layer = 2;
-  for (const auto& [site, number] : {std::pair{RandomSite::attention_residual, 1}, {RandomSite::ffn_residual, 2},
-                                     {RandomSite::ffn_activation, 3}, {RandomSite::input_dropout, 4}}) {
+  for (const auto& [site, number] : {std::pair{RandomSite::attention_residual, 1},
+                                     {RandomSite::ffn_residual, 2},
+                                     {RandomSite::ffn_activation, 3},
+                                     {RandomSite::input_dropout, 4}}) {
     const Tensor packed = s.masks.tokens(layer, site, channels, kP).index_select(0, s.layout.to_packed);
     for (std::size_t b = 0; b < s.batch.row.size(); ++b)
       for (std::int64_t i = 0; i < s.batch.token_offset[b + 1] - s.batch.token_offset[b]; ++i)

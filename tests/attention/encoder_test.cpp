@@ -13,8 +13,8 @@ namespace {
 
 using torch::Tensor;
 
-constexpr double kExact = 1e-12;   // float64, values of order one
-constexpr double kSingle = 1e-4;   // float32 through two blocks and three LayerNorms
+constexpr double kExact = 1e-12;  // float64, values of order one
+constexpr double kSingle = 1e-4;  // float32 through two blocks and three LayerNorms
 
 EncoderOptions small_options() {
   EncoderOptions options;
@@ -109,7 +109,7 @@ TEST(Encoder, ResultsDoNotDependOnTheBatch) {
   const Tensor together = encoder.run(batch, x, kTraining);
   ForwardMode evaluation = kTraining;
   evaluation.training = false;
-  EXPECT_GT(largest_difference(together, encoder.run(batch, x, evaluation)), 0.1);   // dropout does something
+  EXPECT_GT(largest_difference(together, encoder.run(batch, x, evaluation)), 0.1);  // dropout does something
   for (int b = 0; b < 4; ++b) {
     const GraphBatch alone = batch_of({shapes[b]}, {batch.row[b]});
     EXPECT_LT(largest_difference(encoder.run(alone, part(x, b), kTraining), part(together, b)), kExact) << b;
@@ -140,12 +140,20 @@ TEST(Encoder, BlocksFollowTheirFormula) {
       return torch::linear(y, p["layers.0." + name + ".weight"], p["layers.0." + name + ".bias"]);
     };
     const auto attend = [&](const Tensor& y) {
-      const Tensor qkv = torch::cat({linear(y, "attention.query"), linear(y, "attention.key"),
-                                     linear(y, "attention.value")}, 1);
-      const CaseTables tables{p["spatial"], p["topology_query"], p["topology_key"], p["topology_value"], p["edge_query"], p["edge_key"],
-                              p["edge_value"], {}, {}};
+      const Tensor qkv =
+          torch::cat({linear(y, "attention.query"), linear(y, "attention.key"), linear(y, "attention.value")}, 1);
+      const CaseTables tables{p["spatial"],
+                              p["topology_query"],
+                              p["topology_key"],
+                              p["topology_value"],
+                              p["edge_query"],
+                              p["edge_key"],
+                              p["edge_value"],
+                              {},
+                              {}};
       const BatchTerms terms = make_terms(tables.filled(), {}, layout, {.heads = 2}, torch::kFloat64);
-      const Tensor z = attention(qkv, layout, terms, make_gates(filled_gate(p["gate"]), {}, false, layout), masks.attention(0, 2, 0.2));
+      const Tensor z = attention(qkv, layout, terms, make_gates(filled_gate(p["gate"]), {}, false, layout),
+                                 masks.attention(0, 2, 0.2));
       return linear(z, "attention.output") * masks.tokens(0, RandomSite::attention_residual, 8, 0.2);
     };
     const auto ffn = [&](const Tensor& y) {
@@ -163,8 +171,8 @@ TEST(Encoder, BlocksFollowTheirFormula) {
       y = y + attend(norm(y, "layers.0.attention_norm"));
       y = norm(y + ffn(norm(y, "layers.0.ffn_norm")), "final_norm");
     }
-    EXPECT_LT(largest_difference(encoder.run(batch, x, kTraining), y.index_select(0, layout.to_packed)),
-              kExact) << post_ln;
+    EXPECT_LT(largest_difference(encoder.run(batch, x, kTraining), y.index_select(0, layout.to_packed)), kExact)
+        << post_ln;
   }
 }
 
@@ -185,7 +193,7 @@ TEST(Encoder, TablesOfOneLayerEqualSharedOnesWhenCopied) {
   const Tensor pair_bias = torch::randn({batch.num_pairs(), 2}, torch::kFloat64);
   const Tensor expected = shared.run(batch, x, kTraining, pair_bias);
   EXPECT_TRUE(torch::equal(own.run(batch, x, kTraining, pair_bias), expected));
-  own.parameters.named_parameters()["layers.1.gate"].mul_(1.5);   // a layer's own table is read by that layer
+  own.parameters.named_parameters()["layers.1.gate"].mul_(1.5);  // a layer's own table is read by that layer
   EXPECT_GT(largest_difference(own.run(batch, x, kTraining, pair_bias), expected), 1e-3);
 }
 
@@ -259,7 +267,8 @@ TEST(Head, AppliesTheTailThenTheLinear) {
 
 TEST(Parameters, MatricesAloneDecay) {
   std::set<std::string> decayed;
-  for (const ParameterSpec& spec : encoder_parameters(small_options(), kTopology.count(), kEdge.count(), Features::ogb, "encoder.")) {
+  for (const ParameterSpec& spec :
+       encoder_parameters(small_options(), kTopology.count(), kEdge.count(), Features::ogb, "encoder.")) {
     EXPECT_EQ(spec.is_gate(), spec.name == "encoder.gate");
     if (spec.decays()) decayed.insert(spec.name.substr(spec.name.find('.', 15) + 1));
   }

@@ -22,8 +22,8 @@ TEST(EncodingsPage, ShowsTheTableOfTheCode) {
   std::vector<std::string> expected;
   for (const Encoding& e : encodings()) {
     std::ostringstream row;
-    row << "| `" << e.name << "` | `" << e.formula << "` | " << e.parameters << " | " << e.cost << " | " << e.source << " | "
-        << e.use << " |";
+    row << "| `" << e.name << "` | `" << e.formula << "` | " << e.parameters << " | " << e.cost << " | " << e.source
+        << " | " << e.use << " |";
     expected.push_back(row.str());
   }
   EXPECT_EQ(shown, expected);

@@ -1,4 +1,5 @@
-// Every preset of --encoding against the formula of its paper, written out by hand on a molecule of three atoms in a row.
+// Every preset of --encoding against the formula of its paper, written out by hand on a molecule of three atoms in a
+// row.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,7 +18,7 @@ using formula::Matrix;
 
 constexpr std::int64_t kTokens = 4, kWidth = 6;
 constexpr int kHeads = 2, kHeadWidth = 3, kSteps = 2, kHops = 2;
-constexpr int kLongest = 1;   // the two ends are FAR
+constexpr int kLongest = 1;  // the two ends are FAR
 
 /// a - b = c, and the virtual node in front; the atoms have the columns 0, 1, 2.
 GraphBatch three_in_a_row() {
@@ -45,11 +46,13 @@ constexpr int kPlaceRow[kTokens] = {16, 1, 2, 1};
 constexpr double kWalk[kTokens][kSteps] = {{0, 0}, {0, 0.5}, {0, 1}, {0, 0.5}};
 
 // The bonds of the path from one token to another.
-const std::vector<int> kPath[kTokens][kTokens] = {{{}, {}, {}, {}}, {{}, {}, {1}, {1, 2}}, {{}, {1}, {}, {2}}, {{}, {2, 1}, {2}, {}}};
+const std::vector<int> kPath[kTokens][kTokens] = {
+    {{}, {}, {}, {}}, {{}, {}, {1}, {1, 2}}, {{}, {1}, {}, {2}}, {{}, {2, 1}, {2}, {}}};
 
 /// A model of one layer whose state behind it is its input plus the attention's z.
 struct OneLayer {
-  OneLayer(const Encoding& encoding, bool gated) : plan(make_plan(encoding, gated)), parameters(make_parameters(plan)) {}
+  OneLayer(const Encoding& encoding, bool gated)
+      : plan(make_plan(encoding, gated)), parameters(make_parameters(plan)) {}
 
   static ModelPlan make_plan(const Encoding& encoding, bool gated) {
     ModelOptions o = small_model(encoding, Features::zinc);
@@ -101,18 +104,21 @@ double path(const OneLayer& m, std::int64_t i, std::int64_t j, int h) {
   const Matrix &bond = m.parameters.at("path.bond"), &weight = m.parameters.at("path.hop_weight");
   double sum = 0;
   for (std::size_t hop = 0; hop < kPath[i][j].size(); ++hop)
-    for (int in = 0; in < kHeads; ++in) sum += bond(kPath[i][j][hop], in) * weight(static_cast<std::int64_t>(hop) * kHeads + in, h);
+    for (int in = 0; in < kHeads; ++in)
+      sum += bond(kPath[i][j][hop], in) * weight(static_cast<std::int64_t>(hop) * kHeads + in, h);
   return kPath[i][j].empty() ? 0 : sum / static_cast<double>(kPath[i][j].size());
 }
 
 /// s_ij of head h as the preset's paper has it.
-double score(const std::string& name, const OneLayer& m, const Matrix& q, const Matrix& k, std::int64_t i, std::int64_t j, int h) {
+double score(const std::string& name, const OneLayer& m, const Matrix& q, const Matrix& k, std::int64_t i,
+             std::int64_t j, int h) {
   const int t = kClass[i][j], reversed = kClass[j][i], e = kBond[i][j];
   double content = 0, position = 0;
   for (int c = h * kHeadWidth; c < (h + 1) * kHeadWidth; ++c) {
     content += q(i, c) * k(j, c);
     if (name == "shaw") position += q(i, c) * m.at("topology_query", t, c);
-    if (name == "deberta") position += q(i, c) * m.at("topology_query", t, c) + k(j, c) * m.at("topology_key", reversed, c);
+    if (name == "deberta")
+      position += q(i, c) * m.at("topology_query", t, c) + k(j, c) * m.at("topology_key", reversed, c);
     if (name == "transformer-xl") {
       const double r = m.at("topology_query", t, c);
       position += q(i, c) * r + m.at("content_bias", 0, c) * k(j, c) + m.at("position_bias", 0, c) * r;
@@ -128,9 +134,10 @@ double score(const std::string& name, const OneLayer& m, const Matrix& q, const 
     for (int c = h * 64; c < (h + 1) * 64; ++c) s += place(m, "query", i, c) * place(m, "key", j, c);
   if (name == "resistance") {
     s += m.at("spatial", t, h);
-    const double r = std::abs(static_cast<double>(i - j));   // in a row of atoms the distance
+    const double r = std::abs(static_cast<double>(i - j));  // in a row of atoms the distance
     for (int c = 0; c < kSteps && i > 0 && j > 0; ++c) {
-      const double deviation = std::abs(m.at("resistance.width", 0, c)) + 0.01, z = (r - m.at("resistance.mean", 0, c)) / deviation;
+      const double deviation = std::abs(m.at("resistance.width", 0, c)) + 0.01,
+                   z = (r - m.at("resistance.mean", 0, c)) / deviation;
       s += m.at("resistance.weight", c, h) * std::exp(-z * z / 2) / (deviation * std::sqrt(2 * std::acos(-1.0)));
     }
   }
@@ -148,7 +155,9 @@ double value_term(const std::string& name, const OneLayer& m, std::int64_t i, st
 Matrix by_hand(const std::string& name, const OneLayer& m, const Matrix& input, bool gated) {
   const std::string own = "encoder.layers.0.";
   const Matrix normed = formula::layer_norm(input, m.parameters, own + "attention_norm");
-  const auto linear = [&](const char* part) { return formula::linear(normed, m.parameters, own + "attention." + part); };
+  const auto linear = [&](const char* part) {
+    return formula::linear(normed, m.parameters, own + "attention." + part);
+  };
   const Matrix q = linear("query"), k = linear("key"), v = linear("value");
   Matrix out = input;
   for (int h = 0; h < kHeads; ++h)
@@ -157,7 +166,8 @@ Matrix by_hand(const std::string& name, const OneLayer& m, const Matrix& input, 
       for (std::int64_t j = 0; j < kTokens; ++j) sum += weight[j] = std::exp(score(name, m, q, k, i, j, h));
       for (std::int64_t j = 0; j < kTokens; ++j) {
         const double w = weight[j] / sum * (gated ? m.at("gate", kClass[i][j], h) : 1.0);
-        for (int c = h * kHeadWidth; c < (h + 1) * kHeadWidth; ++c) out(i, c) += w * (v(j, c) + value_term(name, m, i, j, c));
+        for (int c = h * kHeadWidth; c < (h + 1) * kHeadWidth; ++c)
+          out(i, c) += w * (v(j, c) + value_term(name, m, i, j, c));
       }
     }
   return out;
@@ -170,12 +180,14 @@ Matrix input_by_hand(const std::string& name, const OneLayer& m, const Matrix& g
   for (std::int64_t c = 0; c < kWidth; ++c) {
     x(0, c) = p.at("node.virtual_node")(0, c);
     for (std::int64_t i = 1; i < kTokens; ++i) x(i, c) = p.at("node.atom")(i - 1, c);
-    for (std::int64_t i = 1; name == "graphormer" && i < kTokens; ++i) x(i, c) += p.at("in_degree")(kPlaceRow[i], c) + p.at("out_degree")(kPlaceRow[i], c);
+    for (std::int64_t i = 1; name == "graphormer" && i < kTokens; ++i)
+      x(i, c) += p.at("in_degree")(kPlaceRow[i], c) + p.at("out_degree")(kPlaceRow[i], c);
     for (std::int64_t i = 1; name == "random-walk" && i < kTokens; ++i)
       for (int t = 0; t < kSteps; ++t) x(i, c) += kWalk[i][t] * m.at("position.weight", c, t);
   }
   if (name != "laplacian") return x;
-  // Eigenvalues 0, 1, 2 of the path, so the vectors (1, 0, -1)/sqrt 2 and (1, -sqrt 2, 1)/2; the signs are the implementation's choice.
+  // Eigenvalues 0, 1, 2 of the path, so the vectors (1, 0, -1)/sqrt 2 and (1, -sqrt 2, 1)/2; the signs are the
+  // implementation's choice.
   const double r = std::sqrt(0.5), vectors[kTokens][kSteps] = {{0, 0}, {r, 0.5}, {0, -r}, {-r, 0.5}};
   Matrix best;
   double least = 1e9;
@@ -185,7 +197,8 @@ Matrix input_by_hand(const std::string& name, const OneLayer& m, const Matrix& g
       double difference = 0;
       for (std::int64_t i = 0; i < kTokens; ++i)
         for (std::int64_t c = 0; c < kWidth; ++c) {
-          y(i, c) += first * vectors[i][0] * m.at("position.weight", c, 0) + second * vectors[i][1] * m.at("position.weight", c, 1);
+          y(i, c) += first * vectors[i][0] * m.at("position.weight", c, 0) +
+                     second * vectors[i][1] * m.at("position.weight", c, 1);
           difference += std::abs(y(i, c) - got(i, c));
         }
       if (difference < least) {
@@ -198,7 +211,8 @@ Matrix input_by_hand(const std::string& name, const OneLayer& m, const Matrix& g
 
 void expect_near(const Matrix& got, const Matrix& wanted, const char* what) {
   ASSERT_EQ(got.values.size(), wanted.values.size());
-  for (std::size_t k = 0; k < wanted.values.size(); ++k) EXPECT_NEAR(got.values[k], wanted.values[k], 1e-12) << what << ", number " << k;
+  for (std::size_t k = 0; k < wanted.values.size(); ++k)
+    EXPECT_NEAR(got.values[k], wanted.values[k], 1e-12) << what << ", number " << k;
 }
 
 class EveryEncoding : public testing::TestWithParam<Encoding> {};

@@ -1,4 +1,5 @@
-// The LibTorch reference computes the formula: every model and molecule of the table, values, states and gradients, at scoring and in training.
+// The LibTorch reference computes the formula: every model and molecule of the table, values, states and gradients, at
+// scoring and in training.
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
@@ -15,9 +16,11 @@ using formula::Matrix;
 using formula::Parameters;
 using torch::Tensor;
 
-// Float64: sums of up to some hundred terms of order one in another order, through two layers; relative to the largest state.
+// Float64: sums of up to some hundred terms of order one in another order, through two layers; relative to the largest
+// state.
 constexpr double kSums = 1e-12;
-// Central differences with step 1e-5: h^2 = 1e-10 and rounding 1e-16/h = 1e-11, times derivatives of up to a few hundred.
+// Central differences with step 1e-5: h^2 = 1e-10 and rounding 1e-16/h = 1e-11, times derivatives of up to a few
+// hundred.
 constexpr double kStep = 1e-5, kDifference = 1e-7;
 
 /// One model twice, with the same numbers.
@@ -55,7 +58,8 @@ void expect_near(const std::vector<double>& got, const std::vector<double>& want
   ASSERT_EQ(got.size(), wanted.size()) << what;
   double largest = 1;
   for (const double value : wanted) largest = std::max(largest, std::abs(value));
-  for (std::size_t k = 0; k < wanted.size(); ++k) ASSERT_NEAR(got[k], wanted[k], kSums * largest) << what << ", number " << k;
+  for (std::size_t k = 0; k < wanted.size(); ++k)
+    ASSERT_NEAR(got[k], wanted[k], kSums * largest) << what << ", number " << k;
 }
 
 void expect_the_formula(const PlanCase& c, bool training) {
@@ -73,11 +77,14 @@ void expect_the_formula(const PlanCase& c, bool training) {
   for (std::int64_t m = 0; m < batch.size(); ++m) {
     const std::string name = molecules[static_cast<std::size_t>(m)].name;
     const Matrix perturbation = training ? rows_of(mode.perturbation, batch, m) : Matrix();
-    const formula::Output wanted = formula::run(plan, batch, m, model.formula, {training, mode.seed, mode.step, mode.ascent}, perturbation);
+    const formula::Output wanted =
+        formula::run(plan, batch, m, model.formula, {training, mode.seed, mode.step, mode.ascent}, perturbation);
     for (std::size_t k = 0; k < wanted.states.size(); ++k)
-      expect_near(rows_of(got.layers[k], batch, m).values, wanted.states[k].values, name + ", state " + std::to_string(k));
+      expect_near(rows_of(got.layers[k], batch, m).values, wanted.states[k].values,
+                  name + ", state " + std::to_string(k));
     const Tensor scaled = got.scaled[m].contiguous();
-    expect_near(std::vector<double>(scaled.const_data_ptr<double>(), scaled.const_data_ptr<double>() + scaled.numel()), wanted.scaled, name);
+    expect_near(std::vector<double>(scaled.const_data_ptr<double>(), scaled.const_data_ptr<double>() + scaled.numel()),
+                wanted.scaled, name);
   }
 }
 
@@ -86,7 +93,8 @@ class EveryPlan : public testing::TestWithParam<PlanCase> {};
 TEST_P(EveryPlan, ReferenceComputesTheFormula) { expect_the_formula(GetParam(), false); }
 TEST_P(EveryPlan, ReferenceComputesTheFormulaInTraining) { expect_the_formula(GetParam(), true); }
 
-INSTANTIATE_TEST_SUITE_P(Formula, EveryPlan, testing::ValuesIn(plan_cases()), [](const auto& of) { return of.param.name; });
+INSTANTIATE_TEST_SUITE_P(Formula, EveryPlan, testing::ValuesIn(plan_cases()),
+                         [](const auto& of) { return of.param.name; });
 
 /// Gradients by autograd against differences of the formula, in training (fixed draws).
 class FormulaGradients : public testing::TestWithParam<PlanCase> {};
@@ -95,7 +103,9 @@ TEST_P(FormulaGradients, OfTheReferenceAreTheFormulasSlopes) {
   Twins model(GetParam().options);
   const ModelPlan& plan = model.reference.plan();
   std::vector<MoleculeCase> molecules = molecule_cases(plan.features);
-  std::erase_if(molecules, [](const MoleculeCase& m) { return m.name != "salt" && m.name != "two_squares" && m.name != "asymmetric"; });
+  std::erase_if(molecules, [](const MoleculeCase& m) {
+    return m.name != "salt" && m.name != "two_squares" && m.name != "asymmetric";
+  });
   const GraphBatch batch = batch_of_cases(molecules, model.reference.pack_options());
   const RandomMode random{.training = true, .seed = 3, .step = 5, .ascent = 1};
   const auto loss = [&] {
@@ -104,13 +114,14 @@ TEST_P(FormulaGradients, OfTheReferenceAreTheFormulasSlopes) {
       for (const double y : formula::run(plan, batch, m, model.formula, random).scaled) sum += std::sin(y);
     return sum;
   };
-  const Tensor value = model.reference.run(batch, {.training = true, .seed = 3, .step = 5, .ascent = 1}).scaled.sin().sum();
+  const Tensor value =
+      model.reference.run(batch, {.training = true, .seed = 3, .step = 5, .ascent = 1}).scaled.sin().sum();
   ASSERT_NEAR(value.item<double>(), loss(), kSums * 10);
   value.backward();
   for (auto& item : model.reference.named_parameters()) {
     const Tensor gradient = item->grad().defined() ? item->grad() : torch::zeros_like(item.value());
     std::vector<double>& values = model.formula.at(item.key()).values;
-    for (std::size_t sample = 0; sample < 6; ++sample) {   // elements all over the table
+    for (std::size_t sample = 0; sample < 6; ++sample) {  // elements all over the table
       const std::size_t k = sample * 7919 % values.size();
       const double before = values[k];
       values[k] = before + kStep;
@@ -119,7 +130,8 @@ TEST_P(FormulaGradients, OfTheReferenceAreTheFormulasSlopes) {
       const double below = loss();
       values[k] = before;
       const double slope = (above - below) / (2 * kStep);
-      EXPECT_NEAR(gradient.view(-1)[static_cast<std::int64_t>(k)].item<double>(), slope, kDifference * std::max(1.0, std::abs(slope)))
+      EXPECT_NEAR(gradient.view(-1)[static_cast<std::int64_t>(k)].item<double>(), slope,
+                  kDifference * std::max(1.0, std::abs(slope)))
           << item.key() << ", element " << k;
     }
   }
@@ -129,11 +141,13 @@ TEST_P(FormulaGradients, OfTheReferenceAreTheFormulasSlopes) {
 std::vector<PlanCase> gradient_cases() {
   std::vector<PlanCase> cases;
   for (PlanCase& c : plan_cases())
-    if (c.name == "all_terms" || c.name == "graphormer_v2" || c.name == "graphormer_urpe_path_relu") cases.push_back(std::move(c));
+    if (c.name == "all_terms" || c.name == "graphormer_v2" || c.name == "graphormer_urpe_path_relu")
+      cases.push_back(std::move(c));
   return cases;
 }
 
-INSTANTIATE_TEST_SUITE_P(Formula, FormulaGradients, testing::ValuesIn(gradient_cases()), [](const auto& of) { return of.param.name; });
+INSTANTIATE_TEST_SUITE_P(Formula, FormulaGradients, testing::ValuesIn(gradient_cases()),
+                         [](const auto& of) { return of.param.name; });
 
 }  // namespace
 }  // namespace molgraph::test

@@ -13,12 +13,13 @@ using formula::Grid;
 using formula::Matrix;
 using nlohmann::json;
 
-constexpr double kExact = 1e-12;   // both sides float64, sums of at most about a hundred terms of order one
+constexpr double kExact = 1e-12;  // both sides float64, sums of at most about a hundred terms of order one
 
 template <class Number>
 void flatten(const json& value, std::vector<Number>& numbers) {
   if (value.is_number()) numbers.push_back(value.get<Number>());
-  else for (const json& part : value) flatten(part, numbers);
+  else
+    for (const json& part : value) flatten(part, numbers);
 }
 
 /// A nested list as a table of so many rows; empty for null.
@@ -42,13 +43,15 @@ std::vector<Matrix> by_head(const json& value, std::int64_t n) {
 
 void expect_near(const Matrix& got, const Matrix& wanted, const char* what) {
   ASSERT_EQ(got.values.size(), wanted.values.size());
-  for (std::size_t k = 0; k < wanted.values.size(); ++k) EXPECT_NEAR(got.values[k], wanted.values[k], kExact) << what << ", number " << k;
+  for (std::size_t k = 0; k < wanted.values.size(); ++k)
+    EXPECT_NEAR(got.values[k], wanted.values[k], kExact) << what << ", number " << k;
 }
 
 void check(const json& c) {
   const std::int64_t n = c["n"], heads = c["heads"], T = c["topology_classes"], E = c["edge_classes"];
   const formula::PairClasses classes{table<int>(c["topology"], n), table<int>(c["edge"], n), {}};
-  formula::AttentionTerms terms{.heads = static_cast<int>(heads), .key_term = c["key_term"] == "row" ? KeyTerm::row : KeyTerm::column};
+  formula::AttentionTerms terms{.heads = static_cast<int>(heads),
+                                .key_term = c["key_term"] == "row" ? KeyTerm::row : KeyTerm::column};
   terms.tables.topology_query = table(c["PQ"], T);
   terms.tables.topology_key = table(c["PK"], T);
   terms.tables.topology_value = table(c["PV"], T);
@@ -57,11 +60,12 @@ void check(const json& c) {
   terms.tables.edge_value = table(c["EV"], E);
   terms.bias = by_head(c["b"], n);
   if (!c["C"].is_null()) {
-    const Matrix gate = table(c["C"], heads);   // [heads, T]
+    const Matrix gate = table(c["C"], heads);  // [heads, T]
     terms.gate.assign(static_cast<std::size_t>(heads), Matrix(n, n));
     for (std::int64_t h = 0; h < heads; ++h)
       for (std::int64_t i = 0; i < n; ++i)
-        for (std::int64_t j = 0; j < n; ++j) terms.gate[static_cast<std::size_t>(h)](i, j) = gate(h, classes.topology(i, j));
+        for (std::int64_t j = 0; j < n; ++j)
+          terms.gate[static_cast<std::size_t>(h)](i, j) = gate(h, classes.topology(i, j));
   }
   const Matrix q = table(c["q"], n), k = table(c["k"], n), v = table(c["v"], n);
   const std::vector<Matrix> softmax = by_head(c["softmax"], n), weights = by_head(c["weights"], n);

@@ -18,8 +18,8 @@ TEST(Layout, GroupsAreSortedAndCoverEverything) {
   const std::vector<std::vector<std::int64_t>> expected{{1, 5}, {0, 2, 4}, {6, 3}};
   // 2*9 + 3*100 + 2*1600 + 3*100: 9 with 10 wastes 38, 39 with 40 wastes 79, both below 100
   EXPECT_EQ(groups, expected);
-  EXPECT_EQ(group_by_size(sizes, 0).size(), 5u);           // no waste at all
-  EXPECT_EQ(group_by_size(sizes, 1'000'000).size(), 1u);   // one group
+  EXPECT_EQ(group_by_size(sizes, 0).size(), 5u);          // no waste at all
+  EXPECT_EQ(group_by_size(sizes, 1'000'000).size(), 1u);  // one group
   EXPECT_TRUE(group_by_size({}, 100).empty());
 }
 
@@ -34,8 +34,8 @@ TEST(Layout, TokensAndPairsComeBack) {
     EXPECT_FALSE(group.has_key.defined());
     const Tensor relation = group.row_slot.view({-1}).remainder(layout.relation_topology.size(0)).to(torch::kInt64);
     const Tensor pair = group.packed_pair.view({-1}).to(torch::kInt64);
-    EXPECT_TRUE(torch::equal(layout.relation_topology.index_select(0, relation),
-                             classes.topology.index_select(0, pair)));
+    EXPECT_TRUE(
+        torch::equal(layout.relation_topology.index_select(0, relation), classes.topology.index_select(0, pair)));
     EXPECT_TRUE(torch::equal(layout.relation_edge.index_select(0, relation), classes.edge.index_select(0, pair)));
     for (std::size_t slot = 0; slot < group.molecules.size(); ++slot) {
       const auto b = static_cast<std::size_t>(group.molecules[slot]);
@@ -49,7 +49,7 @@ TEST(Layout, TokensAndPairsComeBack) {
   EXPECT_EQ(allowed, batch.num_pairs());
 }
 
-TEST(Layout, SinglePairsAreAllowed) {   // one molecule without atoms cannot occur, one token alone can be asked for
+TEST(Layout, SinglePairsAreAllowed) {  // one molecule without atoms cannot occur, one token alone can be asked for
   GraphBatch batch;
   batch.token_offset = {0, 1};
   batch.pair_offset = {0, 1};

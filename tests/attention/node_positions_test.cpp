@@ -82,27 +82,28 @@ TEST(RandomWalk, OfATriangleWithATailAndOfALoneAtom) {
   random_walk_positions(batch_of(graph, {0, 1, 2, 3, 4}), 0, 3, out.data());
   EXPECT_DOUBLE_EQ(out[1], 1.0 / 4 + 1.0 / 6);
   EXPECT_DOUBLE_EQ(out[2], 1.0 / 6);
-  EXPECT_DOUBLE_EQ(out[3 * 3 + 1], 1.0 / 3);   // the tail: to 2, and back with 1/3
+  EXPECT_DOUBLE_EQ(out[3 * 3 + 1], 1.0 / 3);  // the tail: to 2, and back with 1/3
   EXPECT_EQ(std::vector<double>(out.begin() + 12, out.end()), (std::vector<double>{0, 0, 0}));
 }
 
 TEST(Laplacian, OfThreeAtomsInARow) {
   const auto rows = laplacian(kPath, 3);
   const double sign = rows[0][0] > 0 ? 1 : -1, r = std::sqrt(0.5);
-  EXPECT_NEAR(rows[0][0] * sign, r, 1e-14);    // eigenvalue 1: (1, 0, -1)/sqrt 2
+  EXPECT_NEAR(rows[0][0] * sign, r, 1e-14);  // eigenvalue 1: (1, 0, -1)/sqrt 2
   EXPECT_NEAR(rows[1][0], 0, 1e-14);
   EXPECT_NEAR(rows[2][0] * sign, -r, 1e-14);
   const double other = rows[0][1] > 0 ? 1 : -1;
-  EXPECT_NEAR(rows[0][1] * other, 0.5, 1e-14);   // eigenvalue 2: (1, -sqrt 2, 1)/2
+  EXPECT_NEAR(rows[0][1] * other, 0.5, 1e-14);  // eigenvalue 2: (1, -sqrt 2, 1)/2
   EXPECT_NEAR(rows[1][1] * other, -r, 1e-14);
   EXPECT_NEAR(rows[2][1] * other, 0.5, 1e-14);
-  for (const auto& row : rows) EXPECT_EQ(row[2], 0.0);   // three atoms have two non-trivial eigenvectors
+  for (const auto& row : rows) EXPECT_EQ(row[2], 0.0);  // three atoms have two non-trivial eigenvectors
 }
 
 TEST(Laplacian, ColumnsAreEigenvectors) {
   const auto rows = laplacian(kAsymmetric, 7);
   std::vector<double> degree(10, 0);
-  for (const auto& [a, b] : kAsymmetric.bonds) ++degree[static_cast<std::size_t>(a)], ++degree[static_cast<std::size_t>(b)];
+  for (const auto& [a, b] : kAsymmetric.bonds)
+    ++degree[static_cast<std::size_t>(a)], ++degree[static_cast<std::size_t>(b)];
   double before = 0;
   for (std::size_t c = 0; c < 7; ++c) {
     std::vector<double> image(8);
@@ -138,14 +139,14 @@ TEST(Laplacian, AtomsSettleWhatSymmetryLeavesOpen) {
     const auto again = laplacian(pyridine, 5, shuffled(6, seed));
     for (const std::size_t axis : {0u, 3u})
       for (std::size_t c = 0; c < 5; ++c) EXPECT_NEAR(again[axis][c], rows[axis][c], 1e-10) << axis << " " << c;
-    for (std::size_t c = 0; c < 5; ++c)   // the pairs that the mirror exchanges
+    for (std::size_t c = 0; c < 5; ++c)  // the pairs that the mirror exchanges
       EXPECT_NEAR(again[1][c] + again[5][c], rows[1][c] + rows[5][c], 1e-10) << c;
   }
 }
 
 TEST(Laplacian, FragmentsDoNotSeeEachOther) {
   Graph both = kPath;
-  both.atoms.insert(both.atoms.end(), {1, 2, 9});   // a pair and a lone atom
+  both.atoms.insert(both.atoms.end(), {1, 2, 9});  // a pair and a lone atom
   both.bonds.emplace_back(3, 4);
   const auto rows = laplacian(both, 2), alone = laplacian(kPath, 2);
   EXPECT_EQ(std::vector<std::vector<double>>(rows.begin(), rows.begin() + 3), alone);

@@ -8,7 +8,7 @@
 namespace molgraph::test {
 namespace {
 
-constexpr double kExact = 1e-12;   // float64, values of order one
+constexpr double kExact = 1e-12;  // float64, values of order one
 
 /// R of every pair of atoms, as engines have it and by the formula.
 void expect_resistances(int atoms, const Bonds& bonds, const std::vector<double>& expected) {
@@ -30,9 +30,9 @@ TEST(Resistance, OfALoneAtom) { expect_resistances(1, {}, {0}); }
 TEST(Resistance, OfAChainIsTheDistance) { expect_resistances(3, {{0, 1}, {1, 2}}, {0, 1, 2, 1, 0, 1, 2, 1, 0}); }
 
 TEST(Resistance, OfRingsIsLess) {
-  const double side = 2.0 / 3;   // 1 beside 2
+  const double side = 2.0 / 3;  // 1 beside 2
   expect_resistances(3, {{0, 1}, {1, 2}, {2, 0}}, {0, side, side, side, 0, side, side, side, 0});
-  expect_resistances(4, {{0, 1}, {1, 2}, {2, 3}, {3, 0}},   // 1 beside 3, and 2 beside 2
+  expect_resistances(4, {{0, 1}, {1, 2}, {2, 3}, {3, 0}},  // 1 beside 3, and 2 beside 2
                      {0, 0.75, 1, 0.75, 0.75, 0, 0.75, 1, 1, 0.75, 0, 0.75, 0.75, 1, 0.75, 0});
 }
 

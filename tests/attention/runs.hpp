@@ -21,8 +21,8 @@ inline torch::Tensor run_reference(const AttentionCase& c, const AttentionInputs
     return rows.defined() ? rows.view({rows.size(0), kHeads, -1}) : rows;
   };
   const PairValues bias{in.pair_bias, by_head(in.place_query), by_head(in.place_key)};
-  const BatchTerms terms = make_terms(in.tables.filled(), {bias}, layout, {kHeads, c.tied_virtual, c.key_term, c.score_terms},
-                                      in.qkv.options());
+  const BatchTerms terms = make_terms(in.tables.filled(), {bias}, layout,
+                                      {kHeads, c.tied_virtual, c.key_term, c.score_terms}, in.qkv.options());
   std::vector<torch::Tensor> gates;
   if (c.gate.enabled) gates = make_gates(filled_gate(in.gate), {{.dense = in.gate_path}}, c.gate.relu, layout);
   const ForwardMode mode{.training = true, .seed = kCaseSeed, .step = 5, .keep_layers = {}};
@@ -32,11 +32,13 @@ inline torch::Tensor run_reference(const AttentionCase& c, const AttentionInputs
   return z.index_select(0, layout.to_packed);
 }
 
-/// Rows [first, first + count) and columns of a tensor of two dimensions; all of it for a vector, nothing for an undefined one.
-inline formula::Matrix matrix_of(const torch::Tensor& x, std::int64_t first = 0, std::int64_t count = -1, std::int64_t column = 0,
-                                 std::int64_t columns = -1) {
+/// Rows [first, first + count) and columns of a tensor of two dimensions; all of it for a vector, nothing for an
+/// undefined one.
+inline formula::Matrix matrix_of(const torch::Tensor& x, std::int64_t first = 0, std::int64_t count = -1,
+                                 std::int64_t column = 0, std::int64_t columns = -1) {
   if (!x.defined()) return {};
-  const torch::Tensor part = (x.dim() == 1 ? x.detach().unsqueeze(0) : x.detach()).narrow(0, first, count < 0 ? x.numel() / x.size(-1) : count);
+  const torch::Tensor part = (x.dim() == 1 ? x.detach().unsqueeze(0) : x.detach())
+                                 .narrow(0, first, count < 0 ? x.numel() / x.size(-1) : count);
   const torch::Tensor block = part.narrow(1, column, columns < 0 ? part.size(1) : columns).contiguous();
   formula::Matrix matrix(block.size(0), block.size(1));
   std::copy_n(block.const_data_ptr<double>(), block.numel(), matrix.values.data());
@@ -44,7 +46,8 @@ inline formula::Matrix matrix_of(const torch::Tensor& x, std::int64_t first = 0,
 }
 
 /// Column h of packed pairs [P, H], as the [N, N] of every head; added to what is there.
-inline void add_pairs(const torch::Tensor& pairs, std::int64_t first, std::int64_t n, std::vector<formula::Matrix>& by_head) {
+inline void add_pairs(const torch::Tensor& pairs, std::int64_t first, std::int64_t n,
+                      std::vector<formula::Matrix>& by_head) {
   if (!pairs.defined()) return;
   for (std::int64_t h = 0; h < kHeads; ++h) {
     formula::Matrix own = matrix_of(pairs, first, n * n, h, 1);
@@ -60,19 +63,21 @@ inline torch::Tensor run_formula(const AttentionCase& c, const AttentionInputs& 
   const std::int64_t* topology = in.classes.topology.const_data_ptr<std::int64_t>();
   const std::int64_t* edge = in.classes.edge.const_data_ptr<std::int64_t>();
   for (std::int64_t b = 0; b < in.batch.size(); ++b) {
-    const std::int64_t first = in.batch.token_offset[b], n = in.batch.token_offset[b + 1] - first, pairs = in.batch.pair_offset[b];
+    const std::int64_t first = in.batch.token_offset[b], n = in.batch.token_offset[b + 1] - first,
+                       pairs = in.batch.pair_offset[b];
     formula::PairClasses classes{formula::Grid<int>(n, n), formula::Grid<int>(n, n), formula::Grid<char>(n, n)};
     for (std::int64_t p = 0; p < n * n; ++p) {
       classes.topology.values[p] = static_cast<int>(topology[pairs + p]);
       classes.edge.values[p] = static_cast<int>(edge[pairs + p]);
-      classes.masked.values[p] = in.classes.forbidden.defined() && in.classes.forbidden.const_data_ptr<bool>()[pairs + p];
+      classes.masked.values[p] =
+          in.classes.forbidden.defined() && in.classes.forbidden.const_data_ptr<bool>()[pairs + p];
     }
     const std::vector<formula::Matrix> zeros(kHeads, formula::Matrix(n, n));
     formula::AttentionTerms terms{.heads = kHeads, .key_term = c.key_term, .score_terms = c.score_terms, .bias = zeros};
     const CaseTables& t = in.tables;
-    terms.tables = {matrix_of(t.spatial),    matrix_of(t.topology_query), matrix_of(t.topology_key),
-                    matrix_of(t.topology_value), matrix_of(t.edge_query), matrix_of(t.edge_key),
-                    matrix_of(t.edge_value), matrix_of(t.content_bias),   matrix_of(t.position_bias)};
+    terms.tables = {matrix_of(t.spatial),        matrix_of(t.topology_query), matrix_of(t.topology_key),
+                    matrix_of(t.topology_value), matrix_of(t.edge_query),     matrix_of(t.edge_key),
+                    matrix_of(t.edge_value),     matrix_of(t.content_bias),   matrix_of(t.position_bias)};
     add_pairs(in.pair_bias, pairs, n, terms.bias);
     for (std::int64_t h = 0; in.place_query.defined() && h < kHeads; ++h) {
       const auto place = [&](const torch::Tensor& all) { return matrix_of(all, first, n, h * kPlaceRank, kPlaceRank); };

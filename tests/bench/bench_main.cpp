@@ -11,12 +11,12 @@
 #include <stdexcept>
 
 #include "apps/programs/shell/option_values.hpp"
-#include "datasets/system/files.hpp"
-#include "datasets/load.hpp"
-#include "datasets/archives/safetensors.hpp"
-#include "datasets/system/threads.hpp"
 #include "attention/cpu/kernels/kernels.hpp"
 #include "attention/engine.hpp"
+#include "datasets/archives/safetensors.hpp"
+#include "datasets/load.hpp"
+#include "datasets/system/files.hpp"
+#include "datasets/system/threads.hpp"
 #include "tests/bench/gpu.hpp"
 #include "tests/bench/machine.hpp"
 #include "tests/bench/models.hpp"
@@ -61,7 +61,10 @@ void write_batches(const std::string& path, const std::vector<TrainBatch>& batch
   }
   for (std::size_t i = 0; i < views.size(); ++i) views[i].data = keep[i].data();
   for (std::size_t k = 0; k < weights.size(); ++k)
-    views.push_back({std::to_string(k) + ".paths.weight", DType::f32, {static_cast<std::int64_t>(weights[k].size())}, weights[k].data()});
+    views.push_back({std::to_string(k) + ".paths.weight",
+                     DType::f32,
+                     {static_cast<std::int64_t>(weights[k].size())},
+                     weights[k].data()});
   write_safetensors(path, {}, views);
 }
 
@@ -90,7 +93,8 @@ std::vector<TrainBatch> batches_of(const Case& c, const LoadedData& loaded, cons
   for (std::size_t first = 0; first + size <= train.size() && batches.size() < 4; first += size)
     batches.push_back(make_batch(loaded.set, train.subspan(first, size), pack));
   if (batches.empty())
-    throw std::runtime_error(o.data + " has " + std::to_string(train.size()) + " training molecules, a batch has " + std::to_string(size));
+    throw std::runtime_error(o.data + " has " + std::to_string(train.size()) + " training molecules, a batch has " +
+                             std::to_string(size));
   return batches;
 }
 
@@ -101,24 +105,28 @@ Rates measure(const Case& c, const LoadedData& loaded, const Machine& machine, c
   Runner peer(c, features, o.dropout, false, machine.threads), engine(c, features, o.dropout, true, machine.threads);
   Runner rounded(c, features, o.dropout, true, machine.threads, bf16 ? Precision::bf16 : Precision::fp32);
   std::array<std::vector<double>, 6> times;
-  for (int round = -1; round < o.rounds; ++round) {   // the first warms up
+  for (int round = -1; round < o.rounds; ++round) {  // the first warms up
     const TrainBatch& batch = batches[static_cast<std::size_t>(round + 1) % batches.size()];
-    const std::array<double, 6> one{o.reference && o.training ? peer.train(batch) : 0, o.training ? engine.train(batch) : 0,
-                                    o.training && bf16 ? rounded.train(batch) : 0,     o.reference ? peer.predict(batch) : 0,
-                                    engine.predict(batch),                             bf16 ? rounded.predict(batch) : 0};
+    const std::array<double, 6> one{o.reference && o.training ? peer.train(batch) : 0,
+                                    o.training ? engine.train(batch) : 0,
+                                    o.training && bf16 ? rounded.train(batch) : 0,
+                                    o.reference ? peer.predict(batch) : 0,
+                                    engine.predict(batch),
+                                    bf16 ? rounded.predict(batch) : 0};
     for (std::size_t k = 0; k < one.size() && round >= 0; ++k) times[k].push_back(one[k]);
   }
   const auto rate = [&](std::size_t k) {
     const double seconds = typical(times[k], o.best);
     return seconds > 0 ? static_cast<double>(batch_size_of(c, o)) / seconds : 0.0;
   };
-  const double flops = forward_flops(c, batches[0].graph) / (1e9 * (c.width > 128 ? machine.wide_gemm_gflops : machine.gemm_gflops));
+  const double flops =
+      forward_flops(c, batches[0].graph) / (1e9 * (c.width > 128 ? machine.wide_gemm_gflops : machine.gemm_gflops));
   return {rate(0), rate(1), rate(2), rate(3), rate(4), rate(5), rate(1) * 3 * flops, rate(4) * flops};
 }
 
 void print(const Case& c, const Rates& r) {
-  std::printf("%-18s %8.0f %8.0f %8.0f %9.0f %8.0f %8.0f %6.1f%% %6.1f%%", c.name.c_str(), r.reference_train, r.train, r.train_bf16,
-              r.reference_infer, r.infer, r.infer_bf16, 100 * r.train_floor, 100 * r.infer_floor);
+  std::printf("%-18s %8.0f %8.0f %8.0f %9.0f %8.0f %8.0f %6.1f%% %6.1f%%", c.name.c_str(), r.reference_train, r.train,
+              r.train_bf16, r.reference_infer, r.infer, r.infer_bf16, 100 * r.train_floor, 100 * r.infer_floor);
   if (r.reference_train > 0) std::printf("   x%.1f train", r.train / r.reference_train);
   if (r.reference_infer > 0) std::printf("   x%.1f infer", r.infer / r.reference_infer);
   std::printf("\n");
@@ -126,8 +134,10 @@ void print(const Case& c, const Rates& r) {
 }
 
 nlohmann::json to_json(const Rates& r) {
-  return {{"reference_train", r.reference_train}, {"train", r.train},   {"train_bf16", r.train_bf16},   {"train_floor", r.train_floor},
-          {"reference_infer", r.reference_infer}, {"infer", r.infer},   {"infer_bf16", r.infer_bf16},   {"infer_floor", r.infer_floor}};
+  return {{"reference_train", r.reference_train}, {"train", r.train},
+          {"train_bf16", r.train_bf16},           {"train_floor", r.train_floor},
+          {"reference_infer", r.reference_infer}, {"infer", r.infer},
+          {"infer_bf16", r.infer_bf16},           {"infer_floor", r.infer_floor}};
 }
 
 nlohmann::json print(const std::vector<Figure>& figures) {
@@ -151,7 +161,7 @@ void run(const Options& o) {
   torch::set_num_threads(threads);
   LoadOptions load;
   load.paths = {o.data};
-  load.limit = 16 * o.batch_size;   // of them eight batches are surely for training
+  load.limit = 16 * o.batch_size;  // of them eight batches are surely for training
   load.threads = threads;
   const LoadedData loaded = load_data(load, {});
   if (!o.batches_file.empty()) return write_batches(o.batches_file, batches_of(cases().front(), loaded, o));
@@ -162,16 +172,26 @@ void run(const Options& o) {
       if (o.only.empty() || c.name == o.only) chosen.push_back(c);
     const std::vector<std::int64_t>& train = loaded.split.train;
     const GpuOptions options{o.gpu, o.batch_size, o.dropout, o.rounds, o.precision};
-    return measure_gpu(options, chosen, loaded.set, {train.begin(), train.begin() + std::min<std::ptrdiff_t>(8 * o.batch_size, std::ssize(train))}, write);
+    return measure_gpu(options, chosen, loaded.set,
+                       {train.begin(), train.begin() + std::min<std::ptrdiff_t>(8 * o.batch_size, std::ssize(train))},
+                       write);
   }
   const Machine machine = measure_machine(threads);
-  std::printf("%s, %s, %d threads: product 80 wide %.0f GFLOP/s, 768 wide %.0f GFLOP/s, copy %.1f GB/s\n", machine.processor.c_str(),
-              machine.instruction_set.c_str(), threads, machine.gemm_gflops, machine.wide_gemm_gflops, machine.copy_gbps);
-  nlohmann::json report{{"processor", machine.processor}, {"instruction_set", machine.instruction_set}, {"threads", threads},
-                        {"gemm_gflops", machine.gemm_gflops}, {"wide_gemm_gflops", machine.wide_gemm_gflops},
-                        {"copy_gbps", machine.copy_gbps}, {"batch_size", o.batch_size}, {"dropout", o.dropout}, {"torch", TORCH_VERSION}};
-  std::printf("%-18s %8s %8s %8s %9s %8s %8s %7s %7s   molecules/s; share of the fp32 floor; fp32's ratio to the reference\n", "training:",
-              "ref", "fp32", "bf16", "infer:ref", "fp32", "bf16", "train", "infer");
+  std::printf("%s, %s, %d threads: product 80 wide %.0f GFLOP/s, 768 wide %.0f GFLOP/s, copy %.1f GB/s\n",
+              machine.processor.c_str(), machine.instruction_set.c_str(), threads, machine.gemm_gflops,
+              machine.wide_gemm_gflops, machine.copy_gbps);
+  nlohmann::json report{{"processor", machine.processor},
+                        {"instruction_set", machine.instruction_set},
+                        {"threads", threads},
+                        {"gemm_gflops", machine.gemm_gflops},
+                        {"wide_gemm_gflops", machine.wide_gemm_gflops},
+                        {"copy_gbps", machine.copy_gbps},
+                        {"batch_size", o.batch_size},
+                        {"dropout", o.dropout},
+                        {"torch", TORCH_VERSION}};
+  std::printf(
+      "%-18s %8s %8s %8s %9s %8s %8s %7s %7s   molecules/s; share of the fp32 floor; fp32's ratio to the reference\n",
+      "training:", "ref", "fp32", "bf16", "infer:ref", "fp32", "bf16", "train", "infer");
   for (const Case& c : cases()) {
     if (!o.only.empty() && c.name != o.only) continue;
     const Rates rates = measure(c, loaded, machine, o);
@@ -193,7 +213,9 @@ void add_options(CLI::App& app, Options& o) {
   choose(app.add_option("--only", o.only, "this part alone"), parts);
   limit(app.add_option("--rounds", o.rounds, "repetitions"), WholeRange{1, 10'000})->capture_default_str();
   limit(app.add_option("--threads", o.threads, "CPU threads; 0 = all"), WholeRange{0, 1024});
-  limit(app.add_option("--batch-size", o.batch_size, "molecules; the wide models take a quarter"), WholeRange{1, 100'000})->capture_default_str();
+  limit(app.add_option("--batch-size", o.batch_size, "molecules; the wide models take a quarter"),
+        WholeRange{1, 100'000})
+      ->capture_default_str();
   limit(app.add_option("--dropout", o.dropout, "in training"), RealRange{0, 0.9})->capture_default_str();
   app.add_flag("!--no-reference", o.reference, "leave the reference out");
   app.add_flag("!--no-train", o.training, "inference only");
@@ -204,7 +226,8 @@ void add_options(CLI::App& app, Options& o) {
   app.add_option("--write-batches", o.batches_file, "write batches for peer.py and stop");
   app.add_option("--store", o.store, "measure how fast this store is read, and nothing else");
   limit(app.add_option("--gpu", o.gpu, "measure the models on this GPU, and nothing else"), WholeRange{0, 999});
-  choose(app.add_option("--precision", o.precision, "with --gpu: this one alone"), {"fp32", "tf32", "bf16"})->needs("--gpu");
+  choose(app.add_option("--precision", o.precision, "with --gpu: this one alone"), {"fp32", "tf32", "bf16"})
+      ->needs("--gpu");
   app.add_option("--json", o.json_file, "write the figures to this file, after each case those so far");
 }
 
@@ -213,7 +236,8 @@ void add_options(CLI::App& app, Options& o) {
 
 int main(int argc, char** argv) {
   molgraph::bench::Options options;
-  options.programs = std::filesystem::read_symlink("/proc/self/exe").parent_path().string();   // argv[0] may be found through PATH
+  options.programs =
+      std::filesystem::read_symlink("/proc/self/exe").parent_path().string();  // argv[0] may be found through PATH
   CLI::App app{"Measures the engine beside the reference"};
   molgraph::bench::add_options(app, options);
   try {

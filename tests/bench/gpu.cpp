@@ -51,7 +51,7 @@ double peak_tflops(Precision precision) {
   constexpr int kSize = 8192, kProducts = 10;
   constexpr auto kFactors = static_cast<std::size_t>(kSize) * kSize;
   cuda::ProductLibrary library(precision);
-  cuda::Array<float> a, b, y;   // bf16 uses half of it
+  cuda::Array<float> a, b, y;  // bf16 uses half of it
   const cuda::Stream stream = cuda::make_stream();
   // Numbers from 1 to 2, whether read as float or as bfloat16: with zeros a card draws less power and is faster.
   std::vector<std::uint16_t> some(std::size_t{1} << 20);
@@ -59,9 +59,18 @@ double peak_tflops(Precision precision) {
   for (std::uint16_t& bits : some) bits = static_cast<std::uint16_t>(0x3F80 | (random() & 0x7F));
   const std::size_t bytes = some.size() * sizeof some[0];
   for (char* to : {reinterpret_cast<char*>(a.sized(kFactors)), reinterpret_cast<char*>(b.sized(kFactors))})
-    for (std::size_t at = 0; at < kFactors * sizeof(float); at += bytes) cuda::copy_to_device(to + at, some.data(), bytes, stream);
-  const cuda::LibraryProduct product{.a = a.data(), .b = b.data(), .a_row = kSize, .a_depth = 1, .b_column = kSize, .b_depth = 1,
-                                     .rows = kSize, .columns = kSize, .depth = kSize, .y = y.sized(kFactors)};
+    for (std::size_t at = 0; at < kFactors * sizeof(float); at += bytes)
+      cuda::copy_to_device(to + at, some.data(), bytes, stream);
+  const cuda::LibraryProduct product{.a = a.data(),
+                                     .b = b.data(),
+                                     .a_row = kSize,
+                                     .a_depth = 1,
+                                     .b_column = kSize,
+                                     .b_depth = 1,
+                                     .rows = kSize,
+                                     .columns = kSize,
+                                     .depth = kSize,
+                                     .y = y.sized(kFactors)};
   bool done = true;
   const auto work = [&](int) { done = done && library.multiply(stream, product); };
   const auto wait = [&] { cuda::synchronize(stream); };
@@ -71,9 +80,10 @@ double peak_tflops(Precision precision) {
   return done ? 2e-12 * kSize * static_cast<double>(kFactors) / seconds : 0.0;
 }
 
-nlohmann::json measure_case(const Case& c, Precision precision, const GpuOptions& o, const MoleculeSet& set, const std::vector<std::int64_t>& molecules,
-                            double peak) {
-  const auto size = std::min(static_cast<std::size_t>(c.width > 128 ? 4 * o.batch_size : o.batch_size), molecules.size());
+nlohmann::json measure_case(const Case& c, Precision precision, const GpuOptions& o, const MoleculeSet& set,
+                            const std::vector<std::int64_t>& molecules, double peak) {
+  const auto size =
+      std::min(static_cast<std::size_t>(c.width > 128 ? 4 * o.batch_size : o.batch_size), molecules.size());
   const std::unique_ptr<GraphModel> model = make_model(c, set.featurizer.features, o.dropout);
   EngineBoundary boundary(*model, {.kind = Device::Kind::cuda, .number = o.number}, precision);
   ResidentTraining& engine = *boundary.resident();
@@ -88,7 +98,8 @@ nlohmann::json measure_case(const Case& c, Precision precision, const GpuOptions
   const double* targets = all.targets.const_data_ptr<double>();
   const std::int64_t columns = all.targets.size(1);
   UpdateOptions options{.targets = 1, .shift = {0}, .scale = {1}, .clip = 5};
-  for (std::int64_t k = 0; k < all.targets.size(0); ++k) options.target.push_back(static_cast<float>(targets[k * columns]));
+  for (std::int64_t k = 0; k < all.targets.size(0); ++k)
+    options.target.push_back(static_cast<float>(targets[k * columns]));
   engine.start_training(options, 0);
   std::uint32_t update = 0;
   const auto step = [&](int) {
@@ -96,7 +107,7 @@ nlohmann::json measure_case(const Case& c, Precision precision, const GpuOptions
     ++update;
   };
   const auto wait = [&] { (void)engine.take_losses(); };
-  timed(4 * static_cast<int>(batches.size()), step, wait);   // memory, then recordings
+  timed(4 * static_cast<int>(batches.size()), step, wait);  // memory, then recordings
   std::vector<float> scaled(molecules.size());
   const auto predict = [&](int) { engine.predict_resident(batches[update++ % batches.size()], scaled.data()); };
   std::vector<double> train, infer;
@@ -114,28 +125,37 @@ nlohmann::json measure_case(const Case& c, Precision precision, const GpuOptions
     busy += k.milliseconds;
   }
   const double flops = forward_flops(c, all.graph), train_tflops = 3 * flops * count / train_ms / 1e9;
-  std::printf("%-18s %5s batch %4zu  step %7.3f ms  infer %7.3f ms  train %8.0f/s  infer %8.0f/s  %6.1f TFLOP/s (%.1f %% of the peak)  %4lld launches, %.3f ms one by one\n",
-              c.name.c_str(), to_string(precision), size, train_ms, infer_ms,
-              1e3 * count / train_ms, 1e3 * count / infer_ms, train_tflops, peak > 0 ? 100 * train_tflops / peak : 0.0, static_cast<long long>(launches), busy);
+  std::printf(
+      "%-18s %5s batch %4zu  step %7.3f ms  infer %7.3f ms  train %8.0f/s  infer %8.0f/s  %6.1f TFLOP/s (%.1f %% of "
+      "the peak)  %4lld launches, %.3f ms one by one\n",
+      c.name.c_str(), to_string(precision), size, train_ms, infer_ms, 1e3 * count / train_ms, 1e3 * count / infer_ms,
+      train_tflops, peak > 0 ? 100 * train_tflops / peak : 0.0, static_cast<long long>(launches), busy);
   for (std::size_t k = 0; k < std::min<std::size_t>(kernels.size(), 8); ++k)
-    std::printf("    %-60s %4lld launches %8.3f ms\n", kernels[k]["name"].get<std::string>().c_str(), kernels[k]["launches"].get<long long>(),
-                kernels[k]["milliseconds"].get<double>());
+    std::printf("    %-60s %4lld launches %8.3f ms\n", kernels[k]["name"].get<std::string>().c_str(),
+                kernels[k]["launches"].get<long long>(), kernels[k]["milliseconds"].get<double>());
   std::fflush(stdout);
-  return {{"batch", size}, {"train_ms", train_ms}, {"infer_ms", infer_ms}, {"train_per_second", 1e3 * count / train_ms},
-          {"infer_per_second", 1e3 * count / infer_ms}, {"train_tflops", train_tflops}, {"share_of_peak", peak > 0 ? train_tflops / peak : 0.0}, {"launches", launches},
+  return {{"batch", size},
+          {"train_ms", train_ms},
+          {"infer_ms", infer_ms},
+          {"train_per_second", 1e3 * count / train_ms},
+          {"infer_per_second", 1e3 * count / infer_ms},
+          {"train_tflops", train_tflops},
+          {"share_of_peak", peak > 0 ? train_tflops / peak : 0.0},
+          {"launches", launches},
           {"kernels", kernels}};
 }
 
 }  // namespace
 
-void measure_gpu(const GpuOptions& o, const std::vector<Case>& cases, const MoleculeSet& set, const std::vector<std::int64_t>& molecules,
-                 const std::function<void(const nlohmann::json&)>& report) {
+void measure_gpu(const GpuOptions& o, const std::vector<Case>& cases, const MoleculeSet& set,
+                 const std::vector<std::int64_t>& molecules, const std::function<void(const nlohmann::json&)>& report) {
   if (const std::string reason = cuda::why_unusable(o.number); !reason.empty()) throw DeviceError(reason);
   cuda::use_device(o.number);
   nlohmann::json all{{"gpu", cuda::device_name(o.number)}, {"copy_gbps", copy_gbps()}, {"dropout", o.dropout}};
   std::printf("%s, copy %.0f GB/s\n", all["gpu"].get<std::string>().c_str(), all["copy_gbps"].get<double>());
   std::vector<Precision> chosen;
-  for (const Precision precision : {Precision::bf16, Precision::tf32, Precision::fp32})   // what matters most comes first
+  for (const Precision precision :
+       {Precision::bf16, Precision::tf32, Precision::fp32})  // what matters most comes first
     if (o.precision.empty() || o.precision == to_string(precision)) chosen.push_back(precision);
   std::map<Precision, double> peaks;
   for (const Precision precision : chosen) {

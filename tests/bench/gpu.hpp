@@ -11,16 +11,16 @@
 namespace molgraph::bench {
 
 struct GpuOptions {
-  int number = 0;              ///< of the device
-  int batch_size = 256;        ///< the wide models take four times as many
+  int number = 0;        ///< of the device
+  int batch_size = 256;  ///< the wide models take four times as many
   double dropout = 0.1;
   int rounds = 7;
-  std::string precision;       ///< fp32, tf32 or bf16; empty = all
+  std::string precision;  ///< fp32, tf32 or bf16; empty = all
 };
 
-/// Batches stay on the device. Prints a table and hands out all figures so far, of the card itself and by case and precision, as soon
-/// as there are new ones. Throws DeviceError.
-void measure_gpu(const GpuOptions& options, const std::vector<Case>& cases, const MoleculeSet& set, const std::vector<std::int64_t>& molecules,
-                 const std::function<void(const nlohmann::json&)>& report);
+/// Batches stay on the device. Prints a table and hands out all figures so far, of the card itself and by case and
+/// precision, as soon as there are new ones. Throws DeviceError.
+void measure_gpu(const GpuOptions& options, const std::vector<Case>& cases, const MoleculeSet& set,
+                 const std::vector<std::int64_t>& molecules, const std::function<void(const nlohmann::json&)>& report);
 
 }  // namespace molgraph::bench

@@ -4,8 +4,8 @@
 
 namespace molgraph::bench {
 
-void measure_gpu(const GpuOptions& options, const std::vector<Case>&, const MoleculeSet&, const std::vector<std::int64_t>&,
-                 const std::function<void(const nlohmann::json&)>&) {
+void measure_gpu(const GpuOptions& options, const std::vector<Case>&, const MoleculeSet&,
+                 const std::vector<std::int64_t>&, const std::function<void(const nlohmann::json&)>&) {
   throw DeviceError(cuda::why_unusable(options.number));
 }
 

@@ -40,8 +40,14 @@ double gemm_rate(int threads, std::size_t rows, std::size_t depth, std::size_t c
     return [=, a = std::vector<float>(rows * depth, 0.5f), b = std::vector<float>(depth * columns, 0.25f),
             y = std::vector<float>(rows * columns)]() mutable {
       for (int k = 0; k < 8; ++k)
-        cpu::kernels().gemm({.a = a.data(), .a_stride = depth, .rows = rows, .depth = depth, .weights = b.data(),
-                             .columns = columns, .y = y.data(), .y_stride = columns});
+        cpu::kernels().gemm({.a = a.data(),
+                             .a_stride = depth,
+                             .rows = rows,
+                             .depth = depth,
+                             .weights = b.data(),
+                             .columns = columns,
+                             .y = y.data(),
+                             .y_stride = columns});
       return 8 * 2e-9 * static_cast<double>(rows) * static_cast<double>(depth) * static_cast<double>(columns);
     };
   });
@@ -67,7 +73,11 @@ std::string processor() {
 }  // namespace
 
 Machine measure_machine(int threads) {
-  return {processor(), cpu::kernels().name, threads, gemm_rate(threads, 112, 80, 80), gemm_rate(threads, 512, 768, 768),
+  return {processor(),
+          cpu::kernels().name,
+          threads,
+          gemm_rate(threads, 112, 80, 80),
+          gemm_rate(threads, 512, 768, 768),
           copy_rate(threads)};
 }
 

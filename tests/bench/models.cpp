@@ -16,8 +16,12 @@ double seconds_since(Clock::time_point start) { return std::chrono::duration<dou
 }  // namespace
 
 std::vector<Case> cases() {
-  return {{"graphormer"}, {"graphormer+urpe", false, true}, {"grpe", true}, {"grpe+urpe", true, true},
-          {"graphormer-base", false, false, 12, 768, 32}, {"grpe-standard", true, false, 12, 768, 32}};
+  return {{"graphormer"},
+          {"graphormer+urpe", false, true},
+          {"grpe", true},
+          {"grpe+urpe", true, true},
+          {"graphormer-base", false, false, 12, 768, 32},
+          {"grpe-standard", true, false, 12, 768, 32}};
 }
 
 std::unique_ptr<GraphModel> make_model(const Case& c, Features features, double dropout) {
@@ -42,7 +46,8 @@ double forward_flops(const Case& c, const GraphBatch& batch) {
 }
 
 Runner::Runner(const Case& c, Features features, double dropout, bool engine, int threads, Precision precision)
-    : model_(make_model(c, features, dropout)), optimizer_(*model_, [](const std::string&) { return false; }, 0.01) {
+    : model_(make_model(c, features, dropout)), optimizer_(
+                                                    *model_, [](const std::string&) { return false; }, 0.01) {
   if (engine) engine_ = std::make_unique<EngineBoundary>(*model_, Device{.threads = threads}, precision);
 }
 

@@ -29,9 +29,10 @@ double forward_flops(const Case& c, const GraphBatch& batch);
 class Runner {
  public:
   /// On the engine, or without `engine` on LibTorch's operations.
-  Runner(const Case& c, Features features, double dropout, bool engine, int threads, Precision precision = Precision::fp32);
+  Runner(const Case& c, Features features, double dropout, bool engine, int threads,
+         Precision precision = Precision::fp32);
 
-  double train(const TrainBatch& batch);   ///< a whole update
+  double train(const TrainBatch& batch);  ///< a whole update
   double predict(const TrainBatch& batch);
 
  private:

@@ -19,10 +19,10 @@
 #include <stdexcept>
 #include <thread>
 
-#include "apps/training/model_factory.hpp"
 #include "apps/scoring/predictor.hpp"
-#include "featurize/smiles/smiles.hpp"
+#include "apps/training/model_factory.hpp"
 #include "attention/engine.hpp"
+#include "featurize/smiles/smiles.hpp"
 #include "graphormer/architecture.hpp"
 #include "tests/bench/models.hpp"
 
@@ -34,7 +34,7 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t kMolecules = 2048;      // per round inside this process
+constexpr std::size_t kMolecules = 2048;  // per round inside this process
 constexpr std::size_t kFileRows = 20000;
 
 /// A scratch folder that goes with the object.
@@ -48,7 +48,7 @@ struct Scratch {
 
 double median_seconds(int rounds, const std::function<void()>& work) {
   std::vector<double> seconds;
-  work();   // warms up
+  work();  // warms up
   for (int r = 0; r < rounds; ++r) {
     const auto start = Clock::now();
     work();
@@ -59,7 +59,7 @@ double median_seconds(int rounds, const std::function<void()>& work) {
 }
 
 struct Cost {
-  double seconds = 0, megabytes = 0;   ///< wall time; largest resident size
+  double seconds = 0, megabytes = 0;  ///< wall time; largest resident size
 };
 
 /// The largest resident size so far, in MB. (What wait4() reports also counts this process before exec.)
@@ -80,12 +80,14 @@ Cost run_program(const std::vector<std::string>& arguments) {
   for (const int out : {1, 2}) posix_spawn_file_actions_addopen(&actions, out, "/dev/null", O_WRONLY, 0);
   const auto start = Clock::now();
   pid_t child = 0;
-  if (::posix_spawn(&child, argv[0], &actions, nullptr, argv.data(), environ) != 0) throw std::runtime_error("cannot start " + arguments[0]);
+  if (::posix_spawn(&child, argv[0], &actions, nullptr, argv.data(), environ) != 0)
+    throw std::runtime_error("cannot start " + arguments[0]);
   posix_spawn_file_actions_destroy(&actions);
   Cost cost;
   std::atomic<bool> running = true;
   std::thread watch([&] {
-    for (; running; std::this_thread::sleep_for(std::chrono::milliseconds(2))) cost.megabytes = std::max(cost.megabytes, peak_megabytes(child));
+    for (; running; std::this_thread::sleep_for(std::chrono::milliseconds(2)))
+      cost.megabytes = std::max(cost.megabytes, peak_megabytes(child));
   });
   int status = 0;
   ::waitpid(child, &status, 0);
@@ -110,7 +112,8 @@ std::vector<Figure> measure_programs(const LoadedData& loaded, const std::string
 #ifdef MOLGRAPH_BENCH_RDKIT
   std::vector<Figure> figures;
   const Scratch scratch;
-  const std::string model_file = scratch.path / "model.safetensors", one = scratch.path / "one.csv", many = scratch.path / "many.csv";
+  const std::string model_file = scratch.path / "model.safetensors", one = scratch.path / "one.csv",
+                    many = scratch.path / "many.csv";
   ModelConfig config;
   config.featurizer = loaded.set.featurizer;
   config.model = graphormer_architecture().defaults;
@@ -136,14 +139,17 @@ std::vector<Figure> measure_programs(const LoadedData& loaded, const std::string
   for (std::size_t i = 0; i < count; ++i) indices[i] = static_cast<std::int64_t>(i);
   const PackOptions pack = molgraph::make_model(config, 0)->pack_options();
   figures.push_back({"pair relations + pack, one core", "us/molecule", per_molecule(median_seconds(rounds, [&] {
-                       for (std::size_t i = 0; i + 64 <= count; i += 64) make_batch(loaded.set, std::span(indices).subspan(i, 64), pack);
+                       for (std::size_t i = 0; i + 64 <= count; i += 64)
+                         make_batch(loaded.set, std::span(indices).subspan(i, 64), pack);
                      }))});
   for (const Precision precision : {Precision::fp32, Precision::bf16}) {
     if (!why_unusable({}, precision).empty()) continue;
     const std::string name = to_string(precision);
     Predictor predictor({model_file}, {.threads = threads, .precision = precision});
-    figures.push_back({"SMILES to score, " + name, "molecules/s", rate(median_seconds(rounds, [&] { predictor.predict(smiles); }))});
-    figures.push_back({"one SMILES, model loaded, " + name, "us", 1e6 * median_seconds(20 * rounds, [&] { predictor.predict(smiles.first(1)); })});
+    figures.push_back(
+        {"SMILES to score, " + name, "molecules/s", rate(median_seconds(rounds, [&] { predictor.predict(smiles); }))});
+    figures.push_back({"one SMILES, model loaded, " + name, "us",
+                       1e6 * median_seconds(20 * rounds, [&] { predictor.predict(smiles.first(1)); })});
   }
 
   std::ofstream(one) << "smiles\n" << smiles[0] << "\n";
@@ -152,17 +158,20 @@ std::vector<Figure> measure_programs(const LoadedData& loaded, const std::string
     out << "smiles\n";
     for (std::size_t i = 0; i < kFileRows; ++i) out << loaded.set.smiles[i % loaded.set.smiles.size()] << "\n";
   }
-  const std::string score = programs + "/molgraph-score", train = programs + "/molgraph-train", out = scratch.path / "out.csv";
+  const std::string score = programs + "/molgraph-score", train = programs + "/molgraph-train",
+                    out = scratch.path / "out.csv";
   const auto score_file = [&](const std::string& file) {
-    return std::vector<std::string>{score, "-m", model_file, "-i", file, "-o", out, "--threads", std::to_string(threads)};
+    return std::vector<std::string>{
+        score, "-m", model_file, "-i", file, "-o", out, "--threads", std::to_string(threads)};
   };
   const Cost start = median_run(rounds, score_file(one)), whole = run_program(score_file(many));
   figures.push_back({"molgraph-score, one SMILES, cold", "ms", 1e3 * start.seconds});
   figures.push_back({"molgraph-score, one SMILES, peak memory", "MB", start.megabytes});
-  figures.push_back({"molgraph-score, 20,000 rows, whole program", "rows/s", static_cast<double>(kFileRows) / whole.seconds});
+  figures.push_back(
+      {"molgraph-score, 20,000 rows, whole program", "rows/s", static_cast<double>(kFileRows) / whole.seconds});
   figures.push_back({"molgraph-score, 20,000 rows, peak memory", "MB", whole.megabytes});
-  const Cost training = run_program({train, data, "--model", "graphormer", "--urpe", "--batch-size", "256", "--steps", "40", "--threads",
-                                     std::to_string(threads), "-o", scratch.path / "run"});
+  const Cost training = run_program({train, data, "--model", "graphormer", "--urpe", "--batch-size", "256", "--steps",
+                                     "40", "--threads", std::to_string(threads), "-o", scratch.path / "run"});
   figures.push_back({"molgraph-train, 40 steps of 256, peak memory", "MB", training.megabytes});
   return figures;
 #else

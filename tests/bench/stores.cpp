@@ -58,7 +58,7 @@ std::vector<Figure> measure_store(const std::string& path, int threads, int batc
   std::vector<std::int64_t> order(static_cast<std::size_t>(set.size()));
   std::iota(order.begin(), order.end(), std::int64_t{0});
   shuffle(order, 0, ShuffleStream::epoch);
-  std::atomic<std::uint64_t> sink{0};   // so that nothing is left out
+  std::atomic<std::uint64_t> sink{0};  // so that nothing is left out
   const auto copy = [&](std::span<const std::int64_t> batch) {
     std::vector<std::uint8_t> atoms, bonds;
     std::vector<std::uint16_t> ends;
@@ -80,7 +80,8 @@ std::vector<Figure> measure_store(const std::string& path, int threads, int batc
     };
   };
   add("shuffled batches, pairs computed (GRPE)", batch_rate(order, batch_size, threads, packed(false)), "molecules/s");
-  add("shuffled batches, pairs and paths (Graphormer)", batch_rate(order, batch_size, threads, packed(true)), "molecules/s");
+  add("shuffled batches, pairs and paths (Graphormer)", batch_rate(order, batch_size, threads, packed(true)),
+      "molecules/s");
   if (!store.summary().has_pairs) return figures;
   const auto from_store = [&](std::span<const std::int64_t> batch) {
     for (const std::int64_t g : batch) sink += store.pairs(g).edge.size();

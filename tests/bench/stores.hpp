@@ -8,8 +8,8 @@
 
 namespace molgraph::bench {
 
-/// Rates of a store of any size; `batch_size` molecules at a time, drawn at random. Pairs are read from the store for a part
-/// of the molecules only, because that is slow.
+/// Rates of a store of any size; `batch_size` molecules at a time, drawn at random. Pairs are read from the store for a
+/// part of the molecules only, because that is slow.
 std::vector<Figure> measure_store(const std::string& path, int threads, int batch_size);
 
 }  // namespace molgraph::bench

@@ -1,4 +1,5 @@
-// The emulated GPU finds what it is there to find: missing barriers, deadlocks, writes beside an array, memory that was never set.
+// The emulated GPU finds what it is there to find: missing barriers, deadlocks, writes beside an array, memory that was
+// never set.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "attention/cuda/kernels/device.cuh"
 #include "attention/cuda/gpu/library_product.hpp"
+#include "attention/cuda/kernels/device.cuh"
 #include "attention/spec/random.hpp"
 
 namespace molgraph::cuda {
@@ -41,13 +42,21 @@ TEST(Emulator, BlocksRunWithBarriersAndFailWithout) {
 
 TEST(Emulator, WarpsExchangeRegisters) {
   Array<float> out;
-  launch(nullptr, +[](float* to) { to[threadIdx.x] = warp_sum(static_cast<float>(threadIdx.x)); }, 1u, kThreads, 0, out.sized(kThreads));
+  launch(
+      nullptr, +[](float* to) { to[threadIdx.x] = warp_sum(static_cast<float>(threadIdx.x)); }, 1u, kThreads, 0,
+      out.sized(kThreads));
   EXPECT_EQ(out.data()[0], 31 * 16);
   EXPECT_EQ(out.data()[63], 31 * 16 + 32 * 32);
 }
 
 TEST(Emulator, FindsDeadlocks) {
-  EXPECT_THROW(launch(nullptr, +[](int limit) { if (static_cast<int>(threadIdx.x) < limit) __syncthreads(); else __syncwarp(); }, 1u, kThreads, 0, 40),
+  EXPECT_THROW(launch(
+                   nullptr,
+                   +[](int limit) {
+                     if (static_cast<int>(threadIdx.x) < limit) __syncthreads();
+                     else __syncwarp();
+                   },
+                   1u, kThreads, 0, 40),
                std::logic_error);
 }
 
@@ -75,7 +84,10 @@ TEST(Emulator, RecordingsKeepTheirArguments) {
   Array<float> out;
   float value = 3;
   (void)out.sized(1);
-  const Recording recording(nullptr, [&] { launch(nullptr, +[](float* to, float x) { *to = x; }, 1u, 1u, 0, out.data(), value); });
+  const Recording recording(nullptr, [&] {
+    launch(
+        nullptr, +[](float* to, float x) { *to = x; }, 1u, 1u, 0, out.data(), value);
+  });
   EXPECT_TRUE(std::isnan(out.data()[0])) << "it was not to run yet";
   value = 4;
   recording.run();
@@ -91,15 +103,25 @@ TEST(Emulator, ProfilesCountKernelsAndNameLibraryCalls) {
   ProductLibrary library(Precision::fp32);
   const auto times = profile(nullptr, [&] {
     for (int k = 0; k < 2; ++k)
-      library.multiply(nullptr, {.a = a.data(), .b = b.data(), .a_row = 2, .b_column = 2, .rows = 2, .columns = 2, .depth = 2, .y = y.data()});
-    launch(nullptr, +[](float* to) { to[0] = 1; }, 1u, 1u, 0, y.data());
+      library.multiply(nullptr, {.a = a.data(),
+                                 .b = b.data(),
+                                 .a_row = 2,
+                                 .b_column = 2,
+                                 .rows = 2,
+                                 .columns = 2,
+                                 .depth = 2,
+                                 .y = y.data()});
+    launch(
+        nullptr, +[](float* to) { to[0] = 1; }, 1u, 1u, 0, y.data());
   });
   ASSERT_EQ(times.size(), 2u);
-  const auto call = std::find_if(times.begin(), times.end(), [](const KernelTime& time) { return time.name == "cublasLtMatmul"; });
+  const auto call =
+      std::find_if(times.begin(), times.end(), [](const KernelTime& time) { return time.name == "cublasLtMatmul"; });
   ASSERT_NE(call, times.end());
   EXPECT_EQ(call->launches, 2);
   EXPECT_THROW(profile(nullptr, [] { throw std::runtime_error("in the middle"); }), std::runtime_error);
-  launch(nullptr, +[](float* to) { to[0] = 1; }, 1u, 1u, 0, y.data());   // no clock is left behind
+  launch(
+      nullptr, +[](float* to) { to[0] = 1; }, 1u, 1u, 0, y.data());  // no clock is left behind
 }
 
 TEST(Emulator, NotesAreToldOnce) {

@@ -1,4 +1,5 @@
-// scripts/gpu-check on a folder whose programs are stand-ins: verdicts, figures, limits, and what a lent machine gives back.
+// scripts/gpu-check on a folder whose programs are stand-ins: verdicts, figures, limits, and what a lent machine gives
+// back.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -26,7 +27,8 @@ class GpuCheck : public testing::Test {
     program("bin/cuda_random_test", "echo '[  SKIPPED ] no device'");
     program("bin/cuda_test", "echo libraries $LD_LIBRARY_PATH; echo asked $*");
     program("bin/cuda_loop_test", "true");
-    program("bin/molgraph-bench", "while [ $1 != --json ]; do shift; done; echo '{\"cases\": {\"one\": 1}}' >$2; exit 1");
+    program("bin/molgraph-bench",
+            "while [ $1 != --json ]; do shift; done; echo '{\"cases\": {\"one\": 1}}' >$2; exit 1");
     program("bin/molgraph-train", "mkdir $3 && echo the same >$3/model.safetensors");
     scratch.write("peer.py", "import os, sys\nsys.exit(5 if 'LD_LIBRARY_PATH' in os.environ else 0)\n");
   }
@@ -36,12 +38,15 @@ class GpuCheck : public testing::Test {
   }
   /// Runs groups and returns the figures.
   nlohmann::json run(const std::string& groups, const std::string& environment = "") const {
-    const ShellResult result = scratch.run(scratch.path("tools"), "unset LD_LIBRARY_PATH; PYTHONPATH=$PWD/python " + environment +
-                                                                      " " MOLGRAPH_GPU_CHECK " run . result " + groups);
+    const ShellResult result =
+        scratch.run(scratch.path("tools"), "unset LD_LIBRARY_PATH; PYTHONPATH=$PWD/python " + environment +
+                                               " " MOLGRAPH_GPU_CHECK " run . result " + groups);
     printed = result.out + result.err, code = result.code;
     return nlohmann::json::parse(scratch.read("result/result.json"));
   }
-  static int status(const nlohmann::json& report, const char* part) { return report.at("parts").at(part).at("status").get<int>(); }
+  static int status(const nlohmann::json& report, const char* part) {
+    return report.at("parts").at(part).at("status").get<int>();
+  }
 
   Scratch scratch;
   mutable std::string printed;
@@ -52,7 +57,8 @@ TEST_F(GpuCheck, EveryPartHasAVerdict) {
   const nlohmann::json report = run("");
   EXPECT_EQ(code, 1);
   EXPECT_EQ(status(report, "random"), 77) << "skipped is no verdict";
-  for (const char* part : {"libraries", "card", "smoke", "tests", "loop", "synccheck", "memcheck", "racecheck", "train", "train-again", "same-bits"})
+  for (const char* part : {"libraries", "card", "smoke", "tests", "loop", "synccheck", "memcheck", "racecheck", "train",
+                           "train-again", "same-bits"})
     EXPECT_EQ(status(report, part), 0) << part << "\n" << printed;
   EXPECT_EQ(status(report, "peer"), 0) << "Python keeps its own libraries";
   EXPECT_EQ(status(report, "ncu"), 3);
@@ -60,7 +66,8 @@ TEST_F(GpuCheck, EveryPartHasAVerdict) {
   EXPECT_EQ(report.at("grpe_urpe").at("cases").at("one"), 1) << "the figures of a benchmark that failed later";
   EXPECT_EQ(report.at("graphormer-base").at("cases").at("one"), 1);
   const std::string log = scratch.read("result/log.txt");
-  EXPECT_NE(log.find("libraries " + scratch.path("lib") + ":" + scratch.path("python/torch/lib")), std::string::npos) << log;
+  EXPECT_NE(log.find("libraries " + scratch.path("lib") + ":" + scratch.path("python/torch/lib")), std::string::npos)
+      << log;
   EXPECT_NE(log.find("cu13/lib"), std::string::npos);
   std::size_t files = 0;
   for (const auto& entry : fs::directory_iterator(scratch.path("result"))) {

@@ -1,5 +1,5 @@
-// The whole training loop with its updates on the device: the same course as on the CPU, checkpoints, going on with the same bits.
-// Linked twice, as parity_test.cpp.
+// The whole training loop with its updates on the device: the same course as on the CPU, checkpoints, going on with the
+// same bits. Linked twice, as parity_test.cpp.
 #include <gtest/gtest.h>
 
 #include <unistd.h>
@@ -28,7 +28,8 @@ MoleculeSet molecule_set() {
   set.task.names = {"y", "w"};
   for (unsigned k = 0; k < 14; ++k) {
     const MolecularGraph graph = random_graph(4 + static_cast<int>(k % 5), k);
-    set.add(graph, k, std::to_string(k), "C", {static_cast<double>(k % 3), k % 4 == 0 ? std::nan("") : static_cast<double>(k % 5)});
+    set.add(graph, k, std::to_string(k), "C",
+            {static_cast<double>(k % 3), k % 4 == 0 ? std::nan("") : static_cast<double>(k % 5)});
   }
   return set;
 }
@@ -59,12 +60,15 @@ class CudaLoop : public testing::Test {
                        std::shared_ptr<GraphModel> of = model()) const {
     const MoleculeSet set = molecule_set();
     const Split split{{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, {10, 11, 12, 13}, {}};
-    Trainable trainable{.module = of, .pack = of->pack_options(), .width = 16, .target_shift = of->named_buffers()["target_shift"],
+    Trainable trainable{.module = of,
+                        .pack = of->pack_options(),
+                        .width = 16,
+                        .target_shift = of->named_buffers()["target_shift"],
                         .target_scale = of->named_buffers()["target_scale"]};
     trainable.decay_exempt = [of](const std::string& parameter) { return !of->specs().at(parameter).decays(); };
     trainable.save = [of](const std::string& path) { torch::save(of->parameters(), path); };
     if (on_device) {
-      DeviceSum sum;   // as NCCL's, by way of the host
+      DeviceSum sum;  // as NCCL's, by way of the host
       if (!processes->alone()) {
         sum = [processes](float* values, std::size_t size, DeviceStream stream) {
           std::vector<float> host(size);
@@ -79,14 +83,22 @@ class CudaLoop : public testing::Test {
     } else {
       const auto engine = std::make_shared<EngineBoundary>(*of);
       trainable.run = [engine](const GraphBatch& batch, const ForwardMode&) { return engine->predict(batch); };
-      trainable.gradients = [engine](const GraphBatch& batch, const ForwardMode& mode, const LossSlope& slope) { return engine->train(batch, mode, slope); };
+      trainable.gradients = [engine](const GraphBatch& batch, const ForwardMode& mode, const LossSlope& slope) {
+        return engine->train(batch, mode, slope);
+      };
       trainable.weights_changed = [engine] { engine->weights_changed(); };
     }
-    TrainerOptions options{.batch_size = 3, .epochs = epochs, .total_steps = 16, .warmup_steps = 2, .lr = 3e-3, .grad_clip = 1.0, .ema = 0.5};
+    TrainerOptions options{.batch_size = 3,
+                           .epochs = epochs,
+                           .total_steps = 16,
+                           .warmup_steps = 2,
+                           .lr = 3e-3,
+                           .grad_clip = 1.0,
+                           .ema = 0.5};
     options.seed = 9, options.folder = (folder_ / name).string(), options.identity = "a run";
     options.processes = processes;
     if (on_device) {
-      EXPECT_GT(measure_step(trainable, set, split, options), 0);   // changes nothing
+      EXPECT_GT(measure_step(trainable, set, split, options), 0);  // changes nothing
     }
     train(trainable, set, split, options, resume);
     std::ostringstream text;
@@ -100,7 +112,9 @@ class CudaLoop : public testing::Test {
     NamedTensors tensors;
     for (const auto& item : of->named_parameters()) tensors.emplace_back("model." + item.key(), item.value());
     for (const auto& item : of->named_buffers()) tensors.emplace_back("model." + item.key(), item.value());
-    Optimizer(*of, [](const std::string&) { return false; }, 0.0).append_state(tensors);
+    Optimizer(
+        *of, [](const std::string&) { return false; }, 0.0)
+        .append_state(tensors);
     WeightAverage(*of, 0.5).append_state(tensors);
     TrainerState state = read_checkpoint(path, "a run", tensors);
     state.finished = false;
@@ -119,15 +133,16 @@ std::vector<double> numbers(const std::string& csv) {
   std::vector<double> all;
   std::istringstream words(csv.substr(csv.find('\n')));
   for (std::string word; std::getline(words, word, ',');) {
-    std::istringstream lines(word);   // a line's last number and the next line's first
+    std::istringstream lines(word);  // a line's last number and the next line's first
     for (double number; lines >> number;) all.push_back(number);
   }
   return all;
 }
 
 TEST_F(CudaLoop, TakesTheCourseOfTheCpu) {
-  const std::vector<double> wanted = numbers(train_in("cpu", false, 4, false)), got = numbers(train_in("gpu", true, 4, false));
-  ASSERT_EQ(wanted.size(), 20u);   // epoch, step, lr, loss, metric
+  const std::vector<double> wanted = numbers(train_in("cpu", false, 4, false)),
+                            got = numbers(train_in("gpu", true, 4, false));
+  ASSERT_EQ(wanted.size(), 20u);  // epoch, step, lr, loss, metric
   ASSERT_EQ(got.size(), wanted.size());
   for (std::size_t k = 0; k < wanted.size(); ++k) EXPECT_NEAR(got[k], wanted[k], 2e-4 * std::abs(wanted[k])) << k;
 }

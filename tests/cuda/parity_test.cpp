@@ -1,5 +1,5 @@
-// The CUDA engine against the reference in float64: every model, values and gradients, dropout on. Linked twice: with the engine for a
-// GPU, and with the emulated one, whose tests run everywhere.
+// The CUDA engine against the reference in float64: every model, values and gradients, dropout on. Linked twice: with
+// the engine for a GPU, and with the emulated one, whose tests run everywhere.
 #include <gtest/gtest.h>
 
 #include "tests/cuda/gpu_model.hpp"
@@ -36,7 +36,8 @@ TEST_P(CudaModels, GradientsAreTheReferences) {
   expect_same_gradients(pair, assorted(), make_fp32);
 }
 
-INSTANTIATE_TEST_SUITE_P(Cuda, CudaModels, testing::ValuesIn(every_model()), [](const auto& of) { return of.param.name; });
+INSTANTIATE_TEST_SUITE_P(Cuda, CudaModels, testing::ValuesIn(every_model()),
+                         [](const auto& of) { return of.param.name; });
 
 class CudaSizes : public OnDevice, public testing::WithParamInterface<SizeCase> {
  protected:
@@ -67,13 +68,14 @@ TEST_P(CudaSizes, InTf32AndBf16) {
       const auto [values, gradients] = errors(grpe, precision);
       EXPECT_LT(values, bound);
       EXPECT_LT(gradients, bound);
-      EXPECT_TRUE(GetParam().width == 2 || gradients > kFloat32);   // in use; a LayerNorm of two numbers leaves their order
+      EXPECT_TRUE(GetParam().width == 2 ||
+                  gradients > kFloat32);  // in use; a LayerNorm of two numbers leaves their order
     }
 }
 
 INSTANTIATE_TEST_SUITE_P(Cuda, CudaSizes, testing::ValuesIn(sizes()), [](const auto& of) { return of.param.name; });
 
-TEST_F(OnDevice, WideProductsOfTheLibrary) {   // more than 256 tokens, 256 wide
+TEST_F(OnDevice, WideProductsOfTheLibrary) {  // more than 256 tokens, 256 wide
   std::vector<MolecularGraph> graphs;
   for (unsigned k = 0; k < 20; ++k) graphs.push_back(random_graph(14, k));
   for (const Precision precision : {Precision::fp32, Precision::bf16}) {
@@ -82,13 +84,14 @@ TEST_F(OnDevice, WideProductsOfTheLibrary) {   // more than 256 tokens, 256 wide
     ForwardMode mode{.training = true, .seed = 3, .step = 5};
     mode.perturbation = torch::zeros({batch.num_tokens(), 256});
     const Gradients wanted = reference_gradients(*pair.reference, batch, mode);
-    const Gradients got = engine_gradients(*pair.engine, batch, mode, [&](GraphModel& model) { return GpuModel(model, precision); });
+    const Gradients got =
+        engine_gradients(*pair.engine, batch, mode, [&](GraphModel& model) { return GpuModel(model, precision); });
     EXPECT_LT(relative(got.scaled, wanted.scaled), precision == Precision::fp32 ? kFloat32 : kBf16);
     EXPECT_LT(gradient_error(got, wanted), precision == Precision::fp32 ? kFloat32 : kBf16);
   }
 }
 
-TEST_F(OnDevice, SmallMoleculesInHalfWarps) {   // up to 16 tokens; enough of them that they get a launch of their own
+TEST_F(OnDevice, SmallMoleculesInHalfWarps) {  // up to 16 tokens; enough of them that they get a launch of their own
   std::vector<MolecularGraph> graphs = assorted();
   for (unsigned k = 0; k < 25; ++k) graphs.push_back(random_graph(4 + static_cast<int>(k % 12), k));
   for (const bool grpe : {false, true})
@@ -101,7 +104,7 @@ TEST_F(OnDevice, SmallMoleculesInHalfWarps) {   // up to 16 tokens; enough of th
     }
 }
 
-TEST_F(OnDevice, LargeMolecules) {   // several tiles of queries, and arrays beyond shared memory
+TEST_F(OnDevice, LargeMolecules) {  // several tiles of queries, and arrays beyond shared memory
   Pair pair = make_pair([] { return make_sized({"large", 2, 16, 16, 4}, true); });
   const std::vector<MolecularGraph> graphs{chain_of(300), random_graph(70, 4), graph_of(1, {})};
   expect_same_values(pair, graphs, make_fp32);
@@ -139,13 +142,14 @@ TEST_F(OnDevice, NumbersAndTargetsAreThoseOfTheMolecules) {
     if (k == 0) bad.target.pop_back();
     if (k == 1) bad.targets = 2;
     if (k == 2) bad.scale.clear();
-    if (k == 3) bad.loss = Loss::ce, bad.target[2] = 1;   // one class, number 0
+    if (k == 3) bad.loss = Loss::ce, bad.target[2] = 1;  // one class, number 0
     EXPECT_THROW(engine.start_training(bad, 0), std::invalid_argument) << k;
   }
   engine.start_training(good, 0);
   engine.step(some, 0, 0.1);
   EXPECT_THROW(engine.step(beyond, 1, 0.1), std::invalid_argument);
-  EXPECT_THROW(gpu.engine().assign([](const std::string&) -> const float* { return nullptr; }, true), std::invalid_argument);
+  EXPECT_THROW(gpu.engine().assign([](const std::string&) -> const float* { return nullptr; }, true),
+               std::invalid_argument);
 }
 
 }  // namespace

@@ -31,8 +31,10 @@ TEST(CudaRandom, DeviceDrawsAreTheHosts) {
   random_draws(stream, 8 * kBlocks, host.data());
   std::uint16_t* memory = nullptr;
   ASSERT_EQ(cudaMalloc(&memory, device.size() * sizeof(std::uint16_t)), cudaSuccess);
-  draws_kernel<<<(kBlocks + 127) / 128, 128>>>(stream, draw_key(stream.seed, stream.step, stream.ascent), kBlocks, memory);
-  ASSERT_EQ(cudaMemcpy(device.data(), memory, device.size() * sizeof(std::uint16_t), cudaMemcpyDeviceToHost), cudaSuccess);
+  draws_kernel<<<(kBlocks + 127) / 128, 128>>>(stream, draw_key(stream.seed, stream.step, stream.ascent), kBlocks,
+                                               memory);
+  ASSERT_EQ(cudaMemcpy(device.data(), memory, device.size() * sizeof(std::uint16_t), cudaMemcpyDeviceToHost),
+            cudaSuccess);
   cudaFree(memory);
   EXPECT_EQ(device, host);
 }

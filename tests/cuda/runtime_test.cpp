@@ -1,5 +1,6 @@
-// The engine's host side as nvcc compiles it, on a CUDA runtime and a cublasLt that stand in for the real ones (stand_in_runtime.cpp,
-// stand_in_cublaslt.cpp) and keep what they were asked: what only a card, or a card that fails, would show.
+// The engine's host side as nvcc compiles it, on a CUDA runtime and a cublasLt that stand in for the real ones
+// (stand_in_runtime.cpp, stand_in_cublaslt.cpp) and keep what they were asked: what only a card, or a card that fails,
+// would show.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -26,12 +27,18 @@ class CudaRuntime : public testing::Test {
 
   /// [256, 256] x [256, 256]; `offset` bytes from where an array begins.
   static LibraryProduct product(char* memory, std::ptrdiff_t a_offset) {
-    return {.a = memory + a_offset, .b = memory, .a_row = 256, .b_column = 256, .rows = 256, .columns = 256, .depth = 256,
+    return {.a = memory + a_offset,
+            .b = memory,
+            .a_row = 256,
+            .b_column = 256,
+            .rows = 256,
+            .columns = 256,
+            .depth = 256,
             .y = reinterpret_cast<float*>(memory + 512)};
   }
 
   std::vector<std::string> told;
-  alignas(256) char memory[1024] = {};   // never read: products are the stand-in's
+  alignas(256) char memory[1024] = {};  // never read: products are the stand-in's
 };
 
 TEST_F(CudaRuntime, AnErrorThatWasThrownIsNotFoundAgain) {
@@ -49,14 +56,14 @@ TEST_F(CudaRuntime, NothingIsReleasedThatNeverWas) {
     const Array<float> unused;
   }
   EXPECT_EQ(stand_in().null_releases, 0);
-  EXPECT_EQ(stand_in().releases, 1);   // the page-locked memory that was
+  EXPECT_EQ(stand_in().releases, 1);  // the page-locked memory that was
 }
 
 TEST_F(CudaRuntime, AProfileNamesTheLibrarysCall) {
   ProductLibrary library(Precision::bf16);
   const std::vector<KernelTime> times = profile(nullptr, [&] {
     EXPECT_TRUE(library.multiply(nullptr, product(memory, 0)));
-    const LaunchClock clock(nullptr, static_cast<const void*>(memory));   // a kernel that the runtime does not know
+    const LaunchClock clock(nullptr, static_cast<const void*>(memory));  // a kernel that the runtime does not know
   });
   ASSERT_EQ(times.size(), 2u);
   std::vector<std::string> names{times[0].name, times[1].name};
@@ -69,9 +76,10 @@ TEST_F(CudaRuntime, AProfileNamesTheLibrarysCall) {
 TEST_F(CudaRuntime, TheLibraryIsToldWhatAddressesAreMultiplesOf) {
   ProductLibrary library(Precision::bf16);
   EXPECT_TRUE(library.multiply(nullptr, product(memory, 128)));
-  EXPECT_EQ(stand_in().alignments, (std::vector<unsigned>{256, 128, 256, 256}));   // its a is our b
+  EXPECT_EQ(stand_in().alignments, (std::vector<unsigned>{256, 128, 256, 256}));  // its a is our b
   EXPECT_TRUE(library.multiply(nullptr, product(memory, 256)));
-  EXPECT_EQ(stand_in().alignments, (std::vector<unsigned>{256, 128, 256, 256, 256, 256, 256, 256})) << "not the same plan";
+  EXPECT_EQ(stand_in().alignments, (std::vector<unsigned>{256, 128, 256, 256, 256, 256, 256, 256}))
+      << "not the same plan";
   EXPECT_TRUE(library.multiply(nullptr, product(memory, 128)));
   EXPECT_EQ(stand_in().alignments.size(), 8u) << "planned before";
   LibraryProduct other = product(memory, 128);
@@ -90,7 +98,7 @@ TEST_F(CudaRuntime, SaysWhenTheLibraryDoesNotServe) {
   ProductLibrary library(Precision::fp32);
   stand_in().knows_no_way = false, stand_in().matmul_status = 13;
   EXPECT_FALSE(library.multiply(nullptr, product(memory, 0)));
-  ASSERT_EQ(told.size(), 2u);   // each once
+  ASSERT_EQ(told.size(), 2u);  // each once
   EXPECT_NE(told[0].find("256 x 256 x 256"), std::string::npos) << told[0];
   EXPECT_NE(told[1].find("status 13"), std::string::npos) << told[1];
 }

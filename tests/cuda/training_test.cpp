@@ -1,5 +1,6 @@
-// Training that stays on the device, against the same updates by the reference and AdamW in float64: losses, clipping, decay, moving
-// average; and that a run that goes on from its state ends with the same bits. Linked twice, as parity_test.cpp.
+// Training that stays on the device, against the same updates by the reference and AdamW in float64: losses, clipping,
+// decay, moving average; and that a run that goes on from its state ends with the same bits. Linked twice, as
+// parity_test.cpp.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -19,7 +20,8 @@ using torch::Tensor;
 
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 constexpr std::uint64_t kSeed = 77;
-const std::vector<std::vector<std::int64_t>> kBatches{{0, 1, 2, 3, 4}, {5, 3, 1, 0, 2}, {4, 5}, {1, 2, 3, 4, 5}, {0, 4, 5, 2, 1}, {3, 0}};
+const std::vector<std::vector<std::int64_t>> kBatches{{0, 1, 2, 3, 4}, {5, 3, 1, 0, 2}, {4, 5},
+                                                      {1, 2, 3, 4, 5}, {0, 4, 5, 2, 1}, {3, 0}};
 
 std::vector<MolecularGraph> molecules() {
   std::vector<MolecularGraph> graphs;
@@ -51,21 +53,25 @@ struct Case {
   Loss loss;
   int targets;
   double clip, average;
-  std::vector<float> target;   ///< [molecules, targets]
+  std::vector<float> target;  ///< [molecules, targets]
 };
 
 std::vector<float> targets_of(Loss loss) {
   if (loss == Loss::ce) return {0, 2, 1, kNaN, 2, 0};
   std::vector<float> all;
-  for (int k = 0; k < 18; ++k) all.push_back(k % 7 == 3 ? kNaN : loss == Loss::bce ? static_cast<float>(k % 2) : 0.7f * static_cast<float>(k % 5) - 1);
+  for (int k = 0; k < 18; ++k)
+    all.push_back(k % 7 == 3          ? kNaN
+                  : loss == Loss::bce ? static_cast<float>(k % 2)
+                                      : 0.7f * static_cast<float>(k % 5) - 1);
   return all;
 }
 std::vector<Case> cases() {
   std::vector<Case> all;
   for (const Loss loss : {Loss::mse, Loss::huber, Loss::bce, Loss::ce})
-    all.push_back({loss, loss == Loss::ce ? 1 : 3, loss == Loss::mse ? 0.5 : 0.0, loss == Loss::huber ? 0.8 : 0.0, targets_of(loss)});
+    all.push_back({loss, loss == Loss::ce ? 1 : 3, loss == Loss::mse ? 0.5 : 0.0, loss == Loss::huber ? 0.8 : 0.0,
+                   targets_of(loss)});
   all[0].target.assign(18, 0.5f);
-  for (std::size_t k = 9; k < 12; ++k) all[0].target[k] = kNaN;   // molecule 3 has none
+  for (std::size_t k = 9; k < 12; ++k) all[0].target[k] = kNaN;  // molecule 3 has none
   return all;
 }
 const std::vector<float> kShift{0.5f, -1, 0}, kScale{2, 1, 0.5f};
@@ -75,12 +81,20 @@ Tensor loss_of(const Case& c, const Tensor& scaled, const Tensor& target, std::i
   const Tensor present = target.isnan().logical_not(), filled = target.nan_to_num(0);
   *count = present.sum().item<std::int64_t>();
   if (c.loss == Loss::ce)
-    return (F::cross_entropy(scaled, filled.select(1, 0).to(torch::kInt64), F::CrossEntropyFuncOptions().reduction(torch::kNone)) * present.select(1, 0)).sum();
+    return (F::cross_entropy(scaled, filled.select(1, 0).to(torch::kInt64),
+                             F::CrossEntropyFuncOptions().reduction(torch::kNone)) *
+            present.select(1, 0))
+        .sum();
   const Tensor wanted = (filled - torch::tensor(kShift)) / torch::tensor(kScale);
   if (c.loss == Loss::bce)
-    return (F::binary_cross_entropy_with_logits(scaled, filled.to(scaled.scalar_type()), F::BinaryCrossEntropyWithLogitsFuncOptions().reduction(torch::kNone)) * present).sum();
+    return (F::binary_cross_entropy_with_logits(scaled, filled.to(scaled.scalar_type()),
+                                                F::BinaryCrossEntropyWithLogitsFuncOptions().reduction(torch::kNone)) *
+            present)
+        .sum();
   if (c.loss == Loss::mse) return ((scaled - wanted).square() * present).sum();
-  return (F::huber_loss(scaled, wanted.to(scaled.scalar_type()), F::HuberLossFuncOptions().reduction(torch::kNone)) * present).sum();
+  return (F::huber_loss(scaled, wanted.to(scaled.scalar_type()), F::HuberLossFuncOptions().reduction(torch::kNone)) *
+          present)
+      .sum();
 }
 
 struct Trained {
@@ -103,7 +117,8 @@ Trained by_reference(GraphModel& model, const Case& c) {
     for (const std::int64_t k : kBatches[u]) chosen.push_back(graphs[static_cast<std::size_t>(k)]);
     std::int64_t count = 0;
     const GraphBatch batch = batch_for(model, chosen, kBatches[u]);
-    const Tensor scaled = model.run(batch, {.training = true, .seed = kSeed, .step = static_cast<std::uint32_t>(u)}).scaled;
+    const Tensor scaled =
+        model.run(batch, {.training = true, .seed = kSeed, .step = static_cast<std::uint32_t>(u)}).scaled;
     const Tensor loss = loss_of(c, scaled, target.index_select(0, torch::tensor(kBatches[u])), &count);
     (loss / static_cast<double>(count)).backward();
     result.loss += loss.item<double>(), result.count += static_cast<double>(count);
@@ -111,14 +126,16 @@ Trained by_reference(GraphModel& model, const Case& c) {
     double norm = 0;
     for (auto& item : model.named_parameters())
       if (!frozen(item.key()) && item->grad().defined()) norm += item->grad().square().sum().item<double>();
-    const double factor = c.clip > 0 ? std::min(1.0, c.clip / (std::sqrt(norm) + 1e-6)) : 1.0, t = static_cast<double>(u + 1);
+    const double factor = c.clip > 0 ? std::min(1.0, c.clip / (std::sqrt(norm) + 1e-6)) : 1.0,
+                 t = static_cast<double>(u + 1);
     for (auto& item : model.named_parameters()) {
       const std::string& name = item.key();
       const Tensor g = item->grad().defined() ? item->grad() * factor : torch::zeros_like(item.value());
       if (!frozen(name)) {
         mean[name].mul_(0.9).add_(g, 0.1), square[name].mul_(0.999).add_(g.square(), 0.001);
         item->mul_(1 - rate(u) * (exempt(name) ? 0.0 : 0.05));
-        item->sub_(rate(u) / (1 - std::pow(0.9, t)) * mean[name] / (square[name].sqrt() / std::sqrt(1 - std::pow(0.999, t)) + 1e-8));
+        item->sub_(rate(u) / (1 - std::pow(0.9, t)) * mean[name] /
+                   (square[name].sqrt() / std::sqrt(1 - std::pow(0.999, t)) + 1e-8));
         result.average[name].lerp_(item.value(), 1 - c.average);
       }
       item->mutable_grad() = Tensor();
@@ -129,7 +146,8 @@ Trained by_reference(GraphModel& model, const Case& c) {
 }
 
 UpdateOptions options_of(const Case& c) {
-  UpdateOptions o{.loss = c.loss, .targets = c.targets, .target = c.target, .shift = kShift, .scale = kScale, .weight_decay = 0.05};
+  UpdateOptions o{
+      .loss = c.loss, .targets = c.targets, .target = c.target, .shift = kShift, .scale = kScale, .weight_decay = 0.05};
   o.clip = c.clip, o.average = c.average, o.frozen = frozen, o.decay_exempt = exempt, o.seed = kSeed;
   return o;
 }
@@ -138,7 +156,8 @@ UpdateOptions options_of(const Case& c) {
 class Named {
  public:
   explicit Named(GraphModel& model) {
-    for (auto& item : model.named_parameters()) of[item.key()] = torch::zeros_like(item.value()).detach().to(torch::kFloat32);
+    for (auto& item : model.named_parameters())
+      of[item.key()] = torch::zeros_like(item.value()).detach().to(torch::kFloat32);
   }
   GradientLookup out() {
     return [this](const std::string& name) { return of.at(name).data_ptr<float>(); };
@@ -155,7 +174,7 @@ class CudaTraining : public testing::Test {
     if (const std::string reason = why_unusable(0); !reason.empty()) GTEST_SKIP() << reason;
   }
   static void load(ResidentTraining& engine, const GraphModel& model, std::size_t most_bytes = 0) {
-    const std::vector<MolecularGraph> graphs = molecules();   // in two parts, as a data set is read
+    const std::vector<MolecularGraph> graphs = molecules();  // in two parts, as a data set is read
     engine.add_molecules(batch_for(model, {graphs.begin(), graphs.begin() + 2}, {0, 1}));
     engine.add_molecules(batch_for(model, {graphs.begin() + 2, graphs.end()}, {2, 3, 4, 5}));
     EXPECT_EQ(engine.upload_molecules(most_bytes), most_bytes == 0);
@@ -171,32 +190,39 @@ TEST_F(CudaTraining, UpdatesAreAdamWs) {
       ResidentTraining& engine = gpu.resident();
       load(engine, *pair.engine);
       engine.start_training(options_of(c), 0);
-      for (std::size_t u = 0; u < kBatches.size(); ++u) engine.step(kBatches[u], static_cast<std::uint32_t>(u), rate(u));
+      for (std::size_t u = 0; u < kBatches.size(); ++u)
+        engine.step(kBatches[u], static_cast<std::uint32_t>(u), rate(u));
       const LossTotal total = engine.take_losses();
       EXPECT_EQ(total.count, wanted.count);
       EXPECT_NEAR(total.sum, wanted.loss, 2e-3 * std::abs(wanted.loss));
       EXPECT_EQ(engine.take_losses().count, 0);
-      // AdamW divides by the gradient's size: where that is nearly zero, rounding decides. So all weights as one vector.
+      // AdamW divides by the gradient's size: where that is nearly zero, rounding decides. So all weights as one
+      // vector.
       Named averages(*pair.engine);
       if (c.average > 0) engine.read_state({.average = averages.out()});
       gpu.fetch_weights();
       double error = 0, size = 0, average_error = 0;
       for (auto& item : pair.engine->named_parameters()) {
         error += (item->to(torch::kFloat64) - wanted.weight.at(item.key())).square().sum().item<double>();
-        average_error += (averages.of.at(item.key()).to(torch::kFloat64) - wanted.average.at(item.key())).square().sum().item<double>();
+        average_error += (averages.of.at(item.key()).to(torch::kFloat64) - wanted.average.at(item.key()))
+                             .square()
+                             .sum()
+                             .item<double>();
         size += wanted.weight.at(item.key()).square().sum().item<double>();
       }
-      EXPECT_LT(std::sqrt(error / size), 2e-3) << (grpe ? "grpe" : "graphormer") << " loss " << static_cast<int>(c.loss);
+      EXPECT_LT(std::sqrt(error / size), 2e-3)
+          << (grpe ? "grpe" : "graphormer") << " loss " << static_cast<int>(c.loss);
       if (c.average > 0) {
         EXPECT_LT(std::sqrt(average_error / size), 2e-3);
       }
-      EXPECT_TRUE(torch::equal(pair.engine->named_parameters()["head.linear.bias"].to(torch::kFloat64), wanted.weight.at("head.linear.bias")));
+      EXPECT_TRUE(torch::equal(pair.engine->named_parameters()["head.linear.bias"].to(torch::kFloat64),
+                               wanted.weight.at("head.linear.bias")));
     }
 }
 
 TEST_F(CudaTraining, GoesOnWithTheSameBits) {
   const Case c = cases()[1];
-  const auto train = [&](std::size_t stop) {   // at `stop`, a new engine takes over
+  const auto train = [&](std::size_t stop) {  // at `stop`, a new engine takes over
     Pair pair = make_pair([] { return make_graphormer(); });
     Named mean(*pair.engine), square(*pair.engine), average(*pair.engine);
     auto gpu = std::make_unique<GpuModel>(*pair.engine);
@@ -208,7 +234,8 @@ TEST_F(CudaTraining, GoesOnWithTheSameBits) {
         gpu->fetch_weights();
         gpu = std::make_unique<GpuModel>(*pair.engine);
         load(gpu->resident(), *pair.engine);
-        gpu->resident().start_training(options_of(c), static_cast<std::int64_t>(u), {mean.in(), square.in(), average.in()});
+        gpu->resident().start_training(options_of(c), static_cast<std::int64_t>(u),
+                                       {mean.in(), square.in(), average.in()});
       }
       gpu->resident().step(kBatches[u], static_cast<std::uint32_t>(u), rate(u));
     }
@@ -232,7 +259,7 @@ TEST_F(CudaTraining, StartsAnewWithOtherOptions) {
     GpuModel gpu(*pair.engine);
     load(gpu.resident(), *pair.engine);
     for (const std::size_t k : chosen) {
-      gpu.weights_changed();   // they begin as the module's are
+      gpu.weights_changed();  // they begin as the module's are
       gpu.resident().start_training(options_of(all[k]), 0);
       for (std::uint32_t u = 0; u < 4; ++u) gpu.resident().step(kBatches[0], u, rate(u));
     }
@@ -269,7 +296,8 @@ TEST_F(CudaTraining, MoleculesThatStayOnTheHostGiveTheSameBits) {
       const std::size_t count = gpu.engine().outputs();
       const auto outputs = static_cast<int>(count);
       const std::vector<float> zeros(count, 0.0f), ones(count, 1.0f);
-      UpdateOptions options{.targets = outputs, .target = std::vector<float>(6 * count, 0.5f), .shift = zeros, .scale = ones};
+      UpdateOptions options{
+          .targets = outputs, .target = std::vector<float>(6 * count, 0.5f), .shift = zeros, .scale = ones};
       engine.start_training(options, 0);
       for (const std::size_t u : {0u, 1u, 3u}) engine.step(kBatches[u], static_cast<std::uint32_t>(u), rate(u));
       Tensor last = torch::empty({2, outputs});
@@ -283,7 +311,7 @@ TEST_F(CudaTraining, MoleculesThatStayOnTheHostGiveTheSameBits) {
   }
 }
 
-TEST_F(CudaTraining, PredictionsFollowTheUpdates) {   // whatever is derived from the weights, too
+TEST_F(CudaTraining, PredictionsFollowTheUpdates) {  // whatever is derived from the weights, too
   const Case c = cases()[0];
   for (const Precision precision : {Precision::fp32, Precision::bf16}) {
     Pair pair = make_pair([] { return make_graphormer(); });
@@ -295,7 +323,8 @@ TEST_F(CudaTraining, PredictionsFollowTheUpdates) {   // whatever is derived fro
     Tensor resident = torch::empty({6, 3});
     gpu.resident().predict_resident(all, resident.data_ptr<float>());
     gpu.fetch_weights();
-    EXPECT_TRUE(torch::equal(resident, GpuModel(*pair.engine, precision).predict(batch_for(*pair.engine, molecules())).scaled));
+    EXPECT_TRUE(
+        torch::equal(resident, GpuModel(*pair.engine, precision).predict(batch_for(*pair.engine, molecules())).scaled));
   }
 }
 
@@ -330,7 +359,8 @@ TEST_F(CudaTraining, PredictsForSeveralThreadsAtOnce) {
       });
     }
   }
-  for (std::size_t t = 0; t < got.size(); ++t) EXPECT_TRUE(torch::equal(got[t], wanted.slice(0, static_cast<std::int64_t>(t)))) << t;
+  for (std::size_t t = 0; t < got.size(); ++t)
+    EXPECT_TRUE(torch::equal(got[t], wanted.slice(0, static_cast<std::int64_t>(t)))) << t;
 }
 
 }  // namespace

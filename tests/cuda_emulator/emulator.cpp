@@ -14,7 +14,7 @@
 namespace molgraph::cuda {
 
 constexpr std::size_t kMostShared = 227 * 1024, kSharedGuard = 64;
-__thread unsigned char memory[kMostShared + kSharedGuard] __attribute__((aligned(16)));   // a block's shared memory
+__thread unsigned char memory[kMostShared + kSharedGuard] __attribute__((aligned(16)));  // a block's shared memory
 
 }  // namespace molgraph::cuda
 
@@ -39,7 +39,7 @@ struct Thread {
 
 struct Block {
   std::vector<Thread> threads;
-  std::vector<unsigned char> exchange;   ///< [threads, 64]
+  std::vector<unsigned char> exchange;  ///< [threads, 64]
   ctx::fiber scheduler;
   std::size_t running = 0;
 };
@@ -104,7 +104,8 @@ void run_block(Block& block, dim3 size, const std::function<void()>& kernel) {
       thread_index = thread.index;
       thread.fiber = std::move(thread.fiber).resume();
     }
-    if (std::all_of(block.threads.begin(), block.threads.end(), [](const Thread& t) { return t.waits == Waits::done; })) return;
+    if (std::all_of(block.threads.begin(), block.threads.end(), [](const Thread& t) { return t.waits == Waits::done; }))
+      return;
     if (!open_barriers(block)) throw std::logic_error("emulated GPU: threads of a block wait at different barriers");
   }
 }
@@ -140,7 +141,8 @@ const unsigned char* gather(const void* mine, std::size_t bytes) {
 }
 
 void run(dim3 grid, dim3 size, std::size_t shared_bytes, const std::function<void()>& kernel) {
-  if (shared_bytes > cuda::kMostShared) throw std::logic_error("emulated GPU: more shared memory than a block may have");
+  if (shared_bytes > cuda::kMostShared)
+    throw std::logic_error("emulated GPU: more shared memory than a block may have");
   block_size = size;
   grid_size = grid;
   Block block;
@@ -152,7 +154,8 @@ void run(dim3 grid, dim3 size, std::size_t shared_bytes, const std::function<voi
         std::memset(cuda::memory, 0xFF, shared_bytes);
         std::memset(cuda::memory + shared_bytes, kGuardByte, kGuard);
         run_block(block, size, kernel);
-        if (!intact(cuda::memory + shared_bytes)) throw std::logic_error("emulated GPU: a kernel wrote beside its shared memory");
+        if (!intact(cuda::memory + shared_bytes))
+          throw std::logic_error("emulated GPU: a kernel wrote beside its shared memory");
       }
   block_now = nullptr;
 }
@@ -170,7 +173,8 @@ void* allocate(std::size_t bytes) {
 void check_guards() {
   for (const auto& [memory, bytes] : sizes) {
     const auto* first = static_cast<const unsigned char*>(memory);
-    if (!intact(first - kGuard) || !intact(first + bytes)) throw std::logic_error("emulated GPU: a kernel wrote beside its array");
+    if (!intact(first - kGuard) || !intact(first + bytes))
+      throw std::logic_error("emulated GPU: a kernel wrote beside its array");
   }
 }
 

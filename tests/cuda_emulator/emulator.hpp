@@ -1,9 +1,9 @@
-// A GPU that is emulated on the CPU, for tests of the kernels' logic: every thread of a block is a fiber, blocks run one after
-// the other, and at every barrier the order in which threads go on is drawn anew. It knows what the kernels here use and no more.
-// Each thread of the host has a GPU of its own.
+// A GPU that is emulated on the CPU, for tests of the kernels' logic: every thread of a block is a fiber, blocks run
+// one after the other, and at every barrier the order in which threads go on is drawn anew. It knows what the kernels
+// here use and no more. Each thread of the host has a GPU of its own.
 //
-// Memory starts as NaNs and has guards on both sides: what is read before it is written, or written beside an array, shows.
-// A block whose threads wait at different barriers is a deadlock and throws std::logic_error.
+// Memory starts as NaNs and has guards on both sides: what is read before it is written, or written beside an array,
+// shows. A block whose threads wait at different barriers is a deadlock and throws std::logic_error.
 #pragma once
 
 #include <cstddef>
@@ -17,12 +17,12 @@ struct dim3 {
 
 namespace molgraph::emulator {
 
-inline thread_local dim3 thread_index, block_index, block_size, grid_size;   ///< of the thread that runs
+inline thread_local dim3 thread_index, block_index, block_size, grid_size;  ///< of the thread that runs
 
 /// Runs `kernel` for all threads. Throws std::logic_error on a deadlock.
 void run(dim3 grid, dim3 block, std::size_t shared_bytes, const std::function<void()>& kernel);
-/// What a stream does: now, or, between record() and its end, whenever the recording is run. As in a CUDA graph, arguments keep
-/// the values that they had.
+/// What a stream does: now, or, between record() and its end, whenever the recording is run. As in a CUDA graph,
+/// arguments keep the values that they had.
 void enqueue(std::function<void()> work);
 /// The work that `launches` enqueues. What it waits for or allocates meanwhile throws std::logic_error.
 std::vector<std::function<void()>> record(const std::function<void()>& launches);

@@ -1,4 +1,5 @@
-// The emulated GPU's side of attention/cuda/gpu/gpu_language.cuh, whose names and promises it has: what kernels are written in.
+// The emulated GPU's side of attention/cuda/gpu/gpu_language.cuh, whose names and promises it has: what kernels are
+// written in.
 #pragma once
 
 #include <cmath>
@@ -23,7 +24,7 @@ struct alignas(16) float4 {
 #define __host__
 #define __forceinline__ inline
 #define __launch_bounds__(...)
-#define __shared__ __thread   // of `extern __shared__ unsigned char memory[]`, which emulator.cpp defines
+#define __shared__ __thread  // of `extern __shared__ unsigned char memory[]`, which emulator.cpp defines
 #define __align__(bytes) __attribute__((aligned(bytes)))
 #define threadIdx molgraph::emulator::thread_index
 #define blockIdx molgraph::emulator::block_index
@@ -31,7 +32,9 @@ struct alignas(16) float4 {
 #define gridDim molgraph::emulator::grid_size
 
 inline void __syncthreads() { molgraph::emulator::block_barrier(); }
-inline void __syncwarp(unsigned lanes = 0xFFFFFFFFu) { molgraph::emulator::warp_barrier(lanes == 0xFFFFFFFFu ? 32 : 16); }
+inline void __syncwarp(unsigned lanes = 0xFFFFFFFFu) {
+  molgraph::emulator::warp_barrier(lanes == 0xFFFFFFFFu ? 32 : 16);
+}
 template <class T>
 T __shfl_xor_sync(unsigned, T value, int mask) {
   const unsigned char* all = molgraph::emulator::gather(&value, sizeof value);
@@ -65,7 +68,8 @@ inline float round_to_tf32(float x) {
   return x;
 }
 
-/// c += a b for the 16 x 8 tile of a warp; every lane hands in its `Fragment` of a and b, and element(of, left, line, k) picks.
+/// c += a b for the 16 x 8 tile of a warp; every lane hands in its `Fragment` of a and b, and element(of, left, line,
+/// k) picks.
 template <class Fragment, class Element>
 void multiply_fragments(float* c, const Fragment& mine, int depth, Element element) {
   const unsigned char* all = emulator::gather(&mine, sizeof mine);
@@ -77,7 +81,8 @@ void multiply_fragments(float* c, const Fragment& mine, int depth, Element eleme
   const int lane = static_cast<int>(threadIdx.x % 32), g = lane / 4, t = lane % 4;
   for (int r = 0; r < 2; ++r)
     for (int x = 0; x < 2; ++x)
-      for (int k = 0; k < depth; ++k) c[2 * r + x] += element(of, true, g + 8 * r, k) * element(of, false, 2 * t + x, k);
+      for (int k = 0; k < depth; ++k)
+        c[2 * r + x] += element(of, true, g + 8 * r, k) * element(of, false, 2 * t + x, k);
   emulator::warp_barrier();
 }
 inline void mma(float* c, const float* a, const float* b) {

@@ -54,10 +54,13 @@ void destroy_event(Event) noexcept {}
 void mark(Event, Stream) {}
 void wait_for(Event) {}
 double milliseconds_between(Event, Event) { return 0; }
-std::string name_of_kernel(const void* kernel) { return "kernel at " + std::to_string(reinterpret_cast<std::uintptr_t>(kernel)); }
+std::string name_of_kernel(const void* kernel) {
+  return "kernel at " + std::to_string(reinterpret_cast<std::uintptr_t>(kernel));
+}
 
 using Recorded = std::vector<std::function<void()>>;
-Recording::Recording(Stream stream, const std::function<void()>& work) : stream_(stream), recorded_(new Recorded(emulator::record(work))) {}
+Recording::Recording(Stream stream, const std::function<void()>& work)
+    : stream_(stream), recorded_(new Recorded(emulator::record(work))) {}
 Recording::~Recording() { delete static_cast<Recorded*>(recorded_); }
 void Recording::run() const {
   for (const auto& one : *static_cast<const Recorded*>(recorded_)) one();

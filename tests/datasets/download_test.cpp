@@ -7,9 +7,9 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "datasets/system/files.hpp"
-#include "datasets/load.hpp"
 #include "datasets/archives/zip_archive.hpp"
+#include "datasets/load.hpp"
+#include "datasets/system/files.hpp"
 #include "featurize/graph/error.hpp"
 #include "tests/datasets/http_server.hpp"
 #include "tests/datasets/scratch_folder.hpp"
@@ -19,12 +19,12 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
-using ::testing::SizeIs;
 using testing::HttpAnswer;
 using testing::HttpRequest;
 using testing::HttpServer;
 using testing::message_of;
 using testing::serve_content;
+using ::testing::SizeIs;
 
 std::string some_content(char first = 'a') {
   std::string text(300'000, first);
@@ -35,7 +35,9 @@ std::string some_content(char first = 'a') {
 class DownloadTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    for (const char* name : {"http_proxy", "https_proxy", "all_proxy", "ALL_PROXY", "HTTPS_PROXY", "no_proxy", "NO_PROXY"}) ::unsetenv(name);
+    for (const char* name :
+         {"http_proxy", "https_proxy", "all_proxy", "ALL_PROXY", "HTTPS_PROXY", "no_proxy", "NO_PROXY"})
+      ::unsetenv(name);
     options.first_pause = 0.01;
     options.stall_seconds = 2;
     options.say = [this](const std::string& line) { said.push_back(line); };
@@ -176,7 +178,8 @@ TEST_F(DownloadTest, ABusyServerIsAskedAgainAndARefusalIsNot) {
 TEST_F(DownloadTest, RedirectionsAreFollowedAndNotToFiles) {
   HttpServer server([&](const HttpRequest& r, int) {
     if (r.target == "/file") return HttpAnswer{.status = 302, .headers = {{"Location", "/moved"}}, .body = "moved"};
-    if (r.target == "/trap") return HttpAnswer{.status = 302, .headers = {{"Location", "file:///etc/passwd"}}, .body = ""};
+    if (r.target == "/trap")
+      return HttpAnswer{.status = 302, .headers = {{"Location", "file:///etc/passwd"}}, .body = ""};
     return serve_content(r, content, "\"v1\"");
   });
   download(server.url("/file"), path, sha, options);
@@ -205,8 +208,11 @@ TEST_F(DownloadTest, AStopLeavesThePart) {
 
 TEST_F(DownloadTest, NobodyAnswers) {
   std::string closed;
-  { closed = HttpServer([](const HttpRequest&, int) { return HttpAnswer{}; }).url("/file"); }
-  EXPECT_THAT(message_of<FileError>([&] { download(closed, path, sha, options); }), HasSubstr(closed + ": cannot be had"));
+  {
+    closed = HttpServer([](const HttpRequest&, int) { return HttpAnswer{}; }).url("/file");
+  }
+  EXPECT_THAT(message_of<FileError>([&] { download(closed, path, sha, options); }),
+              HasSubstr(closed + ": cannot be had"));
 }
 
 /// A data set that is fetched, unpacked and read.
@@ -222,7 +228,9 @@ class FetchTest : public DownloadTest {
     load.download = options;
   }
   void TearDown() override { ::unsetenv("MOLGRAPH_ADDRESSES"); }
-  void use_addresses(const std::string& json) { ::setenv("MOLGRAPH_ADDRESSES", folder.write("addresses.json", json).c_str(), 1); }
+  void use_addresses(const std::string& json) {
+    ::setenv("MOLGRAPH_ADDRESSES", folder.write("addresses.json", json).c_str(), 1);
+  }
 
   std::string esol, archive;
   std::unique_ptr<HttpServer> server;
@@ -249,11 +257,11 @@ TEST_F(FetchTest, ArchivesAreUnpackedIntoTheirFolder) {
                   {"pcba/split/scaffold/test.csv.gz", rows[2].data(), 0},
                   {"elsewhere/file", "x", 1}});
   archive = read_file(zip);
-  use_addresses("{\"molpcba\": [{\"url\": \"" + server->url("/pcba.zip") +
-                "\", \"to\": \"pcba.zip\", \"sha256\": \"" + sha256_of_file(zip) +
-                "\", \"unpack\": {\"pcba/\": \"ogbg_molpcba/\"}}]}");
+  use_addresses("{\"molpcba\": [{\"url\": \"" + server->url("/pcba.zip") + "\", \"to\": \"pcba.zip\", \"sha256\": \"" +
+                sha256_of_file(zip) + "\", \"unpack\": {\"pcba/\": \"ogbg_molpcba/\"}}]}");
   load.paths = {"molpcba"};
-  EXPECT_THAT(message_of<FileError>([&] { load_data(load); }), HasSubstr("350343")) << "read, and then not taken for the whole";
+  EXPECT_THAT(message_of<FileError>([&] { load_data(load); }), HasSubstr("350343"))
+      << "read, and then not taken for the whole";
   EXPECT_TRUE(left("data/ogbg_molpcba/mapping/mol.csv.gz"));
   EXPECT_FALSE(left("data/pcba.zip"));
   EXPECT_FALSE(left("data/elsewhere"));
@@ -272,7 +280,9 @@ TEST_F(FetchTest, ArchivesCannotLeaveTheirFolder) {
 
 TEST_F(FetchTest, OfflineSaysWhatToDo) {
   std::string closed;
-  { closed = HttpServer([](const HttpRequest&, int) { return HttpAnswer{}; }).url("/esol.csv"); }
+  {
+    closed = HttpServer([](const HttpRequest&, int) { return HttpAnswer{}; }).url("/esol.csv");
+  }
   use_addresses("{\"esol\": [{\"url\": \"" + closed + "\", \"to\": \"moleculenet/esol.csv\"}]}");
   load.paths = {"esol"};
   EXPECT_THAT(message_of<FileError>([&] { load_data(load); }),
@@ -283,8 +293,8 @@ TEST_F(FetchTest, OfflineSaysWhatToDo) {
 }
 
 TEST(Addresses, TheBuiltInTableKnowsEveryDownloadableSet) {
-  for (const char* name : {"zinc 12k", "zinc full", "pcqm4m", "pcqm4mv2", "molhiv", "molpcba", "esol", "freesolv", "lipo",
-                           "bbbp", "bace", "clintox", "tox21", "sider"}) {
+  for (const char* name : {"zinc 12k", "zinc full", "pcqm4m", "pcqm4mv2", "molhiv", "molpcba", "esol", "freesolv",
+                           "lipo", "bbbp", "bace", "clintox", "tox21", "sider"}) {
     const auto addresses = addresses_of(name);
     EXPECT_FALSE(addresses.empty()) << name;
     for (const Address& address : addresses) EXPECT_TRUE(address.url.starts_with("https://")) << address.url;

@@ -40,13 +40,14 @@ TEST(EmbeddingFile, EveryRowOfManyBlocks) {
   const ScratchFolder folder;
   for (const FloatKind kind : {FloatKind::float32, FloatKind::float16}) {
     const std::string path = folder.file(kind == FloatKind::float16 ? "half.h5" : "single.h5");
-    constexpr int kRows = 2500, kColumns = 300;   // more than one block of 1 MiB
+    constexpr int kRows = 2500, kColumns = 300;  // more than one block of 1 MiB
     EmbeddingFileWriter writer(path, kColumns, kind);
     for (int r = 0; r < kRows; ++r) {
       std::vector<float> row(kColumns, static_cast<float>(r % 100) / 8);
       row[1] = -row[0];
-      writer.add_row(row, "id" + std::to_string(r), r == 7 ? "\xC3\xA9" : std::string(static_cast<std::size_t>(r % 50), 'C'),
-                     r == 3 ? "empty" : "ok", r == 3 ? "why" : "");
+      writer.add_row(row, "id" + std::to_string(r),
+                     r == 7 ? "\xC3\xA9" : std::string(static_cast<std::size_t>(r % 50), 'C'), r == 3 ? "empty" : "ok",
+                     r == 3 ? "why" : "");
     }
     EXPECT_FALSE(std::filesystem::exists(path));
     writer.finish();

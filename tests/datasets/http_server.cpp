@@ -73,10 +73,11 @@ void HttpServer::handle(int connection) {
     requests_.push_back(request);
   }
   const HttpAnswer answer = answer_(request, number);
-  std::string out = "HTTP/1.1 " + std::to_string(answer.status) + " X\r\nConnection: close\r\nContent-Length: " +
-                    std::to_string(answer.body.size()) + "\r\n";
+  std::string out = "HTTP/1.1 " + std::to_string(answer.status) +
+                    " X\r\nConnection: close\r\nContent-Length: " + std::to_string(answer.body.size()) + "\r\n";
   for (const auto& [name, value] : answer.headers) out += name + ": " + value + "\r\n";
-  out += "\r\n" + (answer.cut_after < 0 ? answer.body : answer.body.substr(0, static_cast<std::size_t>(answer.cut_after)));
+  out +=
+      "\r\n" + (answer.cut_after < 0 ? answer.body : answer.body.substr(0, static_cast<std::size_t>(answer.cut_after)));
   for (std::size_t sent = 0; sent < out.size();) {
     const ssize_t count = ::send(connection, out.data() + sent, out.size() - sent, MSG_NOSIGNAL);
     if (count <= 0) return;
@@ -90,7 +91,8 @@ HttpAnswer serve_content(const HttpRequest& request, const std::string& content,
   answer.body = content;
   const auto range = request.headers.find("range");
   const auto condition = request.headers.find("if-range");
-  if (range == request.headers.end() || (condition != request.headers.end() && condition->second != etag)) return answer;
+  if (range == request.headers.end() || (condition != request.headers.end() && condition->second != etag))
+    return answer;
   const std::size_t from = std::stoul(range->second.substr(6));
   if (from >= content.size()) return {.status = 416, .headers = {}, .body = "no such range"};
   answer.status = 206;

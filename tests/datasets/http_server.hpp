@@ -13,7 +13,7 @@ namespace molgraph::testing {
 
 struct HttpRequest {
   std::string method, target;
-  std::map<std::string, std::string> headers;   ///< names in lower case
+  std::map<std::string, std::string> headers;  ///< names in lower case
 };
 
 struct HttpAnswer {

@@ -11,14 +11,14 @@ namespace molgraph {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using testing::gzip;
+using ::testing::HasSubstr;
 using testing::message_of;
 using testing::ScratchFolder;
 
 struct Place {
   InputPosition position;
-  std::vector<std::string> row;   ///< the cells that come next, and the mol block; empty at the end
+  std::vector<std::string> row;  ///< the cells that come next, and the mol block; empty at the end
 };
 
 std::vector<std::string> content_of(const TableRow& row) {
@@ -64,7 +64,8 @@ class InputTablesTest : public ::testing::Test {
 };
 
 TEST_F(InputTablesTest, TheShareOfPlainTablesIsByBytes) {
-  const std::string a = folder.write("a.csv", "smiles\nC\nCC\n"), b = folder.write("b.csv", "smiles\nCCC\n");   // 12 and 11 bytes
+  const std::string a = folder.write("a.csv", "smiles\nC\nCC\n"),
+                    b = folder.write("b.csv", "smiles\nCCC\n");  // 12 and 11 bytes
   InputTables tables({a, b}, {});
   EXPECT_LT(tables.share_before(tables.position()), 0.4);
   std::vector<double> shares;
@@ -122,7 +123,9 @@ TEST_F(InputTablesTest, SeveralTablesAreOne) {
 
 TEST_F(InputTablesTest, WhatCannotBeOneTableIsRefusedBeforeAnyRow) {
   const std::string a = folder.write("a.csv", "smiles,id\nC,1\n"), b = folder.write("b.csv", "smiles,y\nC,1\n");
-  EXPECT_THAT(message_of<DataError>([&] { InputTables({a, b}, {}); }),
+  EXPECT_THAT(message_of<DataError>([&] {
+                InputTables({a, b}, {});
+              }),
               HasSubstr("b.csv: its columns are smiles, y, those of " + a + " are smiles, id"));
   EXPECT_THAT(message_of<FileError>([&] { InputTables({folder.file("no*.csv")}, {}); }), HasSubstr("no file has"));
   EXPECT_THAT(message_of<FileError>([&] { InputTables({a, folder.file("none.csv")}, {}); }), HasSubstr("none.csv"));

@@ -4,10 +4,10 @@
 
 #include <filesystem>
 
+#include "datasets/archives/torch_archive.hpp"
 #include "datasets/catalogue/catalogue.hpp"
 #include "datasets/load.hpp"
 #include "datasets/store/store.hpp"
-#include "datasets/archives/torch_archive.hpp"
 #include "featurize/graph/error.hpp"
 #include "tests/datasets/scratch_folder.hpp"
 
@@ -15,12 +15,12 @@ namespace molgraph {
 namespace {
 
 using ::testing::ElementsAre;
+using testing::gzip;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using ::testing::SizeIs;
-using testing::gzip;
 using testing::message_of;
 using testing::ScratchFolder;
+using ::testing::SizeIs;
 
 using Parts = std::vector<std::pair<std::string, std::vector<std::int64_t>>>;
 
@@ -36,8 +36,9 @@ class LayoutTest : public ::testing::Test {
 
   /// OGB-LSC's folder: labels of the test parts are hidden.
   void write_lsc(const std::string& name, const Parts& parts) {
-    folder.write(name + "/raw/data.csv.gz",
-                 gzip("idx,smiles,homolumogap\n0,CC,1.5\n1,CCO,2.5\n2,c1ccccc1,3.5\n3,CCN,4.5\n4,O=C=O,\n5,CO,\n6,CCC,\n"));
+    folder.write(
+        name + "/raw/data.csv.gz",
+        gzip("idx,smiles,homolumogap\n0,CC,1.5\n1,CCO,2.5\n2,c1ccccc1,3.5\n3,CCN,4.5\n4,O=C=O,\n5,CO,\n6,CCC,\n"));
     std::vector<TensorView> tensors;
     for (const auto& [part, rows] : parts)
       tensors.push_back({part, DType::i64, {static_cast<std::int64_t>(rows.size())}, rows.data()});
@@ -112,10 +113,13 @@ TEST_F(LayoutTest, OgbLscFolderThatIsWrong) {
 }
 
 TEST_F(LayoutTest, OgbFolderOfAnotherSizeIsRefused) {
-  folder.write("ogbg_molpcba/mapping/mol.csv.gz", gzip("PCBA-1030,PCBA-1379,smiles,mol_id\n1,,CC,m1\n0,1,CO,m2\n,0,CN,m3\n"));
+  folder.write("ogbg_molpcba/mapping/mol.csv.gz",
+               gzip("PCBA-1030,PCBA-1379,smiles,mol_id\n1,,CC,m1\n0,1,CO,m2\n,0,CN,m3\n"));
   for (const char* part : {"train", "valid", "test"})
     folder.write("ogbg_molpcba/split/scaffold/" + std::string(part) + ".csv.gz",
-                 gzip(part[0] == 't' && part[1] == 'r' ? "0\n" : part[0] == 'v' ? "1\n" : "2\n"));
+                 gzip(part[0] == 't' && part[1] == 'r' ? "0\n"
+                      : part[0] == 'v'                 ? "1\n"
+                                                       : "2\n"));
   EXPECT_THAT(message_of<FileError>([&] { load_data(named("ogbg-molpcba")); }), HasSubstr("350343"));
   EXPECT_THAT(message_of<FileError>([&] { load_data(named("molhiv")); }), HasSubstr("is not on this machine"))
       << "another set's folder is not taken for it";
@@ -130,7 +134,9 @@ TEST_F(LayoutTest, MoleculeNetsOwnTablesAreSplitByScaffold) {
   EXPECT_EQ(esol.split_name, "scaffold");
   EXPECT_THAT(esol.set.targets, ElementsAre(-1.5f, -2.5f, -3.5f, -4.5f, -0.5f));
   EXPECT_THAT(esol.split.train, SizeIs(4));
-  folder.write("bace.csv", "mol,CID,Class,Model,pIC50\nCCO,x,1,Train,5.0\nCCN,y,0,Valid,6.0\nC1CC1,z,0,Test,7.0\nC1CCC1,z,1,Test,8.0\n");
+  folder.write(
+      "bace.csv",
+      "mol,CID,Class,Model,pIC50\nCCO,x,1,Train,5.0\nCCN,y,0,Valid,6.0\nC1CC1,z,0,Test,7.0\nC1CCC1,z,1,Test,8.0\n");
   const LoadedData bace = load_data(named("bace"));
   EXPECT_THAT(bace.set.smiles, ElementsAre("CCO", "CCN", "C1CC1", "C1CCC1"));
   EXPECT_THAT(bace.set.task.names, ElementsAre("Class"));
@@ -140,10 +146,19 @@ TEST_F(LayoutTest, MoleculeNetsOwnTablesAreSplitByScaffold) {
 }
 
 TEST_F(LayoutTest, SpellingsThatUsersType) {
-  for (const auto& [typed, name] : std::vector<std::pair<std::string, std::string>>{
-           {"ogbg-molhiv", "molhiv"}, {"ogbg_molhiv", "molhiv"}, {"HIV", "molhiv"}, {"PCQM4Mv2", "pcqm4mv2"},
-           {"PCQM4M-v2", "pcqm4mv2"}, {"pcqm4m", "pcqm4m"}, {"zinc-full", "zinc"}, {"ZINC_12k", "zinc"}, {"Tox21", "tox21"},
-           {"lipophilicity", "lipo"}, {"ogbg-molpcba", "molpcba"}, {"nothing", ""}, {"zinc.csv", ""}})
+  for (const auto& [typed, name] : std::vector<std::pair<std::string, std::string>>{{"ogbg-molhiv", "molhiv"},
+                                                                                    {"ogbg_molhiv", "molhiv"},
+                                                                                    {"HIV", "molhiv"},
+                                                                                    {"PCQM4Mv2", "pcqm4mv2"},
+                                                                                    {"PCQM4M-v2", "pcqm4mv2"},
+                                                                                    {"pcqm4m", "pcqm4m"},
+                                                                                    {"zinc-full", "zinc"},
+                                                                                    {"ZINC_12k", "zinc"},
+                                                                                    {"Tox21", "tox21"},
+                                                                                    {"lipophilicity", "lipo"},
+                                                                                    {"ogbg-molpcba", "molpcba"},
+                                                                                    {"nothing", ""},
+                                                                                    {"zinc.csv", ""}})
     EXPECT_EQ(dataset_name(typed), name) << typed;
   const std::string full = message_of<FileError>([&] { load_data(named("zinc-full")); });
   EXPECT_THAT(full, HasSubstr("zinc_full/zinc_full.csv.gz"));

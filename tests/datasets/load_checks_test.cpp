@@ -21,7 +21,9 @@ class LoadChecks : public ::testing::Test {
  protected:
   void SetUp() override {
     std::string text = "smiles,y,part\n";
-    for (int i = 1; i <= 12; ++i) text += std::string(static_cast<std::size_t>(i), 'C') + "," + std::to_string(i) + "," + (i % 3 ? "train" : "test") + "\n";
+    for (int i = 1; i <= 12; ++i)
+      text += std::string(static_cast<std::size_t>(i), 'C') + "," + std::to_string(i) + "," +
+              (i % 3 ? "train" : "test") + "\n";
     table = folder.write("t.csv", text);
   }
   LoadOptions options(std::vector<std::string> paths) const {
@@ -40,9 +42,13 @@ class LoadChecks : public ::testing::Test {
 TEST_F(LoadChecks, OfTables) {
   refused(options({table}), "--data-dir", [](LoadOptions& o) { o.data_dir = "/data"; });
   refused(options({table}), "--subset", [](LoadOptions& o) { o.subset = "full"; });
-  refused(options({table}), "--split-sizes", [](LoadOptions& o) { o.splits_column = "part", o.split_sizes = {0.5, 0.25, 0.25}; });
+  refused(options({table}), "--split-sizes", [](LoadOptions& o) {
+    o.splits_column = "part", o.split_sizes = {0.5, 0.25, 0.25};
+  });
   refused(options({table, table, table}), "--split-sizes", [](LoadOptions& o) { o.split_sizes = {0.5, 0.25, 0.25}; });
-  const std::string sdf = folder.write("a.sdf", "methane\n\n\n  1  0  0  0  0  0  0  0  0  0999 V2000\n    0.0000    0.0000    0.0000 C   0  0\nM  END\n>  <y>\n1\n\n$$$$\n");
+  const std::string sdf = folder.write("a.sdf",
+                                       "methane\n\n\n  1  0  0  0  0  0  0  0  0  0999 V2000\n    0.0000    0.0000    "
+                                       "0.0000 C   0  0\nM  END\n>  <y>\n1\n\n$$$$\n");
   refused(options({sdf}), "--no-header", [](LoadOptions& o) { o.table.no_header = true; });
   LoadOptions two = options({table, table});
   two.split_sizes = {0.5, 0.5, 0};
@@ -75,7 +81,8 @@ TEST_F(LoadChecks, OfStores) {
 TEST(Machine, HasMemoryAndGroups) {
   EXPECT_GT(machine_memory(), 1e8);
   EXPECT_LT(machine_memory(), 1e15);
-  for (const std::string& folder : control_groups("memory")) EXPECT_TRUE(folder.starts_with("/sys/fs/cgroup")) << folder;
+  for (const std::string& folder : control_groups("memory"))
+    EXPECT_TRUE(folder.starts_with("/sys/fs/cgroup")) << folder;
 }
 
 }  // namespace

@@ -7,10 +7,10 @@
 
 #include "datasets/catalogue/catalogue.hpp"
 #include "datasets/store/store.hpp"
-#include "datasets/tables/targets.hpp"
 #include "datasets/system/threads.hpp"
-#include "featurize/smiles/chemistry.hpp"
+#include "datasets/tables/targets.hpp"
 #include "featurize/graph/error.hpp"
+#include "featurize/smiles/chemistry.hpp"
 #include "tests/datasets/scratch_folder.hpp"
 
 namespace molgraph {
@@ -20,14 +20,14 @@ using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::Each;
 using ::testing::ElementsAre;
+using testing::gzip;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using ::testing::Not;
-using ::testing::SizeIs;
-using testing::gzip;
 using testing::message_of;
+using ::testing::Not;
 using testing::RedirectedInput;
 using testing::ScratchFolder;
+using ::testing::SizeIs;
 
 // A dozen molecules with one broken row, an id, two targets (one with a gap) and a column that is no target.
 constexpr const char* kTable =
@@ -108,8 +108,7 @@ TEST_F(LoadTest, SameMoleculeInTwoPartsIsReported) {
   EXPECT_EQ(data.set.size(), 5) << "a row left out of the split stays in the set";
   EXPECT_THAT(data.warnings, Contains(AllOf(HasSubstr("1 molecule stands in two parts"), HasSubstr("CCO"),
                                             HasSubstr("row 1 in train"), HasSubstr("row 3 in test"))));
-  const LoadedData thrice =
-      load_text("smiles,y,part\nCCO,1,train\nOCC,2,train\nC(O)C,3,test\nCN,4,val\n", options);
+  const LoadedData thrice = load_text("smiles,y,part\nCCO,1,train\nOCC,2,train\nC(O)C,3,test\nCN,4,val\n", options);
   EXPECT_THAT(thrice.warnings,
               Contains(AllOf(HasSubstr("1 molecule "), HasSubstr("row 1 in train and row 3 in test"))));
   // One chiral molecule in two texts, whose tags turn round the other way, and its mirror image.
@@ -217,7 +216,10 @@ TEST_F(LoadTest, LimitKeepsTheFirstOfEachPart) {
   std::string text = "smiles,y,split\n";
   for (int r = 0; r < 2000; ++r)
     text += (r == 1 ? "x" : "C") + std::string(static_cast<std::size_t>(r % 30), 'C') + "," + std::to_string(r) + "," +
-            (r % 10 == 8 ? "valid" : r % 10 == 9 ? "test" : "train") + "\n";
+            (r % 10 == 8   ? "valid"
+             : r % 10 == 9 ? "test"
+                           : "train") +
+            "\n";
   LoadOptions options;
   options.limit = 50;
   options.split = SplitKind::column;
@@ -290,9 +292,10 @@ TEST_F(LoadTest, LimitOfAStoreTakesItsSplitAlong) {
 }
 
 TEST_F(LoadTest, SdfTable) {
-  const std::string block = "\n  test\n\n  2  1  0  0  0  0  0  0  0  0999 V2000\n"
-                            "    0.0000    0.0000    0.0000 C   0  0\n    1.5000    0.0000    0.0000 O   0  0\n"
-                            "  1  2  1  0\nM  END\n> <y>\n";
+  const std::string block =
+      "\n  test\n\n  2  1  0  0  0  0  0  0  0  0999 V2000\n"
+      "    0.0000    0.0000    0.0000 C   0  0\n    1.5000    0.0000    0.0000 O   0  0\n"
+      "  1  2  1  0\nM  END\n> <y>\n";
   const std::string path = folder.write("a.sdf", block + "1.5\n\n$$$$\n" + block + "2.5\n\n$$$$\n");
   const LoadedData data = load_data(options_for(path));
   EXPECT_THAT(data.set.smiles, ElementsAre("CO", "CO"));
@@ -332,7 +335,8 @@ TEST(Targets, Cells) {
   EXPECT_EQ(number_of_cell("True"), 1.0);
   for (const char* text : {">50", "1,5", "inf", "1e300", "0x10", "1.5 nM", "+-1", ""})
     EXPECT_FALSE(number_of_cell(text).has_value()) << text;
-  for (const char* text : {"", "  ", "nan", "NA", "N/A", "NULL", "<NA>", "None", "-"}) EXPECT_TRUE(is_missing(text)) << text;
+  for (const char* text : {"", "  ", "nan", "NA", "N/A", "NULL", "<NA>", "None", "-"})
+    EXPECT_TRUE(is_missing(text)) << text;
   for (const char* text : {"n", "--", "0", "nothing"}) EXPECT_FALSE(is_missing(text)) << text;
 }
 

@@ -18,9 +18,9 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using ::testing::SizeIs;
 using testing::message_of;
 using testing::ScratchFolder;
+using ::testing::SizeIs;
 
 std::vector<std::int64_t> all_of(const Split& split) {
   std::vector<std::int64_t> all = split.train;
@@ -68,16 +68,17 @@ TEST(KFold, GroupsStayTogether) {
 }
 
 TEST(GroupSplit, GroupsStayTogetherAndNamelessOnesAreAlone) {
-  std::vector<std::string> groups(100);   // all without a name
+  std::vector<std::string> groups(100);  // all without a name
   for (int i = 0; i < 50; ++i) groups[static_cast<std::size_t>(i)] = "g" + std::to_string(i / 5);
   const Split split = scaffold_balanced_split(apart_where_empty(groups), {0.8, 0.1, 0.1}, 3);
   EXPECT_EQ(all_of(split), numbers(100));
   EXPECT_THAT(split.train, SizeIs(80));
-  const auto nameless = [](const std::vector<std::int64_t>& part) { return std::ranges::count_if(part, [](auto g) { return g >= 50; }); };
+  const auto nameless = [](const std::vector<std::int64_t>& part) {
+    return std::ranges::count_if(part, [](auto g) { return g >= 50; });
+  };
   EXPECT_LT(nameless(split.train), 50) << "a common lack of a name is no group";
   for (const auto* part : {&split.train, &split.valid, &split.test})
-    for (const auto g : *part)
-      EXPECT_TRUE(g >= 50 || std::ranges::binary_search(*part, g / 5 * 5)) << g;
+    for (const auto g : *part) EXPECT_TRUE(g >= 50 || std::ranges::binary_search(*part, g / 5 * 5)) << g;
 }
 
 TEST(TimeSplit, TheLatestAreTested) {
@@ -90,11 +91,17 @@ TEST(TimeSplit, TheLatestAreTested) {
                                  {0.6, 0.2, 0.2}, "x.csv", rows);
   EXPECT_THAT(dates.train, ElementsAre(1, 2, 3));
   EXPECT_THAT(dates.test, ElementsAre(4));
-  EXPECT_THAT(message_of<DataError>([&] { time_split({"1", "soon"}, {1, 0, 0}, "x.csv", {0, 6}); }),
+  EXPECT_THAT(message_of<DataError>([&] {
+                time_split({"1", "soon"}, {1, 0, 0}, "x.csv", {0, 6});
+              }),
               AllOf(HasSubstr("x.csv, row 7"), HasSubstr("soon")));
-  EXPECT_THAT(message_of<DataError>([&] { time_split({"2024-01-01", "5"}, {1, 0, 0}, "x.csv", {0, 6}); }),
+  EXPECT_THAT(message_of<DataError>([&] {
+                time_split({"2024-01-01", "5"}, {1, 0, 0}, "x.csv", {0, 6});
+              }),
               HasSubstr("not a date"));
-  EXPECT_THAT(message_of<DataError>([&] { time_split({"2024-01-01", "2024-99-99"}, {1, 0, 0}, "x.csv", {0, 6}); }),
+  EXPECT_THAT(message_of<DataError>([&] {
+                time_split({"2024-01-01", "2024-99-99"}, {1, 0, 0}, "x.csv", {0, 6});
+              }),
               AllOf(HasSubstr("x.csv, row 7: there is no such date"), HasSubstr("2024-99-99")));
   EXPECT_THAT(message_of<DataError>([&] { time_split({"2024-02-30"}, {1, 0, 0}, "x.csv", {0}); }), HasSubstr("row 1"));
   const Split zones = time_split({"2024-03-01T01:00Z", "2024-03-01T02:00+02:00"}, {0.5, 0, 0.5}, "x.csv", {0, 1});
@@ -126,7 +133,8 @@ TEST_F(SplitFromTableTest, ByGroupColumnAndIntoAStore) {
   EXPECT_THAT(all_of(data.split), SizeIs(19));
   std::map<std::string, int> parts;
   for (const auto* part : {&data.split.train, &data.split.valid, &data.split.test})
-    for (const auto g : *part) parts["b" + std::to_string(data.set.row[static_cast<std::size_t>(g)] % 4)] |= 1 << (part - &data.split.train);
+    for (const auto g : *part)
+      parts["b" + std::to_string(data.set.row[static_cast<std::size_t>(g)] % 4)] |= 1 << (part - &data.split.train);
   for (const auto& [group, in] : parts) EXPECT_EQ(in & (in - 1), 0) << group;
 
   const std::string store = folder.file("t.h5");
@@ -158,7 +166,8 @@ TEST_F(SplitFromTableTest, FoldsOfEveryKind) {
   EXPECT_THAT(load_data(options).folds, SizeIs(3));
   options.split = SplitKind::scaffold;
   options.group_column.clear();
-  EXPECT_THAT(message_of<UsageError>([&] { load_data(options); }), HasSubstr("only 1 groups")) << "chains have no scaffold";
+  EXPECT_THAT(message_of<UsageError>([&] { load_data(options); }), HasSubstr("only 1 groups"))
+      << "chains have no scaffold";
 }
 
 TEST_F(SplitFromTableTest, AFileOfRowNumbers) {

@@ -217,7 +217,8 @@ TEST(Npz, OneLongTextDoesNotPadAllOthers) {
   constexpr std::size_t rows = 2000, row_of_long = 7;
   const std::string longest = "µ" + std::string(400'000, 'C') + "\xFF";
   const float value[] = {1};
-  for (std::size_t row = 0; row < rows; ++row) writer.add_row(value, std::to_string(row), row == row_of_long ? longest : "CC€", "ok");
+  for (std::size_t row = 0; row < rows; ++row)
+    writer.add_row(value, std::to_string(row), row == row_of_long ? longest : "CC€", "ok");
   writer.finish();
   const auto arrays = parse_npz(read_file(folder / "a.npz"));
   std::size_t bytes = 0;
@@ -229,7 +230,8 @@ TEST(Npz, OneLongTextDoesNotPadAllOthers) {
   EXPECT_EQ(cut[0], U'µ');
   EXPECT_EQ(cut.size(), std::stoul(arrays.at("smiles.npy").descr.substr(2)));
 
-  const Array &utf8 = arrays.at("smiles_utf8.npy"), &offsets = arrays.at("smiles_offsets.npy"), &note = arrays.at("smiles_note.npy");
+  const Array &utf8 = arrays.at("smiles_utf8.npy"), &offsets = arrays.at("smiles_offsets.npy"),
+              &note = arrays.at("smiles_note.npy");
   EXPECT_EQ(utf8.descr, "|u1");
   EXPECT_EQ(offsets.descr, "<i8");
   EXPECT_EQ(offsets.shape, "2001,");

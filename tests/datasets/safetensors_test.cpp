@@ -26,7 +26,8 @@ std::string file_of(const std::string& header, std::size_t data_bytes, std::uint
 /// XXH3-64 as 16 hex digits.
 std::string checksum_of(const std::string& data) {
   char digits[17];
-  std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(XXH3_64bits(data.data(), data.size())));
+  std::snprintf(digits, sizeof digits, "%016llx",
+                static_cast<unsigned long long>(XXH3_64bits(data.data(), data.size())));
   return digits;
 }
 
@@ -64,8 +65,9 @@ TEST(Safetensors, WritesTheseBytes) {
   write_safetensors(folder / "a", {{"k", "v"}}, {{"x", DType::f32, {1}, x}, {"n", DType::i64, {1, 1}, n}});
   std::string data(reinterpret_cast<const char*>(n), 8);
   data.append(reinterpret_cast<const char*>(x), 4);
-  std::string header = R"({"__metadata__":{"k":"v","molgraph.checksum":"xxh3-64:)" + checksum_of(data) +
-                       R"("},"n":{"data_offsets":[0,8],"dtype":"I64","shape":[1,1]},"x":{"data_offsets":[8,12],"dtype":"F32","shape":[1]}})";
+  std::string header =
+      R"({"__metadata__":{"k":"v","molgraph.checksum":"xxh3-64:)" + checksum_of(data) +
+      R"("},"n":{"data_offsets":[0,8],"dtype":"I64","shape":[1,1]},"x":{"data_offsets":[8,12],"dtype":"F32","shape":[1]}})";
   header.resize((header.size() + 7) / 8 * 8, ' ');
   const std::string expected = file_of(header, 0) + data;
   EXPECT_EQ(read_file(folder / "a"), expected);

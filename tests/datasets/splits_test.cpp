@@ -19,8 +19,8 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using ::testing::SizeIs;
 using testing::message_of;
+using ::testing::SizeIs;
 using Indices = std::vector<std::int64_t>;
 
 // The known answers of Random123 (kat_vectors, philox4x32 with 10 rounds), Salmon et al. 2011.
@@ -148,7 +148,9 @@ TEST(ColumnSplit, WordsInAnyCase) {
   EXPECT_THAT(split.train, ElementsAre(0));
   EXPECT_THAT(split.valid, ElementsAre(1, 4, 5));
   EXPECT_THAT(split.test, ElementsAre(2));
-  EXPECT_THAT(message_of<DataError>([] { column_split({"train", "dev"}, "x.csv", {0, 6}); }),
+  EXPECT_THAT(message_of<DataError>([] {
+                column_split({"train", "dev"}, "x.csv", {0, 6});
+              }),
               AllOf(HasSubstr("x.csv, row 7"), HasSubstr("dev")));
 }
 

@@ -28,9 +28,11 @@ inline std::string tuple_pickle(const std::vector<std::int64_t>& values) {
 inline std::string tensor_pickle(const std::vector<std::int64_t>& sizes, const std::vector<std::int64_t>& strides,
                                  std::int64_t offset = 0, std::int64_t count = 6, const std::string& key = "0",
                                  const std::string& type = "FloatStorage") {
-  return "ctorch._utils\n_rebuild_tensor_v2\n((" + text_pickle("storage") + "ctorch\n" + type + "\n" + text_pickle(key) +
-         text_pickle("cpu") + number_pickle(count) + "tQ" + number_pickle(offset) + tuple_pickle(sizes) +
-         tuple_pickle(strides) + "\x89" "ccollections\nOrderedDict\n)RtR";
+  return "ctorch._utils\n_rebuild_tensor_v2\n((" + text_pickle("storage") + "ctorch\n" + type + "\n" +
+         text_pickle(key) + text_pickle("cpu") + number_pickle(count) + "tQ" + number_pickle(offset) +
+         tuple_pickle(sizes) + tuple_pickle(strides) +
+         "\x89"
+         "ccollections\nOrderedDict\n)RtR";
 }
 
 /// Tensors by the names t0, t1, ...
@@ -44,7 +46,8 @@ inline std::string state_dict_of(const std::vector<std::string>& tensors) {
 inline void write_archive(const std::string& path, const std::string& pickle, std::size_t storage_bytes) {
   std::string storage(storage_bytes, '\0');
   for (std::size_t k = 0; k < storage_bytes; ++k) storage[k] = static_cast<char>(k % 64 + 1);
-  write_zip(path, {{"archive/data.pkl", pickle.data(), pickle.size()}, {"archive/data/0", storage.data(), storage.size()}});
+  write_zip(path,
+            {{"archive/data.pkl", pickle.data(), pickle.size()}, {"archive/data/0", storage.data(), storage.size()}});
 }
 
 }  // namespace molgraph::testing

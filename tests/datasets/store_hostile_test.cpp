@@ -10,8 +10,8 @@
 #include <fstream>
 #include <ostream>
 
-#include "datasets/system/files.hpp"
 #include "datasets/store/store.hpp"
+#include "datasets/system/files.hpp"
 #include "tests/datasets/store_fixture.hpp"
 
 namespace molgraph {
@@ -89,8 +89,9 @@ TEST(DamagedStore, OtherVersionsAreNamed) {
   bytes[16] = 3;
   stamp(bytes);
   put_file(folder / "a.h5", bytes);
-  EXPECT_NE(file_error([&] { use_store(folder / "a.h5"); }).find("format version 3; this program reads versions 1 to 2"),
-            std::string::npos);
+  EXPECT_NE(
+      file_error([&] { use_store(folder / "a.h5"); }).find("format version 3; this program reads versions 1 to 2"),
+      std::string::npos);
 }
 
 TEST(HostileStore, ChunksOfNoSizeNeverReachHdf5) {
@@ -161,7 +162,7 @@ void set_number_attribute(hid_t file, const char* group, const char* name, std::
 struct Replacement {
   hid_t type = H5T_STD_I64LE;
   std::vector<hsize_t> shape{12};
-  hsize_t chunk = 12;      ///< 0 = contiguous
+  hsize_t chunk = 12;  ///< 0 = contiguous
   bool filters = true;
 };
 void replace(hid_t file, const char* name, const Replacement& by) {
@@ -385,7 +386,11 @@ INSTANTIATE_TEST_SUITE_P(Cases, HostileStore, testing::ValuesIn(kCases), [](cons
 TEST(HostileStore, TheTestItselfCanStampAValidStore) {
   const Folder folder;
   std::string bytes = bytes_of_victim();
-  const std::string stamped = [&] { auto copy = bytes; stamp(copy); return copy; }();
+  const std::string stamped = [&] {
+    auto copy = bytes;
+    stamp(copy);
+    return copy;
+  }();
   EXPECT_TRUE(bytes == stamped);
 }
 

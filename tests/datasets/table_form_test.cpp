@@ -106,7 +106,8 @@ TEST_F(TableFormTest, CommonNamesAndCellsTellTheSmilesColumn) {
   EXPECT_THAT(table.notes, AllOf(HasSubstr("'what'"), HasSubstr("-s")));
   EXPECT_EQ(read("a.csv", "text,other\nC,C\n").smiles, "text") << "the first of several";
   EXPECT_EQ(read("a.csv", "structure,y\n").smiles, "structure");
-  EXPECT_EQ(read("a.csv", "id,iso_smiles\n1,bad\n2,alsobad\n").smiles, "iso_smiles") << "its rows are invalid, not the table";
+  EXPECT_EQ(read("a.csv", "id,iso_smiles\n1,bad\n2,alsobad\n").smiles, "iso_smiles")
+      << "its rows are invalid, not the table";
 }
 
 TEST_F(TableFormTest, NoSmilesColumnIsAnErrorThatNamesTheFlag) {
@@ -229,7 +230,8 @@ TEST_F(TableFormTest, ALineThatIsTooLongIsABadRowAndShiftsNone) {
 
 // A fuzz finding: without names, the molecules were taken from a column that only a longer row had.
 TEST_F(TableFormTest, WithoutNamesTheFirstRowSaysHowManyColumnsThereAre) {
-  for (const char* text : {"CCO,1\nx,,,,,,,,CCCC,0\ny,,,,,,,,CCCC,0\n", "CCO,1\nc1cc,,,CCCC\nc1cc,,,CCCC\nc1ccccc1,1\nccc1,1\n"}) {
+  for (const char* text :
+       {"CCO,1\nx,,,,,,,,CCCC,0\ny,,,,,,,,CCCC,0\n", "CCO,1\nc1cc,,,CCCC\nc1cc,,,CCCC\nc1ccccc1,1\nccc1,1\n"}) {
     TableOptions options = with_header(false);
     const TableReader reader(folder.write("ragged.csv", text), options);
     ASSERT_THAT(reader.columns(), SizeIs(2)) << text;

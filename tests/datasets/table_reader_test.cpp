@@ -11,13 +11,13 @@ namespace molgraph {
 namespace {
 
 using ::testing::ElementsAre;
+using testing::gzip;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using ::testing::SizeIs;
-using testing::gzip;
 using testing::message_of;
 using testing::RedirectedInput;
 using testing::ScratchFolder;
+using ::testing::SizeIs;
 using Cells = std::vector<std::string>;
 
 struct Table {
@@ -139,14 +139,14 @@ TEST_F(TableReaderTest, SmiKeepsNamesWithBlanks) {
   const Table table = read_text("a.smi", "CCO ethanol, pure\n\nc1ccccc1\tbenzene\tx\n  C\n\tno structure\n\n");
   EXPECT_EQ(table.format, TableFormat::smi);
   EXPECT_EQ(table.id, 1);
-  EXPECT_THAT(cells_of(table),
-              ElementsAre(Cells{"CCO", "ethanol, pure"}, Cells{"", ""}, Cells{"c1ccccc1", "benzene\tx"},
-                          Cells{"C", ""}, Cells{"", "no structure"}));
+  EXPECT_THAT(cells_of(table), ElementsAre(Cells{"CCO", "ethanol, pure"}, Cells{"", ""},
+                                           Cells{"c1ccccc1", "benzene\tx"}, Cells{"C", ""}, Cells{"", "no structure"}));
   EXPECT_THAT(read_text("b.smi", "SMILES Title\nCCO a\n").rows, SizeIs(1));
 }
 
-constexpr const char* kMethane = "methane\n  test\n\n  1  0  0  0  0  0  0  0  0  0999 V2000\n"
-                                 "    0.0000    0.0000    0.0000 C   0  0\nM  END\n";
+constexpr const char* kMethane =
+    "methane\n  test\n\n  1  0  0  0  0  0  0  0  0  0999 V2000\n"
+    "    0.0000    0.0000    0.0000 C   0  0\nM  END\n";
 
 TEST_F(TableReaderTest, SdfRecordsBecomeRows) {
   const std::string block = kMethane;

@@ -6,8 +6,8 @@
 
 #include <cmath>
 
-#include "datasets/tables/labels.hpp"
 #include "datasets/load.hpp"
+#include "datasets/tables/labels.hpp"
 #include "featurize/graph/error.hpp"
 #include "tests/datasets/scratch_folder.hpp"
 

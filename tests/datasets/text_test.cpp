@@ -44,7 +44,7 @@ TEST(NumberText, APredictionHasTheDigitsOfTheFloatItIsMadeOf) {
     const double value = -500000 + unit * scaled, step = unit * std::numeric_limits<float>::epsilon();
     const std::string text = number_text(value, unit);
     EXPECT_NEAR(std::strtod(text.c_str(), nullptr), value, step / 2 + 1e-10) << text;
-    EXPECT_LE(text.size(), 18u) << text;   // sign, point and 16 digits
+    EXPECT_LE(text.size(), 18u) << text;  // sign, point and 16 digits
   }
   EXPECT_EQ(number_text(-500000 + 0.05 * static_cast<double>(0.2f), 0.05), "-499999.99");
 }

@@ -7,9 +7,9 @@
 #include <cstring>
 #include <limits>
 
-#include "datasets/system/files.hpp"
 #include "datasets/archives/pickle_subset.hpp"
 #include "datasets/archives/zip_archive.hpp"
+#include "datasets/system/files.hpp"
 #include "featurize/graph/error.hpp"
 #include "tests/datasets/scratch_folder.hpp"
 #include "tests/datasets/state_dict_pickles.hpp"
@@ -71,7 +71,7 @@ TEST(TorchArchive, ReadsEveryElementType) {
   ASSERT_EQ(half.size(), 6u);
   EXPECT_EQ(half[0], 1.5f);
   EXPECT_EQ(half[1], -65504.0f);
-  EXPECT_EQ(half[2], std::ldexp(1.0f, -24));   // the smallest subnormal
+  EXPECT_EQ(half[2], std::ldexp(1.0f, -24));  // the smallest subnormal
   EXPECT_EQ(half[3], std::numeric_limits<float>::infinity());
   EXPECT_TRUE(std::isnan(half[4]));
   EXPECT_TRUE(half[5] == 0 && std::signbit(half[5]));
@@ -148,10 +148,20 @@ TEST(HostilePickle, TheHonestOneIsRead) {
 }
 
 TEST(HostilePickle, NamesAreNeverCalled) {
-  EXPECT_REFUSED(error_of_pickle("\x80\x02" "cos\nsystem\n(X\x02" + std::string(3, '\0') + "lstR."), "'os.system' is not allowed");
-  EXPECT_REFUSED(error_of_pickle("\x80\x04\x8c\x08" "builtins\x8c\x04" "eval\x93."), "'builtins.eval' is not allowed");
-  EXPECT_REFUSED(error_of_pickle("\x80\x02" "ctorch\nFloatStorage\n)R."), "'torch.FloatStorage' is called");
-  EXPECT_REFUSED(error_of_pickle("\x80\x02" "ccollections\nOrderedDict\n)\x81."), "opcode 0x81");
+  EXPECT_REFUSED(error_of_pickle("\x80\x02"
+                                 "cos\nsystem\n(X\x02" +
+                                 std::string(3, '\0') + "lstR."),
+                 "'os.system' is not allowed");
+  EXPECT_REFUSED(error_of_pickle("\x80\x04\x8c\x08"
+                                 "builtins\x8c\x04"
+                                 "eval\x93."),
+                 "'builtins.eval' is not allowed");
+  EXPECT_REFUSED(error_of_pickle("\x80\x02"
+                                 "ctorch\nFloatStorage\n)R."),
+                 "'torch.FloatStorage' is called");
+  EXPECT_REFUSED(error_of_pickle("\x80\x02"
+                                 "ccollections\nOrderedDict\n)\x81."),
+                 "opcode 0x81");
   EXPECT_REFUSED(error_of_pickle("\x80\x02i__main__\nThing\n."), "opcode 0x69");
 }
 
@@ -184,7 +194,8 @@ TEST(HostilePickle, StoragesMustBeRecordsOfTheArchive) {
     const std::string error = error_of_pickle(state_dict_of({tensor_pickle({1}, {1}, 0, 1, key)}));
     EXPECT_NE(error, "") << key;
   }
-  EXPECT_REFUSED(error_of_pickle(state_dict_of({tensor_pickle({1}, {1}, 0, 1, "0", "ComplexFloatStorage")})), "are not read");
+  EXPECT_REFUSED(error_of_pickle(state_dict_of({tensor_pickle({1}, {1}, 0, 1, "0", "ComplexFloatStorage")})),
+                 "are not read");
   EXPECT_REFUSED(error_of_pickle(state_dict_of({tensor_pickle({1}, {1}, 0, 1, "0", "Size")})), "are not read");
 }
 
@@ -219,12 +230,15 @@ TEST(HostilePickle, DamagedOnesEndInAMessage) {
   EXPECT_REFUSED(error_of_pickle("\x80\x02}(Nu."), "key without a value");
   EXPECT_REFUSED(error_of_pickle("\x80\x02NNa."), "of the wrong kind");
   EXPECT_REFUSED(error_of_pickle("\x80\x02}."), "no keys");
-  EXPECT_REFUSED(error_of_pickle("\x80\x02" "cos.path"), "ends early");
+  EXPECT_REFUSED(error_of_pickle("\x80\x02"
+                                 "cos.path"),
+                 "ends early");
 }
 
 TEST(HostilePickle, NamesTwiceAreRefused) {
   const std::string tensor = tensor_pickle({1}, {1});
-  EXPECT_REFUSED(error_of_pickle("\x80\x02}(" + text_pickle("w") + tensor + text_pickle("w") + tensor + "u."), "stands there twice");
+  EXPECT_REFUSED(error_of_pickle("\x80\x02}(" + text_pickle("w") + tensor + text_pickle("w") + tensor + "u."),
+                 "stands there twice");
 }
 
 // --- zips that lie ---
@@ -242,7 +256,7 @@ TEST(HostileZip, EveryDamagedByteEndsInAMessageOrInTheSameTensor) {
     try {
       const auto tensors = read_state_dict(folder.file("bad.pt"));
       ASSERT_EQ(tensors.size(), 1u) << at;
-      EXPECT_EQ(tensors.begin()->second.bytes, expected) << at;   // a date or an attribute
+      EXPECT_EQ(tensors.begin()->second.bytes, expected) << at;  // a date or an attribute
     } catch (const FileError&) {
       ++refused;
     }
@@ -309,9 +323,10 @@ std::string pickle_of_arange(std::uint32_t count) {
   std::string numbers;
   for (std::uint64_t k = 0; k < count; ++k) numbers += little(k, 8);
   using namespace std::string_literals;
-  return "\x80\x03}"s + word("train") + "cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\nK\0\x85"s + "C\x01" + "b\x87R(K\x01J"s +
-         little(count, 4) + "\x85" + "cnumpy\ndtype\n"s + word("i8") + "\x89\x88\x87R(K\x03"s + word("<") + "NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\0tb\x89"s +
-         "B" + little(numbers.size(), 4) + numbers + "tbs.";
+  return "\x80\x03}"s + word("train") + "cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\nK\0\x85"s + "C\x01" +
+         "b\x87R(K\x01J"s + little(count, 4) + "\x85" + "cnumpy\ndtype\n"s + word("i8") + "\x89\x88\x87R(K\x03"s +
+         word("<") + "NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\0tb\x89"s + "B" + little(numbers.size(), 4) + numbers +
+         "tbs.";
 }
 
 TEST(TorchArchive, DictsOfMillionsOfRowNumbers) {

@@ -54,7 +54,8 @@ std::vector<std::string> scaffold_split(const std::vector<std::string>& smiles) 
 
 TEST(Chemistry, ScaffoldsGiveThePublishedSplits) {
   // The last column of these tables is the split; SMILES have no commas.
-  const std::pair<const char*, std::size_t> sets[] = {{"moleculenet/esol.csv", 1128}, {"moleculenet/freesolv.csv", 642}};
+  const std::pair<const char*, std::size_t> sets[] = {{"moleculenet/esol.csv", 1128},
+                                                      {"moleculenet/freesolv.csv", 642}};
   for (const auto& [name, rows_expected] : sets) {
     const std::string path = test::golden_file("MOLGRAPH_DATA", name);
     if (path.empty()) GTEST_SKIP() << "MOLGRAPH_DATA with " << name << " is not set";

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "featurize/smiles/chemistry.hpp"
 #include "featurize/graph/error.hpp"
+#include "featurize/smiles/chemistry.hpp"
 
 namespace molgraph {
 namespace {

@@ -35,7 +35,8 @@ TEST(Pack, MoleculesStandOneAfterTheOther) {
     const PairRelations own = pair_relations(views[b]);
     EXPECT_TRUE(std::equal(own.topology.begin(), own.topology.end(), batch.topology.begin() + batch.pair_offset[b]));
     EXPECT_TRUE(std::equal(own.edge.begin(), own.edge.end(), batch.edge.begin() + batch.pair_offset[b]));
-    EXPECT_TRUE(std::equal(graphs[b].atoms.begin(), graphs[b].atoms.end(), batch.atoms.begin() + 9 * batch.atom_offset[b]));
+    EXPECT_TRUE(
+        std::equal(graphs[b].atoms.begin(), graphs[b].atoms.end(), batch.atoms.begin() + 9 * batch.atom_offset[b]));
   }
 }
 
@@ -53,7 +54,7 @@ TEST(Pack, WhatDoesNotFitTogetherIsRefused) {
   const std::vector<std::int64_t> rows{0, 1}, fewer{0};
   EXPECT_NO_THROW(pack(views, rows));
   EXPECT_THROW(pack(views, fewer), std::invalid_argument);
-  MolecularGraph zinc = chain_of(3);   // one column per atom where the others have nine
+  MolecularGraph zinc = chain_of(3);  // one column per atom where the others have nine
   zinc.features = Features::zinc;
   zinc.atoms.resize(3);
   views[1] = zinc.view();

@@ -36,7 +36,8 @@ std::string centres(const std::string& smiles) {
 std::string bonds(const std::string& smiles) {
   const MolecularGraph graph = graph_of(smiles);
   std::string text;
-  for (int b = 0; b < graph.num_bonds(); ++b) text += "-EZ?"[graph.bonds.at(static_cast<std::size_t>(b * kShape.bond_columns + 1))];
+  for (int b = 0; b < graph.num_bonds(); ++b)
+    text += "-EZ?"[graph.bonds.at(static_cast<std::size_t>(b * kShape.bond_columns + 1))];
   return text;
 }
 
@@ -71,7 +72,8 @@ TEST(MolgraphFeatures, ColumnsOfAMolecule) {
   EXPECT_EQ(row(7), (std::vector<int>{7, 1, 0, 4, 0, 1, 0, 0, 0, 0}));
   EXPECT_EQ(row(8), (std::vector<int>{6, 2, 0, 5, 0, 1, 1, 1, 4, 0}));
   // type, stereo, conjugated, in ring
-  EXPECT_EQ(std::vector<std::uint8_t>(graph.bonds.begin() + 12, graph.bonds.begin() + 16), (std::vector<std::uint8_t>{3, 0, 1, 1}));
+  EXPECT_EQ(std::vector<std::uint8_t>(graph.bonds.begin() + 12, graph.bonds.begin() + 16),
+            (std::vector<std::uint8_t>{3, 0, 1, 1}));
 }
 
 TEST(MolgraphFeatures, SmallestRings) {
@@ -102,7 +104,9 @@ TEST(MolgraphFeatures, LabelsOfCentres) {
   EXPECT_EQ(centres("CP(=O)(O)OCC").substr(0, 2), "--") << "=O and -OH trade places";
   EXPECT_EQ(centres("C[N@](CC)CCC"), "-------") << "an amine turns inside out";
   EXPECT_EQ(centres("C1C[N@@]2C[C@H]1C(F)C2"), "--S-S?--") << "a cage holds it";
-  EXPECT_EQ(centres("C1CN2CC1C(F)C2"), "--?-?" "?--");
+  EXPECT_EQ(centres("C1CN2CC1C(F)C2"),
+            "--?-?"
+            "?--");
   EXPECT_EQ(centres("C1CCN2CCCC2C1"), "-------?-") << "fused rings do not";
 }
 
@@ -131,7 +135,8 @@ TEST(MolgraphFeatures, DummiesAndPatternsAreAsForOgb) {
   EXPECT_EQ(atom_value(graph_of("*C"), 0, 0), 118);
   EXPECT_EQ(atom_value(graph_of("[2H]"), 0, 0), 0);
   for (const std::string text : {"[#6]C", "[C,N]C", "C~C", "[Uue]", "*", "[*]C", "c1ccccc1*"}) {
-    const FeaturizeResult ogb = Featurizer({Features::ogb}).smiles(text), own = Featurizer({Features::molgraph}).smiles(text);
+    const FeaturizeResult ogb = Featurizer({Features::ogb}).smiles(text),
+                          own = Featurizer({Features::molgraph}).smiles(text);
     EXPECT_EQ(ogb.index(), own.index()) << text;
     if (const auto* rejection = std::get_if<Rejection>(&ogb)) {
       EXPECT_EQ(rejection->reason, std::get<Rejection>(own).reason);
@@ -142,11 +147,14 @@ TEST(MolgraphFeatures, DummiesAndPatternsAreAsForOgb) {
 TEST(MolgraphFeatures, SharedColumnsAreThoseOfOgb) {
   const std::string path = MOLGRAPH_GOLDEN_DIR "/ogb_features.csv.gz";
   for (const auto& golden : golden_rows(path)) {
-    const MolecularGraph own = graph_of(golden.at(0)), ogb = std::get<MolecularGraph>(Featurizer({Features::ogb}).smiles(golden[0]));
+    const MolecularGraph own = graph_of(golden.at(0)),
+                         ogb = std::get<MolecularGraph>(Featurizer({Features::ogb}).smiles(golden[0]));
     ASSERT_EQ(own.bond_atoms, ogb.bond_atoms) << golden[0];
-    constexpr std::pair<std::size_t, std::size_t> kAtoms[] = {{0, 0}, {1, 2}, {2, 4}, {3, 3}, {4, 5}, {5, 6}, {6, 7}, {7, 8}};
+    constexpr std::pair<std::size_t, std::size_t> kAtoms[] = {{0, 0}, {1, 2}, {2, 4}, {3, 3},
+                                                              {4, 5}, {5, 6}, {6, 7}, {7, 8}};
     for (std::size_t a = 0; a < static_cast<std::size_t>(own.num_atoms()); ++a)
-      for (const auto& [mine, theirs] : kAtoms) EXPECT_EQ(own.atoms[10 * a + mine], ogb.atoms[9 * a + theirs]) << golden[0];
+      for (const auto& [mine, theirs] : kAtoms)
+        EXPECT_EQ(own.atoms[10 * a + mine], ogb.atoms[9 * a + theirs]) << golden[0];
     for (std::size_t b = 0; b < static_cast<std::size_t>(own.num_bonds()); ++b) {
       EXPECT_EQ(own.bonds[4 * b], ogb.bonds[3 * b]) << golden[0];
       EXPECT_EQ(own.bonds[4 * b + 2], ogb.bonds[3 * b + 2]) << golden[0];
@@ -191,7 +199,8 @@ M  END
   const auto graph = std::get<MolecularGraph>(Featurizer({Features::molgraph}).mol_block(block));
   const int label = atom_value(graph, 1, 9);
   EXPECT_TRUE(label == static_cast<int>(CentreLabel::R) || label == static_cast<int>(CentreLabel::S)) << label;
-  expect_same(graph, graph_of(label == static_cast<int>(CentreLabel::R) ? "C[C@@H](N)C(=O)O" : "C[C@H](N)C(=O)O"), "alanine");
+  expect_same(graph, graph_of(label == static_cast<int>(CentreLabel::R) ? "C[C@@H](N)C(=O)O" : "C[C@H](N)C(=O)O"),
+              "alanine");
 }
 
 /// RDKit's labeller takes 20 s for the tree of 65 atoms and has no end for the next.

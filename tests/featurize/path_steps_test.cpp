@@ -22,12 +22,26 @@ using test::renumbered;
 
 /// Three steroid-like fused six-rings and a cage: several ties of different length.
 std::vector<MolecularGraph> tied_molecules() {
-  const MolecularGraph perhydrophenanthrene =
-      graph_of(14, {{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {5, 0}, {4, 6}, {6, 7}, {7, 8}, {8, 9}, {9, 5}, {8, 10},
-                    {10, 11}, {11, 12}, {12, 13}, {13, 9}});
+  const MolecularGraph perhydrophenanthrene = graph_of(14, {{0, 1},
+                                                            {1, 2},
+                                                            {2, 3},
+                                                            {3, 4},
+                                                            {4, 5},
+                                                            {5, 0},
+                                                            {4, 6},
+                                                            {6, 7},
+                                                            {7, 8},
+                                                            {8, 9},
+                                                            {9, 5},
+                                                            {8, 10},
+                                                            {10, 11},
+                                                            {11, 12},
+                                                            {12, 13},
+                                                            {13, 9}});
   const MolecularGraph adamantane =
       graph_of(10, {{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {5, 0}, {0, 6}, {6, 7}, {7, 8}, {8, 2}, {7, 9}, {9, 4}});
-  const MolecularGraph two_fragments = graph_of(9, {{0, 1}, {1, 2}, {2, 3}, {3, 0}, {4, 5}, {5, 6}, {6, 7}, {7, 8}, {8, 4}});
+  const MolecularGraph two_fragments =
+      graph_of(9, {{0, 1}, {1, 2}, {2, 3}, {3, 0}, {4, 5}, {5, 6}, {6, 7}, {7, 8}, {8, 4}});
   return {cyclobutane(), cubane(), perhydrophenanthrene, graph_of(1, {}), adamantane, two_fragments, chain_of(12)};
 }
 
@@ -63,14 +77,17 @@ TEST(PathSteps, CubaneHasSixPathsBetweenOppositeCorners) {
   ASSERT_EQ(steps.levels(), 3);
   EXPECT_EQ(steps.level_pairs, (std::vector<std::int64_t>{0, 24, 48, 56}));
   EXPECT_EQ(steps.level_steps, (std::vector<std::int64_t>{0, 24, 72, 96}));
-  for (auto s = steps.level_steps[1]; s < steps.level_steps[2]; ++s) EXPECT_EQ(steps.weight[static_cast<std::size_t>(s)], 0.5);
+  for (auto s = steps.level_steps[1]; s < steps.level_steps[2]; ++s)
+    EXPECT_EQ(steps.weight[static_cast<std::size_t>(s)], 0.5);
   for (auto s = steps.level_steps[2]; s < steps.level_steps[3]; ++s) {
     EXPECT_NEAR(steps.weight[static_cast<std::size_t>(s)], 1.0 / 3.0, kTolerance);
   }
   EXPECT_EQ(expect_brute_force({cubane()}, PathRule::mean), 6u);
 }
 
-TEST(PathSteps, MeanEqualsWalkingEveryShortestPath) { EXPECT_GE(expect_brute_force(tied_molecules(), PathRule::mean), 6u); }
+TEST(PathSteps, MeanEqualsWalkingEveryShortestPath) {
+  EXPECT_GE(expect_brute_force(tied_molecules(), PathRule::mean), 6u);
+}
 TEST(PathSteps, SingleEqualsWalkingSmallestPredecessors) { expect_brute_force(tied_molecules(), PathRule::single); }
 
 TEST(PathSteps, MeanIsInvariantUnderRenumbering) {

@@ -36,11 +36,13 @@ inline std::vector<double> path_sums(const GraphBatch& batch) {
   for (int m = 1; m <= steps.levels(); ++m) {
     for (auto s = steps.level_steps[m - 1]; s < steps.level_steps[m]; ++s) {
       const auto at = static_cast<std::size_t>(s);
-      const double before = steps.source[at] < 0
-                                ? 0.0
-                                : sums[static_cast<std::size_t>(steps.pair[static_cast<std::size_t>(
-                                      steps.level_pairs[m - 2] + steps.source[at])])];
-      sums[static_cast<std::size_t>(steps.pair[static_cast<std::size_t>(steps.level_pairs[m - 1] + steps.target[at])])] +=
+      const double before =
+          steps.source[at] < 0
+              ? 0.0
+              : sums[static_cast<std::size_t>(
+                    steps.pair[static_cast<std::size_t>(steps.level_pairs[m - 2] + steps.source[at])])];
+      sums[static_cast<std::size_t>(
+          steps.pair[static_cast<std::size_t>(steps.level_pairs[m - 1] + steps.target[at])])] +=
           steps.weight[at] * (before + hop_value(m, static_cast<int>(steps.bond[at])));
     }
   }

@@ -51,7 +51,8 @@ TEST(PatonCycles, TheBasisDependsOnTheOrderAsPublished) {
   // Cube: six faces, but the basis of five holds a longer cycle in this order. From 0 come 1, 2, 4; 4 finds 5, 6;
   // 6 meets 2 (6-4-0-2, 4) and finds 7; 7 meets 3? not found yet: finds 3, meets 5 (7-6-4-5, 4);
   // 3 meets 1: climbs 3-7-6-4-0, and 1 was reached from 0: 1-3-7-6-4-0, a cycle of 6.
-  EXPECT_EQ(longest(8, {{0, 1}, {0, 2}, {0, 4}, {1, 3}, {1, 5}, {2, 3}, {2, 6}, {3, 7}, {4, 5}, {4, 6}, {5, 7}, {6, 7}}), 6);
+  EXPECT_EQ(
+      longest(8, {{0, 1}, {0, 2}, {0, 4}, {1, 3}, {1, 5}, {2, 3}, {2, 6}, {3, 7}, {4, 5}, {4, 6}, {5, 7}, {6, 7}}), 6);
 }
 
 }  // namespace

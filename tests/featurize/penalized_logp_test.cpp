@@ -5,8 +5,8 @@
 #include <mutex>
 #include <thread>
 
-#include "featurize/smiles/chemistry.hpp"
 #include "featurize/graph/error.hpp"
+#include "featurize/smiles/chemistry.hpp"
 #include "tests/featurize/golden_table.hpp"
 
 namespace molgraph {

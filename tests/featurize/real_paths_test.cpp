@@ -15,12 +15,12 @@ std::vector<MolecularGraph> graphs_of(const std::vector<std::string>& smiles) {
 
 /// Cages, fused and spiro rings, a macrocycle, a salt, single atoms: where shortest paths tie.
 const std::vector<std::string> kTiedMolecules = {
-    "C12C3C4C1C5C2C3C45",                               // cubane
-    "C1C2CC3CC1CC(C2)C3",                               // adamantane
-    "c1cc2ccc3cccc4ccc(c1)c2c34",                       // pyrene
-    "CC12CCC3C(CCc4cc(O)ccc34)C2CCC1O",                 // estradiol
-    "C1CC11CCC2(CC2)CC1",                               // spiro rings
-    "C1CCCCCCCCCCCCC1.[Na+].[Cl-]",                     // macrocycle beside two ions
+    "C12C3C4C1C5C2C3C45",                // cubane
+    "C1C2CC3CC1CC(C2)C3",                // adamantane
+    "c1cc2ccc3cccc4ccc(c1)c2c34",        // pyrene
+    "CC12CCC3C(CCc4cc(O)ccc34)C2CCC1O",  // estradiol
+    "C1CC11CCC2(CC2)CC1",                // spiro rings
+    "C1CCCCCCCCCCCCC1.[Na+].[Cl-]",      // macrocycle beside two ions
     "COc1ccc2ccc(O)c(CN3CCN(S(=O)(=O)c4ccn(C)c4)CC3)c2c1",
 };
 

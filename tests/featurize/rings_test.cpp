@@ -12,7 +12,7 @@ namespace {
 
 struct Graph {
   int atoms = 0;
-  std::vector<std::uint16_t> bonds;   ///< [m, 2]
+  std::vector<std::uint16_t> bonds;  ///< [m, 2]
   int bond_between(int i, int j) const {
     for (std::size_t b = 0; b < bonds.size(); b += 2)
       if ((bonds[b] == i && bonds[b + 1] == j) || (bonds[b] == j && bonds[b + 1] == i)) return static_cast<int>(b / 2);
@@ -40,7 +40,8 @@ Graph random_graph(std::mt19937& random) {
   graph.atoms = 1 + static_cast<int>(random() % 9);
   for (int i = 0; i < graph.atoms; ++i)
     for (int j = i + 1; j < graph.atoms; ++j)
-      if (random() % 100 < 32) graph.bonds.insert(graph.bonds.end(), {static_cast<std::uint16_t>(j), static_cast<std::uint16_t>(i)});
+      if (random() % 100 < 32)
+        graph.bonds.insert(graph.bonds.end(), {static_cast<std::uint16_t>(j), static_cast<std::uint16_t>(i)});
   return graph;
 }
 
@@ -53,11 +54,15 @@ TEST(Rings, AreThoseThatTryingEveryWayFinds) {
     const auto n = static_cast<std::size_t>(graph.atoms);
     std::vector<int> of_atom(n, 0), of_bond(graph.bonds.size() / 2, 0);
     std::vector<int> through(n * n * n, 0);
-    const auto least = [](int& kept, std::size_t size) { kept = kept == 0 ? static_cast<int>(size) : std::min(kept, static_cast<int>(size)); };
+    const auto least = [](int& kept, std::size_t size) {
+      kept = kept == 0 ? static_cast<int>(size) : std::min(kept, static_cast<int>(size));
+    };
     for_each_ring(graph, [&](const std::vector<int>& ring) {
       least(of_atom[static_cast<std::size_t>(ring[0])], ring.size());
       least(of_bond[static_cast<std::size_t>(graph.bond_between(ring[0], ring[1]))], ring.size());
-      least(through[(static_cast<std::size_t>(ring.back()) * n + static_cast<std::size_t>(ring[0])) * n + static_cast<std::size_t>(ring[1])], ring.size());
+      least(through[(static_cast<std::size_t>(ring.back()) * n + static_cast<std::size_t>(ring[0])) * n +
+                    static_cast<std::size_t>(ring[1])],
+            ring.size());
     });
     for (int most : {3, 5, 12}) {
       const auto capped = [&](int size) { return size <= most ? size : 0; };
@@ -67,7 +72,8 @@ TEST(Rings, AreThoseThatTryingEveryWayFinds) {
           for (int right = 0; right < graph.atoms; ++right)
             if (left != right && graph.bond_between(left, a) >= 0 && graph.bond_between(a, right) >= 0) {
               EXPECT_EQ(rings.smallest_through(left, a, right, most),
-                        capped(through[(static_cast<std::size_t>(left) * n + static_cast<std::size_t>(a)) * n + static_cast<std::size_t>(right)]));
+                        capped(through[(static_cast<std::size_t>(left) * n + static_cast<std::size_t>(a)) * n +
+                                       static_cast<std::size_t>(right)]));
             }
       }
       for (std::size_t b = 0; b < of_bond.size(); ++b)

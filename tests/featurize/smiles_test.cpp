@@ -42,7 +42,9 @@ TEST(Smiles, ReasonsOfBadText) {
       {"C |bad", "failure parsing CXSMILES extensions"},
       {"CC CC", "blank inside the SMILES (character 3)"},
       {std::string("C\0C", 3), "the control sign U+0000 is no SMILES symbol (character 2)"},
-      {"C\xE2\x80\x93" "C", "'\xE2\x80\x93' (U+2013) is no SMILES symbol (character 2)"},
+      {"C\xE2\x80\x93"
+       "C",
+       "'\xE2\x80\x93' (U+2013) is no SMILES symbol (character 2)"},
       {"\xD0\xA1O", "'\xD0\xA1' (U+0421) is no SMILES symbol (character 1)"},
       {"CO\x1B[0m", "the control sign U+001B is no SMILES symbol (character 3)"},
   };
@@ -64,9 +66,7 @@ TEST(Smiles, NothingReachesTheTerminal) {
   EXPECT_EQ(testing::internal::GetCapturedStdout(), "");
 }
 
-TEST(Smiles, BlanksAroundAreIgnored) {
-  EXPECT_EQ(atoms_of("  CCO\t\r\n"), 3);
-}
+TEST(Smiles, BlanksAroundAreIgnored) { EXPECT_EQ(atoms_of("  CCO\t\r\n"), 3); }
 
 TEST(Smiles, ExtendedSmilesIsUnderstood) { EXPECT_EQ(atoms_of("CCO |(0,0,0;1.5,0,0;2,1,0)|"), 3); }
 
@@ -105,12 +105,24 @@ TEST(Smiles, BondsNameAtomsInTheTextsOrder) {
 }
 
 TEST(Smiles, HostileTextEndsInARejectionOrAGraph) {
-  const std::string texts[] = {std::string(60000, '('), std::string(60000, '['),      std::string(60000, '%'),
-                               std::string(60000, '='), std::string(1000, 'C') + '(', std::string(60000, '\x01'),
-                               "[C+2147483648]",        "[99999999999C]",             "C%(99999)C",
-                               "[CH-2147483649]",       "[C:99999999999]",            "\xFF\xFE",
-                               "C{A}C",                 "[$(C)]",                     "C>>C",
-                               "[C@TB99]",              "[C@OH99]",                   std::string(500, '.')};
+  const std::string texts[] = {std::string(60000, '('),
+                               std::string(60000, '['),
+                               std::string(60000, '%'),
+                               std::string(60000, '='),
+                               std::string(1000, 'C') + '(',
+                               std::string(60000, '\x01'),
+                               "[C+2147483648]",
+                               "[99999999999C]",
+                               "C%(99999)C",
+                               "[CH-2147483649]",
+                               "[C:99999999999]",
+                               "\xFF\xFE",
+                               "C{A}C",
+                               "[$(C)]",
+                               "C>>C",
+                               "[C@TB99]",
+                               "[C@OH99]",
+                               std::string(500, '.')};
   for (const std::string& text : texts) {
     const FeaturizeResult result = Featurizer().smiles(text);
     if (const auto* rejection = std::get_if<Rejection>(&result)) {

@@ -9,7 +9,8 @@ TEST(SyntaxReason, FindsOpenRings) {
   EXPECT_EQ(syntax_reason("C1CC", "unclosed ring"), "ring 1 not closed");
   EXPECT_EQ(syntax_reason("C12CC1", "unclosed ring"), "ring 2 not closed");
   EXPECT_EQ(syntax_reason("C%12CC1CC1", "unclosed ring"), "ring 12 not closed");
-  EXPECT_EQ(syntax_reason("[13CH3]C%(123)", "unclosed ring"), "ring 123 not closed") << "digits in brackets are no rings";
+  EXPECT_EQ(syntax_reason("[13CH3]C%(123)", "unclosed ring"), "ring 123 not closed")
+      << "digits in brackets are no rings";
 }
 
 TEST(SyntaxReason, FindsThePlaceOfAnError) {
@@ -28,26 +29,39 @@ TEST(SyntaxReason, LeavesTheRestAlone) {
 }
 
 TEST(ForeignSign, IsNamedWithItsPlace) {
-  EXPECT_EQ(foreign_sign("C\xE2\x80\x93" "C"), "'\xE2\x80\x93' (U+2013) is no SMILES symbol (character 2)") << "en dash";
+  EXPECT_EQ(foreign_sign("C\xE2\x80\x93"
+                         "C"),
+            "'\xE2\x80\x93' (U+2013) is no SMILES symbol (character 2)")
+      << "en dash";
   EXPECT_EQ(foreign_sign("C\xD0\xA1O"), "'\xD0\xA1' (U+0421) is no SMILES symbol (character 2)") << "Cyrillic";
   EXPECT_EQ(foreign_sign("[\xD0\xA1H4]"), "'\xD0\xA1' (U+0421) is no SMILES symbol (character 2)") << "in brackets";
   EXPECT_EQ(foreign_sign("CC\xF0\x9F\x98\x80"), "'\xF0\x9F\x98\x80' (U+1F600) is no SMILES symbol (character 3)");
 }
 
 TEST(ForeignSign, ThatOneCannotSeeIsNamedByItsCode) {
-  EXPECT_EQ(foreign_sign("C\xE2\x80\x8B" "C"), "the invisible sign U+200B is no SMILES symbol (character 2)");
-  EXPECT_EQ(foreign_sign("\xEF\xBB\xBF" "C"), "the invisible sign U+FEFF is no SMILES symbol (character 1)");
+  EXPECT_EQ(foreign_sign("C\xE2\x80\x8B"
+                         "C"),
+            "the invisible sign U+200B is no SMILES symbol (character 2)");
+  EXPECT_EQ(foreign_sign("\xEF\xBB\xBF"
+                         "C"),
+            "the invisible sign U+FEFF is no SMILES symbol (character 1)");
   EXPECT_EQ(foreign_sign("CC\xC2\xA0"), "the invisible sign U+00A0 is no SMILES symbol (character 3)");
   EXPECT_EQ(foreign_sign("CCO\x07"), "the control sign U+0007 is no SMILES symbol (character 4)");
-  EXPECT_EQ(foreign_sign("C\x7F" "C"), "the control sign U+007F is no SMILES symbol (character 2)");
+  EXPECT_EQ(foreign_sign("C\x7F"
+                         "C"),
+            "the control sign U+007F is no SMILES symbol (character 2)");
   EXPECT_EQ(foreign_sign(std::string("C\0C", 3)), "the control sign U+0000 is no SMILES symbol (character 2)");
 }
 
 TEST(ForeignSign, BytesThatAreNoText) {
   EXPECT_EQ(foreign_sign("CC\xFF"), "byte 0xFF is neither ASCII nor UTF-8 (character 3)");
-  EXPECT_EQ(foreign_sign("C\xE9" "C"), "byte 0xE9 is neither ASCII nor UTF-8 (character 2)") << "Latin-1";
+  EXPECT_EQ(foreign_sign("C\xE9"
+                         "C"),
+            "byte 0xE9 is neither ASCII nor UTF-8 (character 2)")
+      << "Latin-1";
   EXPECT_EQ(foreign_sign("C\xE2\x80"), "byte 0xE2 is neither ASCII nor UTF-8 (character 2)") << "cut";
-  EXPECT_EQ(foreign_sign("C\xC0\x80"), "byte 0xC0 is neither ASCII nor UTF-8 (character 2)") << "a zero, written too long";
+  EXPECT_EQ(foreign_sign("C\xC0\x80"), "byte 0xC0 is neither ASCII nor UTF-8 (character 2)")
+      << "a zero, written too long";
   EXPECT_EQ(foreign_sign("C\xED\xA0\x80"), "byte 0xED is neither ASCII nor UTF-8 (character 2)") << "half a pair";
 }
 

@@ -29,7 +29,8 @@ TEST(Threads, ReasonsBelongToTheirOwnText) {
         wrong += rejection == nullptr || rejection->reason != "ring " + std::to_string(label) + " not closed";
         // The number of the overfull atom is the length of the chain before it.
         const int before = (t + 3 * round) % 40 + 1;
-        const FeaturizeResult overfull = featurizer.smiles(std::string(static_cast<std::size_t>(before), 'C') + "C(C)(C)(C)C");
+        const FeaturizeResult overfull =
+            featurizer.smiles(std::string(static_cast<std::size_t>(before), 'C') + "C(C)(C)(C)C");
         rejection = std::get_if<Rejection>(&overfull);
         wrong += rejection == nullptr || rejection->reason != "Explicit valence for atom # " + std::to_string(before) +
                                                                   " C, 5, is greater than permitted";

@@ -39,7 +39,8 @@ TEST(Vocabulary, MolgraphBondIdsAreDifferentForBondsThatCanBe) {
   for (std::uint8_t type = 0; type < 5; ++type) {
     for (std::uint8_t stereo = 0; stereo < (type == 1 ? 4 : 1); ++stereo) {
       for (int rest = 0; rest < 4; ++rest, ++bonds) {
-        const std::uint8_t columns[4] = {type, stereo, static_cast<std::uint8_t>(rest / 2), static_cast<std::uint8_t>(rest % 2)};
+        const std::uint8_t columns[4] = {type, stereo, static_cast<std::uint8_t>(rest / 2),
+                                         static_cast<std::uint8_t>(rest % 2)};
         ids.insert(bond_id(Features::molgraph, columns));
       }
     }

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
-#include "featurize/smiles/chemistry.hpp"
 #include "featurize/graph/error.hpp"
+#include "featurize/smiles/chemistry.hpp"
 #include "featurize/smiles/smiles.hpp"
 
 namespace molgraph {
@@ -16,7 +16,7 @@ TEST(WithoutRdkit, SaysWhatToDo) {
     EXPECT_STREQ(error.what(), "built without RDKit: use a store");
   }
   EXPECT_THROW(featurizer.mol_block("x"), FileError);
-  EXPECT_EQ(canonical_smiles("OC"), "OC");   // as it stands: stores with a split train without RDKit
+  EXPECT_EQ(canonical_smiles("OC"), "OC");  // as it stands: stores with a split train without RDKit
   EXPECT_THROW(smiles_of_mol_block("x"), FileError);
   EXPECT_THROW(murcko_scaffold("C"), FileError);
   EXPECT_THROW(penalized_logp("C"), FileError);

@@ -70,7 +70,7 @@ TEST(ZincFeatures, TheDictionaryOfThePublishedData) {
     const bool positive = parts.back() == "+", negative = parts.back() == "-";
     std::string hydrogens;
     if (parts.size() > 1 && parts[1][0] == 'H') hydrogens = parts[1];
-    if (hydrogens.empty() && !positive && !negative) continue;  // organic subset: the golden graphs cover them
+    if (hydrogens.empty() && !positive && !negative) continue;         // organic subset: the golden graphs cover them
     if (name == "C H1" || name == "P H1" || name == "P H2") continue;  // need a stereocentre or an odd valence
     const std::string smiles = "[" + parts[0] + hydrogens + (positive ? "+]" : negative ? "-]" : "]");
     const FeaturizeResult result = Featurizer(FeaturizerOptions{Features::zinc}).smiles(smiles);

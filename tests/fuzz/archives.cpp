@@ -2,19 +2,20 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "datasets/system/files.hpp"
 #include "datasets/archives/torch_archive.hpp"
 #include "datasets/archives/zip_archive.hpp"
+#include "datasets/system/files.hpp"
 #include "tests/fuzz/kind.hpp"
 
 namespace molgraph::fuzz {
 namespace {
 
-constexpr std::string_view kOpcodes = "(.012NJKMGXTUBC)t]lae}suqrhjcQRb\x80\x85\x86\x87\x88\x89\x8a\x8b\x8c\x8d\x93\x94\x95";
+constexpr std::string_view kOpcodes =
+    "(.012NJKMGXTUBC)t]lae}suqrhjcQRb\x80\x85\x86\x87\x88\x89\x8a\x8b\x8c\x8d\x93\x94\x95";
 
 class Archives : public Kind {
  public:
-  void make_seeds(const std::string& folder) const override {   // PyTorch made them
+  void make_seeds(const std::string& folder) const override {  // PyTorch made them
     for (const char* name : {"plain", "under_model", "types", "views", "split_arrays", "deflated"})
       std::filesystem::copy_file(std::string(MOLGRAPH_ARCHIVES_DIR "/") + name + ".pt", folder + "/" + name + ".pt");
   }
@@ -32,12 +33,13 @@ class Archives : public Kind {
     else write_with_damaged_pickle(source, path, random);
     for (const auto& [name, tensor] : read_state_dict(path)) {
       demand(tensor.count() >= 0, "a shape");
-      demand(tensor.bytes.size() == static_cast<std::size_t>(tensor.count()) * size_of(tensor.dtype), "as many bytes as the shape of " + name + " needs");
+      demand(tensor.bytes.size() == static_cast<std::size_t>(tensor.count()) * size_of(tensor.dtype),
+             "as many bytes as the shape of " + name + " needs");
     }
     return true;
   }
 
-  long megabytes() const override { return 200; }   // a million values of a pickle take about 140 MB
+  long megabytes() const override { return 200; }  // a million values of a pickle take about 140 MB
 
  private:
   static void write_with_damaged_pickle(const std::string& from, const std::string& to, Random& random) {
@@ -49,7 +51,8 @@ class Archives : public Kind {
       contents.emplace_back(reinterpret_cast<const char*>(bytes.data()), bytes.size());
       if (name.ends_with("data.pkl")) contents.back() = damaged(contents.back(), random, kOpcodes);
     }
-    for (std::size_t k = 0; k < contents.size(); ++k) members.push_back({archive.names()[k], contents[k].data(), contents[k].size()});
+    for (std::size_t k = 0; k < contents.size(); ++k)
+      members.push_back({archive.names()[k], contents[k].data(), contents[k].size()});
     write_zip(to, members);
   }
 

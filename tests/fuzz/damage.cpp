@@ -18,11 +18,14 @@ std::string damaged(std::string text, Random& random, std::string_view signs) {
       case 3: text.insert(at, 1, one_of(random, signs)); break;
       case 4: text.erase(at, 1 + below(random, 8)); break;
       case 5: text.insert(at, text.substr(below(random, text.size()), below(random, 60))); break;
-      case 6: if (one_in(random, 4)) text.resize(at); break;
+      case 6:
+        if (one_in(random, 4)) text.resize(at);
+        break;
       default: {
         static constexpr std::int64_t kEdges[] = {-1, 0, 1, 255, 1LL << 31, std::numeric_limits<std::int64_t>::max()};
         const std::int64_t value = one_of(random, kEdges);
-        for (std::size_t k = 0; k < 8 && at + k < text.size(); ++k) text[at + k] = reinterpret_cast<const char*>(&value)[k];
+        for (std::size_t k = 0; k < 8 && at + k < text.size(); ++k)
+          text[at + k] = reinterpret_cast<const char*>(&value)[k];
       }
     }
   }

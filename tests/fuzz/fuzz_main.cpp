@@ -1,5 +1,5 @@
-// Random damage to everything that comes from outside: whatever happens must be a result that holds, or a typed error, in
-// bounded time and memory.
+// Random damage to everything that comes from outside: whatever happens must be a result that holds, or a typed error,
+// in bounded time and memory.
 //     molgraph-fuzz models|stores|archives|tables|smiles [--count N] [--seed S] [--only CASE] [SEED FILE ...]
 #include <charconv>
 #include <cstdio>
@@ -15,7 +15,8 @@ using namespace molgraph::fuzz;
 
 int usage() {
   std::fprintf(stderr,
-               "usage: molgraph-fuzz models|stores|archives|tables|smiles [--count N] [--seed S] [--only CASE] [SEED FILE ...]\n");
+               "usage: molgraph-fuzz models|stores|archives|tables|smiles [--count N] [--seed S] [--only CASE] [SEED "
+               "FILE ...]\n");
   return 2;
 }
 
@@ -28,8 +29,11 @@ bool read(const char* text, Number& number) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::map<std::string, std::function<std::unique_ptr<Kind>()>> kinds{
-      {"models", make_models}, {"stores", make_stores}, {"archives", make_archives}, {"tables", make_tables}, {"smiles", make_smiles}};
+  const std::map<std::string, std::function<std::unique_ptr<Kind>()>> kinds{{"models", make_models},
+                                                                            {"stores", make_stores},
+                                                                            {"archives", make_archives},
+                                                                            {"tables", make_tables},
+                                                                            {"smiles", make_smiles}};
   FuzzOptions options;
   for (int k = 1; k < argc; ++k) {
     const std::string word = argv[k];

@@ -1,5 +1,5 @@
-// Model files: bytes anywhere, the header, the configuration (as JSON, with edge values), the weights; checksums right, so
-// that the damage reaches what reads behind them.
+// Model files: bytes anywhere, the header, the configuration (as JSON, with edge values), the weights; checksums right,
+// so that the damage reaches what reads behind them.
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -8,9 +8,9 @@
 #include "apps/scoring/architectures.hpp"
 #include "apps/scoring/model_file.hpp"
 #include "apps/scoring/predictor.hpp"
-#include "datasets/system/files.hpp"
-#include "datasets/archives/safetensors.hpp"
 #include "attention/spec/parameters.hpp"
+#include "datasets/archives/safetensors.hpp"
+#include "datasets/system/files.hpp"
 #include "tests/fuzz/kind.hpp"
 
 namespace molgraph::fuzz {
@@ -69,10 +69,44 @@ void collect(Json& json, std::vector<Json*>& nodes) {
 
 /// One value becomes another, goes away or gets company.
 void damage_value(Json& root, Random& random) {
-  static const std::vector<Json> kEdges{nullptr, true, false, -1, 0, 1, 2, 3, 7, 255, 256, 1000, 65536, 2147483647, -2147483648LL,
-                                        9223372036854775807LL, 18446744073709551615ULL, 0.5, -0.0, 1e308, "", "x", "none", "laplacian",
-                                        "random_walk", "single", "row", "reverse", "grpe", "graphormer", "regression", "binary", "multiclass",
-                                        Json::array(), Json::object(), Json::array({1, 2, 3}), Json::array({0, -5, 70000}), std::string(100'000, 'n')};
+  static const std::vector<Json> kEdges{nullptr,
+                                        true,
+                                        false,
+                                        -1,
+                                        0,
+                                        1,
+                                        2,
+                                        3,
+                                        7,
+                                        255,
+                                        256,
+                                        1000,
+                                        65536,
+                                        2147483647,
+                                        -2147483648LL,
+                                        9223372036854775807LL,
+                                        18446744073709551615ULL,
+                                        0.5,
+                                        -0.0,
+                                        1e308,
+                                        "",
+                                        "x",
+                                        "none",
+                                        "laplacian",
+                                        "random_walk",
+                                        "single",
+                                        "row",
+                                        "reverse",
+                                        "grpe",
+                                        "graphormer",
+                                        "regression",
+                                        "binary",
+                                        "multiclass",
+                                        Json::array(),
+                                        Json::object(),
+                                        Json::array({1, 2, 3}),
+                                        Json::array({0, -5, 70000}),
+                                        std::string(100'000, 'n')};
   std::vector<Json*> nodes;
   collect(root, nodes);
   Json& node = *one_of(random, nodes);
@@ -93,8 +127,15 @@ void damage_value(Json& root, Random& random) {
 
 /// Whole numbers of a tensor become such as training that went wrong leaves.
 void damage_weights(SafetensorsFile& file, Random& random) {
-  static constexpr float kEdges[] = {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity(),
-                                     std::numeric_limits<float>::max(), -1e30f, 1e20f, std::numeric_limits<float>::denorm_min(), 0.0f, 1e6f};
+  static constexpr float kEdges[] = {std::numeric_limits<float>::quiet_NaN(),
+                                     std::numeric_limits<float>::infinity(),
+                                     -std::numeric_limits<float>::infinity(),
+                                     std::numeric_limits<float>::max(),
+                                     -1e30f,
+                                     1e20f,
+                                     std::numeric_limits<float>::denorm_min(),
+                                     0.0f,
+                                     1e6f};
   for (std::size_t n = 1 + below(random, 4); n > 0; --n) {
     auto at = file.tensors.begin();
     std::advance(at, static_cast<std::ptrdiff_t>(below(random, file.tensors.size())));
@@ -109,14 +150,17 @@ void damage_weights(SafetensorsFile& file, Random& random) {
     const auto narrow = static_cast<float>(edge);
     const void* value = width == sizeof edge ? static_cast<const void*>(&edge) : &narrow;
     const bool all = one_in(random, 4);
-    for (std::size_t k = all ? 0 : below(random, count); k < count; k += all ? 1 : count) std::memcpy(tensor.bytes.data() + k * width, value, width);
+    for (std::size_t k = all ? 0 : below(random, count); k < count; k += all ? 1 : count)
+      std::memcpy(tensor.bytes.data() + k * width, value, width);
   }
 }
 
 void write_tensors(const std::string& path, const SafetensorsFile& file) {
   std::vector<TensorView> views;
-  for (const auto& [name, tensor] : file.tensors) views.push_back({name, tensor.dtype, tensor.shape, tensor.bytes.data()});
-  write_safetensors(path, {{kConfigKey, file.metadata.at(kConfigKey)}, {kFeaturizerKey, file.metadata.at(kFeaturizerKey)}}, views);
+  for (const auto& [name, tensor] : file.tensors)
+    views.push_back({name, tensor.dtype, tensor.shape, tensor.bytes.data()});
+  write_safetensors(
+      path, {{kConfigKey, file.metadata.at(kConfigKey)}, {kFeaturizerKey, file.metadata.at(kFeaturizerKey)}}, views);
 }
 
 /// The header with other bytes, and the length that fits it.
@@ -132,7 +176,8 @@ class Models : public Kind {
  public:
   void make_seeds(const std::string& folder) const override {
     Random random(1);
-    for (std::size_t s = 0; s < std::size(kNames); ++s) write_model(folder + "/" + kNames[s] + ".safetensors", config_of(s), random);
+    for (std::size_t s = 0; s < std::size(kNames); ++s)
+      write_model(folder + "/" + kNames[s] + ".safetensors", config_of(s), random);
   }
 
   void open(const std::string& folder, const std::vector<std::string>& more) override {
@@ -151,7 +196,10 @@ class Models : public Kind {
     switch (below(random, 5)) {
       case 0: put_file(path, damaged(bytes_[seed], random, kJsonSigns)); break;
       case 1: put_file(path, with_damaged_header(bytes_[seed], random)); break;
-      case 2: damage_weights(file, random); write_tensors(path, file); break;
+      case 2:
+        damage_weights(file, random);
+        write_tensors(path, file);
+        break;
       default: {
         Json config = Json::parse(file.metadata.at(kConfigKey));
         for (std::size_t n = 1 + below(random, 2); n > 0; --n) damage_value(config, random);
@@ -171,10 +219,13 @@ class Models : public Kind {
     for (const Prediction& one : predictions) {
       demand(one.values.size() == static_cast<std::size_t>(predictor.task().num_outputs()), "a value per output");
       demand((one.status == RowStatus::ok) == one.reason.empty(), "a reason where the status is not ok");
-      for (const double value : one.values) demand(std::isfinite(value) || one.status != RowStatus::ok, "status ok, value not finite");
-      for (const float value : one.embedding) demand(std::isfinite(value) || one.status != RowStatus::ok, "status ok, embedding not finite");
+      for (const double value : one.values)
+        demand(std::isfinite(value) || one.status != RowStatus::ok, "status ok, value not finite");
+      for (const float value : one.embedding)
+        demand(std::isfinite(value) || one.status != RowStatus::ok, "status ok, embedding not finite");
     }
-    demand(predictions[3].status == RowStatus::invalid_smiles && predictions[4].status == RowStatus::empty, "statuses of bad texts");
+    demand(predictions[3].status == RowStatus::invalid_smiles && predictions[4].status == RowStatus::empty,
+           "statuses of bad texts");
     return true;
   }
 

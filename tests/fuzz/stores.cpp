@@ -1,13 +1,13 @@
-// HDF5 stores: bytes anywhere, and behind the header with the checksums stamped anew, so that HDF5 and the checks of the
-// contents see the damage.
+// HDF5 stores: bytes anywhere, and behind the header with the checksums stamped anew, so that HDF5 and the checks of
+// the contents see the damage.
 #include <xxhash.h>
 
 #include <cmath>
 #include <cstring>
 
-#include "datasets/system/files.hpp"
 #include "datasets/load.hpp"
 #include "datasets/store/store.hpp"
+#include "datasets/system/files.hpp"
 #include "tests/fuzz/kind.hpp"
 
 namespace molgraph::fuzz {
@@ -23,9 +23,11 @@ struct Seed {
   std::optional<TaskKind> task;
 };
 constexpr const char* kNumbers =
-    "id,smiles,y,z,split\na,CCO,1.5,1,train\nb,c1ccccc1C(=O)O,,2.25,train\nc,C1CC,3,4,train\nd,[Na+].[Cl-],-500000.05,5,val\n"
+    "id,smiles,y,z,split\na,CCO,1.5,1,train\nb,c1ccccc1C(=O)O,,2.25,train\nc,C1CC,3,4,train\nd,[Na+].[Cl-],-500000.05,"
+    "5,val\n"
     "e,F/C=C/[C@H](N)Br,7,,test\nf,CCCCCCCCCCCCCCCC,8,1e-3,train\n,,9,1,train\ng,C,1,1,train\n";
-constexpr const char* kWords = "smiles,kind\nCCO,red\nCCN,green\nc1ccncc1,blue\nCC(=O)OC,red\nC,green\nCC,blue\nCCCl,red\nOCC,blue\n";
+constexpr const char* kWords =
+    "smiles,kind\nCCO,red\nCCN,green\nc1ccncc1,blue\nCC(=O)OC,red\nC,green\nCC,blue\nCCCl,red\nOCC,blue\n";
 const Seed kSeeds[] = {{"pairs", kNumbers, true, Features::ogb, {}},
                        {"bare", kNumbers, false, Features::zinc, {}},
                        {"classes", kWords, true, Features::molgraph, TaskKind::multiclass}};
@@ -33,7 +35,8 @@ const Seed kSeeds[] = {{"pairs", kNumbers, true, Features::ogb, {}},
 /// The header that fits the bytes: the layout that store_layout.hpp states, written down a second time.
 void stamp(std::string& bytes) {
   if (bytes.size() < kUserBlock) return;
-  const std::uint64_t length = bytes.size(), checksum = XXH3_64bits(bytes.data() + kUserBlock, bytes.size() - kUserBlock);
+  const std::uint64_t length = bytes.size(),
+                      checksum = XXH3_64bits(bytes.data() + kUserBlock, bytes.size() - kUserBlock);
   std::memcpy(bytes.data() + 24, &length, 8);
   std::memcpy(bytes.data() + 32, &checksum, 8);
   const std::uint64_t own = XXH3_64bits(bytes.data(), 504);
@@ -53,11 +56,14 @@ void check_set(const MoleculeSet& set, const StoreSummary& summary) {
     demand(graph.num_atoms > 0, "atoms");
     for (int a = 0; a < graph.num_atoms; ++a)
       for (int c = 0; c < shape.atom_columns; ++c)
-        demand(graph.atoms[a * shape.atom_columns + c] < shape.atom_dims[static_cast<std::size_t>(c)], "atom columns in range");
+        demand(graph.atoms[a * shape.atom_columns + c] < shape.atom_dims[static_cast<std::size_t>(c)],
+               "atom columns in range");
     for (int b = 0; b < graph.num_bonds; ++b) {
-      demand(graph.bond_atoms[2 * b] < graph.num_atoms && graph.bond_atoms[2 * b + 1] < graph.num_atoms, "bonds of the molecule's atoms");
+      demand(graph.bond_atoms[2 * b] < graph.num_atoms && graph.bond_atoms[2 * b + 1] < graph.num_atoms,
+             "bonds of the molecule's atoms");
       for (int c = 0; c < shape.bond_columns; ++c)
-        demand(graph.bonds[b * shape.bond_columns + c] < shape.bond_dims[static_cast<std::size_t>(c)], "bond columns in range");
+        demand(graph.bonds[b * shape.bond_columns + c] < shape.bond_dims[static_cast<std::size_t>(c)],
+               "bond columns in range");
     }
   }
   for (const auto& [name, split] : set.splits)
@@ -98,7 +104,8 @@ class Stores : public Kind {
       bytes = damaged(std::move(bytes), random, kSigns);
     } else {
       const std::size_t begin = kUserBlock + below(random, bytes.size() - kUserBlock), size = 1 + below(random, 4096);
-      bytes = bytes.substr(0, begin) + damaged(bytes.substr(begin, size), random, kSigns) + (begin + size < bytes.size() ? bytes.substr(begin + size) : "");
+      bytes = bytes.substr(0, begin) + damaged(bytes.substr(begin, size), random, kSigns) +
+              (begin + size < bytes.size() ? bytes.substr(begin + size) : "");
       stamp(bytes);
     }
     put_file(path, bytes);
@@ -108,7 +115,8 @@ class Stores : public Kind {
     for (std::int64_t g = 0; g < std::min<std::int64_t>(set.size(), kMostPairs); ++g) {
       const PairRelations pairs = store.pairs(g);
       const auto tokens = static_cast<std::size_t>(set.graph(g).num_atoms) + 1;
-      demand(pairs.topology.size() == tokens * tokens && pairs.edge.size() == tokens * tokens, "relations of all pairs");
+      demand(pairs.topology.size() == tokens * tokens && pairs.edge.size() == tokens * tokens,
+             "relations of all pairs");
     }
     return true;
   }

@@ -1,5 +1,5 @@
-// Tables: CSV, TSV, SMI and SDF with broken quotes, foreign bytes, doubled columns and cut rows, plain and gzipped; read row
-// by row, as a data set, and into a store.
+// Tables: CSV, TSV, SMI and SDF with broken quotes, foreign bytes, doubled columns and cut rows, plain and gzipped;
+// read row by row, as a data set, and into a store.
 #include <cmath>
 #include <set>
 
@@ -13,18 +13,61 @@ namespace molgraph::fuzz {
 namespace {
 
 constexpr std::string_view kSigns = ",;\t\"'\n\r 0123456789.-+eE<>%#\\/CNOcn()=";
-const std::vector<std::string> kPieces{"\"", "\"\"", "\n", "\r\n", "\r", ",", ",,,,,,,,", "\t", ";", "\xEF\xBB\xBF", "\xFF\xFE", "\xE9", std::string(1, '\0'), "nan", "NA",
-                                       "1e400", "-1e39", "0x10", ">50", "1,5", "true", "yes", "inf", "smiles", "smiles,smiles", "SMILES\n", "split", "train", "val", "$$$$\n",
-                                       ">  <y>\n", ">  <>\n", "M  END\n", "C1CC1", "\xE2\x80\x93", "\"\n\"", std::string(3000, 'C'), std::string(200, ','), std::string(100, '\n'), "#", "[", "id"};
+const std::vector<std::string> kPieces{"\"",
+                                       "\"\"",
+                                       "\n",
+                                       "\r\n",
+                                       "\r",
+                                       ",",
+                                       ",,,,,,,,",
+                                       "\t",
+                                       ";",
+                                       "\xEF\xBB\xBF",
+                                       "\xFF\xFE",
+                                       "\xE9",
+                                       std::string(1, '\0'),
+                                       "nan",
+                                       "NA",
+                                       "1e400",
+                                       "-1e39",
+                                       "0x10",
+                                       ">50",
+                                       "1,5",
+                                       "true",
+                                       "yes",
+                                       "inf",
+                                       "smiles",
+                                       "smiles,smiles",
+                                       "SMILES\n",
+                                       "split",
+                                       "train",
+                                       "val",
+                                       "$$$$\n",
+                                       ">  <y>\n",
+                                       ">  <>\n",
+                                       "M  END\n",
+                                       "C1CC1",
+                                       "\xE2\x80\x93",
+                                       "\"\n\"",
+                                       std::string(3000, 'C'),
+                                       std::string(200, ','),
+                                       std::string(100, '\n'),
+                                       "#",
+                                       "[",
+                                       "id"};
 
 struct Seed {
   const char *suffix, *text;
 };
 constexpr const char* kRecord =
-    "mol\n  made\n\n  2  1  0  0  0  0  0  0  0  0999 V2000\n    0.0000    0.0000    0.0000 C   0  0\n    1.5000    0.0000    0.0000 O   0  0\n  1  2  1  0\nM  END\n>  <y>\n1.5\n\n";
+    "mol\n  made\n\n  2  1  0  0  0  0  0  0  0  0999 V2000\n    0.0000    0.0000    0.0000 C   0  0\n    1.5000    "
+    "0.0000    0.0000 O   0  0\n  1  2  1  0\nM  END\n>  <y>\n1.5\n\n";
 constexpr Seed kSeeds[] = {
-    {".csv", "id,smiles,y,z,split,when,comment\nm1,CCO,1.5,1,train,2024-03-01,x\nm2,CCN,-2,0,train,2024-03-02,\"a, b\"\nm3,c1ccccc1,0.25,1,val,2023-01-01,\"l1\nl2\"\n"
-             "m4,C1CC,3,0,train,2022-05-05,x\nm5,CC(=O)O,,,test,2024-01-01,\"say \"\"no\"\"\"\nm6,C,5,1,train,2021-01-01,\nm7,CC,6,0,train,2020-01-01,x\nm8,CCC,7,1,train,2019-01-01,x\n"},
+    {".csv",
+     "id,smiles,y,z,split,when,comment\nm1,CCO,1.5,1,train,2024-03-01,x\nm2,CCN,-2,0,train,2024-03-02,\"a, "
+     "b\"\nm3,c1ccccc1,0.25,1,val,2023-01-01,\"l1\nl2\"\n"
+     "m4,C1CC,3,0,train,2022-05-05,x\nm5,CC(=O)O,,,test,2024-01-01,\"say "
+     "\"\"no\"\"\"\nm6,C,5,1,train,2021-01-01,\nm7,CC,6,0,train,2020-01-01,x\nm8,CCC,7,1,train,2019-01-01,x\n"},
     {".csv", "CCO,1\nCCN,0\nCCC,1\nCCCC,0\nc1ccccc1,1\nCl,0\n"},
     {".csv", "smiles,class\r\nCCO,red\r\nCCN,green\r\nC,blue\r\nCC,red\r\nCCC,green\r\nCCCC,blue\r\n"},
     {".tsv", "Name\tSMILES\tlogP\n1\tCCO\t-0.3\n2\tCCN\t0.1\n\n3\tc1ccccc1\t2.1\n4\tCCCCCC\t3.9\n5\tCCl\t1.4\n"},
@@ -42,7 +85,8 @@ std::string text_of(const Seed& seed) {
 std::int64_t read_rows(const std::string& path, const TableOptions& options) {
   TableReader reader(path, options);
   const std::size_t columns = reader.columns().size();
-  demand(columns > 0 && reader.smiles_column() >= 0 && reader.smiles_column() < static_cast<int>(columns), "a SMILES column");
+  demand(columns > 0 && reader.smiles_column() >= 0 && reader.smiles_column() < static_cast<int>(columns),
+         "a SMILES column");
   demand(reader.id_column() >= -1 && reader.id_column() < static_cast<int>(columns), "an id column, or none");
   std::int64_t rows = 0;
   for (TableRow row; reader.next(row); ++rows) {
@@ -54,7 +98,8 @@ std::int64_t read_rows(const std::string& path, const TableOptions& options) {
 
 void check_set(const MoleculeSet& set, std::int64_t rows) {
   std::set<std::int64_t> seen;
-  for (const std::int64_t row : set.row) demand(row >= 0 && row < rows && seen.insert(row).second, "molecules of different rows");
+  for (const std::int64_t row : set.row)
+    demand(row >= 0 && row < rows && seen.insert(row).second, "molecules of different rows");
   for (const RejectedRow& row : set.rejected) {
     demand(row.row >= 0 && row.row < rows && seen.insert(row.row).second, "rejected rows of their own");
     demand(!row.status.empty() && !row.reason.empty(), "a status and a reason of a rejected row");
@@ -67,7 +112,8 @@ void check_set(const MoleculeSet& set, std::int64_t rows) {
 void check_split(const Split& split, std::int64_t molecules) {
   std::set<std::int64_t> seen;
   for (const auto* part : {&split.train, &split.valid, &split.test})
-    for (const std::int64_t g : *part) demand(g >= 0 && g < molecules && seen.insert(g).second, "molecules in one part each");
+    for (const std::int64_t g : *part)
+      demand(g >= 0 && g < molecules && seen.insert(g).second, "molecules in one part each");
 }
 
 class Tables : public Kind {
@@ -109,13 +155,18 @@ class Tables : public Kind {
     options.table.no_header = one_in(random, 8);
     options.limits.max_atoms = 500;
     if (one_in(random, 3)) options.features = Features::zinc;
-    if (one_in(random, 4)) options.task = one_of(random, std::vector<TaskKind>{TaskKind::regression, TaskKind::binary, TaskKind::multiclass});
+    if (one_in(random, 4))
+      options.task =
+          one_of(random, std::vector<TaskKind>{TaskKind::regression, TaskKind::binary, TaskKind::multiclass});
     switch (below(random, 6)) {
       case 0: options.split = SplitKind::random; break;
       case 1: options.split = SplitKind::scaffold; break;
       case 2: options.split = SplitKind::scaffold_balanced; break;
       case 3: options.splits_column = "split"; break;
-      case 4: options.split = SplitKind::time; options.time_column = "when"; break;
+      case 4:
+        options.split = SplitKind::time;
+        options.time_column = "when";
+        break;
       default: break;
     }
     return options;

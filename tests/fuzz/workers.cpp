@@ -28,9 +28,9 @@ constexpr bool kSanitized = true;
 #else
 constexpr bool kSanitized = false;
 #endif
-constexpr rlim_t kMostAddresses = rlim_t{8} << 30;   // what is asked for beyond is refused: std::bad_alloc
-constexpr double kSlower = kSanitized ? 10 : 1;      // a sanitizer's factor in time; memory is not measured there
-constexpr double kSecondsToOpen = 60;                // RDKit's tables, the seeds
+constexpr rlim_t kMostAddresses = rlim_t{8} << 30;  // what is asked for beyond is refused: std::bad_alloc
+constexpr double kSlower = kSanitized ? 10 : 1;     // a sanitizer's factor in time; memory is not measured there
+constexpr double kSecondsToOpen = 60;               // RDKit's tables, the seeds
 
 /// What a worker tells, in memory that outlives it.
 struct Shared {
@@ -116,7 +116,9 @@ std::string outcome_of(pid_t worker, const Shared& shared, double seconds) {
     if (::waitpid(worker, &status, WNOHANG) == worker) {
       if (WIFSIGNALED(status)) return std::string("ended by signal ") + ::strsignal(WTERMSIG(status));
       if (WEXITSTATUS(status) == 0) return {};
-      return shared.defect ? shared.what : "ended with code " + std::to_string(WEXITSTATUS(status)) + " (a sanitizer's report is above)";
+      return shared.defect
+                 ? shared.what
+                 : "ended with code " + std::to_string(WEXITSTATUS(status)) + " (a sanitizer's report is above)";
     }
     if (shared.current != seen) {
       seen = shared.current;
@@ -133,7 +135,7 @@ std::string outcome_of(pid_t worker, const Shared& shared, double seconds) {
 
 void make_seeds(Kind& kind, const std::string& folder) {
   fs::create_directories(folder + "/seeds");
-  const pid_t maker = ::fork();   // no library has threads or memory in the parent
+  const pid_t maker = ::fork();  // no library has threads or memory in the parent
   if (maker == 0) {
     try {
       kind.make_seeds(folder + "/seeds");
@@ -171,7 +173,7 @@ bool run_cases(Kind& kind, const FuzzOptions& options) {
     const std::int64_t number = shared.current;
     std::printf("DEFECT %s\n  again: molgraph-fuzz %s --seed %llu --only %lld\n", defect.c_str(), options.kind.c_str(),
                 static_cast<unsigned long long>(options.seed), static_cast<long long>(number));
-    if (number < 0) break;   // not even the seeds could be read
+    if (number < 0) break;  // not even the seeds could be read
     next = number + 1;
   }
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();

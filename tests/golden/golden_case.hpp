@@ -11,12 +11,12 @@
 #include <string>
 #include <vector>
 
-#include "datasets/archives/torch_archive.hpp"
-#include "featurize/graph/molecular_graph.hpp"
 #include "attention/reference/engine_boundary.hpp"
 #include "attention/reference/graph_model.hpp"
 #include "attention/reference/node_input.hpp"
 #include "attention/reference/published_tensors.hpp"
+#include "datasets/archives/torch_archive.hpp"
+#include "featurize/graph/molecular_graph.hpp"
 #include "tests/featurize/golden_table.hpp"
 
 namespace molgraph::test {
@@ -24,11 +24,11 @@ namespace molgraph::test {
 /// Rows of expected.csv: smiles, target, prediction of every output, embedding ...
 struct GoldenCase {
   std::string folder;
-  nlohmann::json info;                  ///< case.json
-  StateDict weights, gradients;         ///< gradients of mean |prediction - target|
+  nlohmann::json info;           ///< case.json
+  StateDict weights, gradients;  ///< gradients of mean |prediction - target|
   std::vector<std::string> smiles;
-  torch::Tensor target, prediction;     ///< [B, 1], [B, outputs] float64
-  torch::Tensor embedding;              ///< [B, C]
+  torch::Tensor target, prediction;  ///< [B, 1], [B, outputs] float64
+  torch::Tensor embedding;           ///< [B, C]
 };
 
 inline StateDict read_tensors(const std::string& path) {
@@ -71,7 +71,8 @@ struct GoldenErrors {
   double prediction = 0, embedding = 0;
 };
 
-inline GoldenErrors forward_errors(GraphModel& model, const GraphBatch& batch, const GoldenCase& c, torch::Tensor* loss) {
+inline GoldenErrors forward_errors(GraphModel& model, const GraphBatch& batch, const GoldenCase& c,
+                                   torch::Tensor* loss) {
   const ModelOutput output = model.run(batch, {.keep_layers = {-1}});
   const torch::Tensor embedding = output.layers.at(0).index_select(0, virtual_tokens(batch));
   if (loss != nullptr) *loss = (output.values - c.target).abs().mean();
@@ -81,8 +82,8 @@ inline GoldenErrors forward_errors(GraphModel& model, const GraphBatch& batch, c
 
 /// The largest difference of a published parameter's gradient, by norm. Of a bias of keys, say, the exact gradient is
 /// zero: rounding there is not to be divided by itself, but by `floor`.
-inline double gradient_error(const StateDict& own_gradients, const std::vector<PublishedLink>& links, const GoldenCase& c,
-                             double floor) {
+inline double gradient_error(const StateDict& own_gradients, const std::vector<PublishedLink>& links,
+                             const GoldenCase& c, double floor) {
   double error = 0;
   for (const auto& [name, got] : export_published(own_gradients, links, TiedRows::sum, c.folder)) {
     if (!c.gradients.contains(name)) continue;
@@ -98,8 +99,8 @@ struct EngineErrors {
 };
 
 /// An engine on the same weights, float32.
-inline EngineErrors engine_errors(const Device& device, GraphModel& model, const std::vector<PublishedLink>& links, const GraphBatch& batch,
-                           const GoldenCase& c) {
+inline EngineErrors engine_errors(const Device& device, GraphModel& model, const std::vector<PublishedLink>& links,
+                                  const GraphBatch& batch, const GoldenCase& c) {
   EngineBoundary engine(model, device);
   const ModelOutput output = engine.predict(batch, {-1});
   const torch::Tensor embedding = output.layers.at(0).index_select(0, virtual_tokens(batch));
@@ -145,7 +146,7 @@ inline void expect_golden(GraphModel& model, const std::vector<PublishedLink>& l
     own_gradients[item.key()] = item->grad().defined() ? item->grad() : torch::zeros_like(item.value());
   for (const auto& [name, got] : export_published(own_gradients, links, TiedRows::sum, c.folder)) {
     if (!c.gradients.contains(name)) {
-      EXPECT_EQ(got.abs().max().item<double>(), 0.0) << name;   // stands in the layout, but this file lacks it
+      EXPECT_EQ(got.abs().max().item<double>(), 0.0) << name;  // stands in the layout, but this file lacks it
       continue;
     }
     const torch::Tensor wanted = c.gradients.at(name).to(torch::kFloat64);
@@ -167,10 +168,11 @@ inline void expect_golden(GraphModel& model, const std::vector<PublishedLink>& l
     return errors;
   };
   const EngineErrors engine = expect_near(engine_errors({.threads = 2}, model, links, batch, c));
-  expect_near(engine_errors({.kind = Device::Kind::cuda}, model, links, batch, c));   // on the emulated GPU
+  expect_near(engine_errors({.kind = Device::Kind::cuda}, model, links, batch, c));  // on the emulated GPU
   std::printf("| %s | %.1e | %.1e | %.1e | %.1e | %.1e | %.1e | %.1e | %.1e |\n",
               c.folder.substr(c.folder.rfind('/') + 1).c_str(), exact.prediction, exact.embedding, gradient,
-              single.prediction, single.embedding, engine.forward.prediction, engine.forward.embedding, engine.gradient);
+              single.prediction, single.embedding, engine.forward.prediction, engine.forward.embedding,
+              engine.gradient);
 }
 
 /// The molecules that the `zinc` cases were made of, in written atom order: rows train,0 .. train,15 of the table

@@ -11,7 +11,7 @@ namespace molgraph::test {
 struct Spelling {
   int molecule;
   std::string smiles;
-  std::vector<int> order;   ///< for every atom its number in the molecule's first spelling
+  std::vector<int> order;  ///< for every atom its number in the molecule's first spelling
 };
 
 inline std::vector<Spelling> spellings() {

@@ -31,8 +31,8 @@ TEST_P(OgbGolden, PredictionsEmbeddingsAndGradients) {
   expect_case(c, ogb_graphs(c.smiles));
 }
 
-// v1: `small` has 5 hops and no mask; `capped` 20 hops, atom pairs at distance 20 and more or without a path are masked.
-// v2: post-LN; `preln` with query, key and value in one matrix. hf: two outputs.
+// v1: `small` has 5 hops and no mask; `capped` 20 hops, atom pairs at distance 20 and more or without a path are
+// masked. v2: post-LN; `preln` with query, key and value in one matrix. hf: two outputs.
 INSTANTIATE_TEST_SUITE_P(Graphormer, OgbGolden,
                          testing::Values("graphormer_ogb_small", "graphormer_ogb_capped", "graphormer_v2_small",
                                          "graphormer_v2_preln", "graphormer_hf_small"),
@@ -45,7 +45,7 @@ TEST(ZincGolden, GraphormerSlim) {
   const GoldenCase c = read_case(folder);
   std::int64_t parameters = 0;
   for (const auto& [name, tensor] : c.weights) parameters += tensor.numel();
-  EXPECT_EQ(parameters, 489'481);   // the paper's slim model
+  EXPECT_EQ(parameters, 489'481);  // the paper's slim model
   expect_case(c, zinc_graphs(graphs, c.smiles.size()));
 }
 

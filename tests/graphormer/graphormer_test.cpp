@@ -116,7 +116,7 @@ TEST(Graphormer, NodeInputByHand) {
   const GraphBatch batch = batch_for(model, {graph_of(1, {}), star});
   const torch::Tensor input = model.run(batch, {.keep_layers = {0}}).layers.at(0);
   ASSERT_EQ(input.size(0), 2 + 6);
-  const auto atom_rows = [&](int first_column) {   // graph_of: the first column is the atom's index, the others are 0
+  const auto atom_rows = [&](int first_column) {  // graph_of: the first column is the atom's index, the others are 0
     torch::Tensor sum = model["node.atom"][first_column];
     int row = 0;
     const FeatureShape& shape = feature_shape(Features::ogb);
@@ -215,7 +215,7 @@ TEST(Graphormer, DecaysMatricesOnly) {
   for (const std::string& name : decayed) {
     EXPECT_TRUE(name.ends_with(".weight") && name.find("norm") == std::string::npos) << name;
   }
-  EXPECT_EQ(decayed.size(), 2u * 6 + 1);   // four projections and two FFN matrices per layer, and the head
+  EXPECT_EQ(decayed.size(), 2u * 6 + 1);  // four projections and two FFN matrices per layer, and the head
 }
 
 TEST(Graphormer, RefusesMoleculesOfOtherColumns) {
@@ -227,7 +227,9 @@ TEST(Graphormer, RefusesMoleculesOfOtherColumns) {
     predict(model, {zinc});
     FAIL();
   } catch (const std::invalid_argument& error) {
-    EXPECT_NE(std::string(error.what()).find("a batch with the columns of zinc; its plan is for ogb"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("a batch with the columns of zinc; its plan is for ogb"),
+              std::string::npos)
+        << error.what();
   }
 }
 

@@ -17,7 +17,7 @@
 
 namespace molgraph::test {
 
-inline constexpr double kExact = 1e-10;   // float64 sums in another order
+inline constexpr double kExact = 1e-10;  // float64 sums in another order
 
 /// `rows` [B]: the molecules' keys of random numbers; 0, 1, ... if empty.
 inline GraphBatch batch_for(const GraphModel& model, const std::vector<MolecularGraph>& graphs,
@@ -65,7 +65,7 @@ inline MolecularGraph random_graph(int atoms, unsigned seed) {
   return graph_of(atoms, bonds);
 }
 
-inline MolecularGraph salt() { return graph_of(5, {{0, 1}, {1, 2}, {2, 0}}); }   // a ring and two lone atoms
+inline MolecularGraph salt() { return graph_of(5, {{0, 1}, {1, 2}, {2, 0}}); }  // a ring and two lone atoms
 
 inline std::vector<MolecularGraph> assorted() {
   return {graph_of(1, {}), cubane(), salt(), cyclobutane(), chain_of(40), random_graph(17, 1), chain_of(2)};
@@ -82,7 +82,8 @@ inline double expect_renumbering_invariance(GraphModel& model, double tolerance 
     const torch::Tensor wanted = predict(model, {graph});
     for (int k = 0; k < 5; ++k) {
       std::shuffle(order.begin(), order.end(), random);
-      const double difference = largest(predict(model, {renumbered(graph, order)}) - wanted) / std::max(1.0, largest(wanted));
+      const double difference =
+          largest(predict(model, {renumbered(graph, order)}) - wanted) / std::max(1.0, largest(wanted));
       EXPECT_LT(difference, tolerance) << graph.num_atoms() << " atoms";
       seen = std::max(seen, difference);
     }
@@ -103,9 +104,9 @@ inline void expect_batch_independence(GraphModel& model, double tolerance = kExa
       EXPECT_LT(largest(alone[0] - together[static_cast<std::int64_t>(k)]), tolerance) << "molecule " << k;
     }
     if (training) {
-      EXPECT_GT(largest(together - evaluated), 1e-3);   // dropout was on
+      EXPECT_GT(largest(together - evaluated), 1e-3);  // dropout was on
       EXPECT_GT(largest(predict(model, graphs, {.training = true, .seed = 9, .step = 5}, rows) - together), 1e-3);
-      EXPECT_GT(largest(predict(model, graphs, mode) - together), 1e-3);   // other rows, other numbers
+      EXPECT_GT(largest(predict(model, graphs, mode) - together), 1e-3);  // other rows, other numbers
     }
     evaluated = together;
   }
@@ -137,7 +138,8 @@ inline bool is_unread_pair_table(const GraphModel& model, const std::string& nam
   if (!std::regex_match(name, found, pair_table)) return false;
   const std::string next_layer = ".layers." + std::to_string(std::stoi(found[1]) + 1) + ".";
   const std::vector<std::string> names = model.named_parameters().keys();
-  return std::none_of(names.begin(), names.end(), [&](const std::string& other) { return other.find(next_layer) != std::string::npos; });
+  return std::none_of(names.begin(), names.end(),
+                      [&](const std::string& other) { return other.find(next_layer) != std::string::npos; });
 }
 
 /// Every parameter's gradient along a random direction against central differences, in training mode (fixed draws).

@@ -1,4 +1,5 @@
-// The edge-path bias against sums over paths: by hand on small graphs, by the formula, which walks every path, on random ones.
+// The edge-path bias against sums over paths: by hand on small graphs, by the formula, which walks every path, on
+// random ones.
 #include "attention/reference/path_bias.hpp"
 
 #include <gtest/gtest.h>
@@ -13,7 +14,7 @@ namespace molgraph::test {
 namespace {
 
 struct Bond {
-  std::uint16_t from, to;   // atoms
+  std::uint16_t from, to;  // atoms
   int type;
 };
 
@@ -74,7 +75,7 @@ TEST(PathBias, ChainByHand) {
   EXPECT_DOUBLE_EQ(between(batch, path, 0, 1), 1.0);
   EXPECT_DOUBLE_EQ(between(batch, path, 0, 2), (1.0 + 2 * 10) / 2);
   EXPECT_DOUBLE_EQ(between(batch, path, 0, 3), (1.0 + 2 * 10 + 4 * 100) / 3);
-  EXPECT_DOUBLE_EQ(between(batch, path, 3, 0), (100.0 + 2 * 10 + 4 * 1) / 3);   // hops count from the query atom
+  EXPECT_DOUBLE_EQ(between(batch, path, 3, 0), (100.0 + 2 * 10 + 4 * 1) / 3);  // hops count from the query atom
 }
 
 TEST(PathBias, HopsAboveTheCapWeighNothing) {
@@ -89,7 +90,7 @@ TEST(PathBias, HopsAboveTheCapWeighNothing) {
 TEST(PathBias, TiesInARing) {
   const MolecularGraph ring = zinc_graph(4, kRing);
   Path path = one_head(3);
-  const double over_1 = (1.0 + 2 * 10) / 2, over_3 = (1.0 + 2 * 100) / 2;        // 0 -> 2
+  const double over_1 = (1.0 + 2 * 10) / 2, over_3 = (1.0 + 2 * 100) / 2;  // 0 -> 2
   const double back_over_1 = (10.0 + 2 * 1) / 2, back_over_3 = (100.0 + 2 * 1) / 2;
   const GraphBatch mean = batch_of({ring}, PathRule::mean);
   EXPECT_DOUBLE_EQ(between(mean, path, 0, 2), (over_1 + over_3) / 2);
@@ -103,7 +104,7 @@ TEST(PathBias, OgbBondIsTheMeanOfItsColumnsAndTheInputHeadComesFirst) {
   MolecularGraph graph;
   graph.atoms.assign(18, 0);
   graph.bond_atoms = {0, 1};
-  graph.bonds = {3, 2, 1};   // rows 3, 5 + 2 and 11 + 1
+  graph.bonds = {3, 2, 1};  // rows 3, 5 + 2 and 11 + 1
   const GraphBatch batch = batch_of({graph}, PathRule::mean);
   Path path(Features::ogb, 2, 1);
   {
@@ -114,7 +115,7 @@ TEST(PathBias, OgbBondIsTheMeanOfItsColumnsAndTheInputHeadComesFirst) {
     path.bond[12] = torch::tensor({300.0, 0.0});
     path.hop_weight.copy_(torch::tensor({1.0, 5.0, 7.0, 1000.0}).view({1, 2, 2}));
   }
-  const torch::Tensor bias = of_atoms(path(batch), batch, 0)[0][1];   // mean (111, 2)
+  const torch::Tensor bias = of_atoms(path(batch), batch, 0)[0][1];  // mean (111, 2)
   EXPECT_DOUBLE_EQ(bias[0].item<double>(), 111 * 1 + 2 * 7);
   EXPECT_DOUBLE_EQ(bias[1].item<double>(), 111 * 5 + 2 * 1000);
 }
@@ -124,7 +125,7 @@ TEST(PathBias, NothingForTokenZeroSelfAndOtherFragments) {
   Path path = one_head(3);
   const torch::Tensor bias = path(batch);
   ASSERT_EQ(bias.size(0), 4 + 16);
-  EXPECT_EQ(bias.count_nonzero().item<std::int64_t>(), 2);   // 0-1 and 1-0
+  EXPECT_EQ(bias.count_nonzero().item<std::int64_t>(), 2);  // 0-1 and 1-0
   EXPECT_DOUBLE_EQ(of_atoms(bias, batch, 1)[1][0].item<double>(), 1.0);
   const GraphBatch atom = batch_of({zinc_graph(1, {})}, PathRule::mean);
   EXPECT_EQ(path(atom).count_nonzero().item<std::int64_t>(), 0);
@@ -156,20 +157,23 @@ TEST(PathBias, WalkedPathsOfRandomGraphs) {
   for (int round = 0; round < 12; ++round) {
     const std::vector<Bond> bonds = random_bonds(kAtoms, random);
     const Path path(Features::zinc, 2, kHops);
-    const MolecularGraph chain = zinc_graph(4, kChain);   // its paths must not mix with those of the second molecule
+    const MolecularGraph chain = zinc_graph(4, kChain);  // its paths must not mix with those of the second molecule
     for (const PathRule rule : {PathRule::mean, PathRule::single}) {
       const GraphBatch batch = batch_of({chain, zinc_graph(kAtoms, bonds)}, rule);
       const torch::Tensor got = of_atoms(path(batch), batch, 1);
-      const auto wanted = formula::path_values(formula::Molecule(batch, 1), matrix_of(path.bond), matrix_of(path.hop_weight), rule);
+      const auto wanted =
+          formula::path_values(formula::Molecule(batch, 1), matrix_of(path.bond), matrix_of(path.hop_weight), rule);
       for (std::int64_t h = 0; h < 2; ++h)
         for (std::int64_t i = 0; i < kAtoms; ++i)
           for (std::int64_t j = 0; j < kAtoms; ++j)
-            ASSERT_NEAR(got[i][j][h].item<double>(), wanted[static_cast<std::size_t>(h)](i + 1, j + 1), 1e-12) << "round " << round << " pair " << i << " " << j;
-      ties += std::count_if(batch.paths.weight.begin(), batch.paths.weight.end(), [](double weight) { return weight < 0.5; });
+            ASSERT_NEAR(got[i][j][h].item<double>(), wanted[static_cast<std::size_t>(h)](i + 1, j + 1), 1e-12)
+                << "round " << round << " pair " << i << " " << j;
+      ties += std::count_if(batch.paths.weight.begin(), batch.paths.weight.end(),
+                            [](double weight) { return weight < 0.5; });
       capped += batch.paths.levels() > kHops ? batch.paths.level_pairs.back() - batch.paths.level_pairs[kHops] : 0;
     }
   }
-  EXPECT_GT(ties, 50);   // or the graphs test nothing
+  EXPECT_GT(ties, 50);  // or the graphs test nothing
   EXPECT_GT(capped, 50);
 }
 

@@ -9,7 +9,8 @@ namespace {
 
 void expect_case(const GoldenCase& c, const std::vector<MolecularGraph>& graphs) {
   const PublishedCode& code = grpe_published().front();
-  const ModelOptions options = code.options(c.weights, {.origin = code.origin, .features = {}, .heads = c.info.at("heads")}, c.folder);
+  const ModelOptions options =
+      code.options(c.weights, {.origin = code.origin, .features = {}, .heads = c.info.at("heads")}, c.folder);
   EXPECT_EQ(options.encoder.layers, c.info.at("layers").get<int>());
   EXPECT_EQ(options.encoder.ffn, c.info.at("ffn").get<int>());
   EXPECT_EQ(options.max_distance, c.info.at("max_hop").get<int>());
@@ -31,7 +32,7 @@ TEST(ZincGolden, GrpeSmall) {
   const GoldenCase c = read_case(folder);
   std::int64_t parameters = 0;
   for (const auto& [name, tensor] : c.weights) parameters += tensor.numel();
-  EXPECT_EQ(parameters, 478'001);   // the paper's small model
+  EXPECT_EQ(parameters, 478'001);  // the paper's small model
   expect_case(c, zinc_graphs(graphs, c.smiles.size()));
 }
 

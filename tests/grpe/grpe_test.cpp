@@ -1,4 +1,5 @@
-// GRPE as a whole: what it may not depend on, the noise, and the rows its published code ties (docs/formula.md section 6).
+// GRPE as a whole: what it may not depend on, the noise, and the rows its published code ties (docs/formula.md section
+// 6).
 #include "grpe/architecture.hpp"
 
 #include "attention/reference/node_input.hpp"
@@ -82,8 +83,8 @@ TEST(Grpe, NoiseOnAtomsAndInTrainingOnly) {
   EXPECT_LE(largest(noise), 0.2);
   EXPECT_GT(largest(noise), 0.19);
   EXPECT_NEAR(noise.slice(0, 1, 31).mean().item<double>(), 0.0, 0.02);
-  EXPECT_GT(largest(input(true, 1) - still - noise), 0.1);   // another step, other noise
-  EXPECT_GT(largest(noise.slice(0, 1, 31) - noise.slice(0, 32, 62)), 0.1);   // another row of the data set
+  EXPECT_GT(largest(input(true, 1) - still - noise), 0.1);                  // another step, other noise
+  EXPECT_GT(largest(noise.slice(0, 1, 31) - noise.slice(0, 32, 62)), 0.1);  // another row of the data set
 
   options.perturb_noise = 0.0;
   GraphModel quiet(options);
@@ -95,7 +96,7 @@ TEST(Grpe, NodeInputByHand) {
   GraphModel model(small());
   randomise(model);
   const torch::Tensor input = model.run(batch_for(model, {chain_of(3)}), {.keep_layers = {0}}).layers.at(0);
-  torch::Tensor columns = torch::zeros({12}, torch::kFloat64);   // graph_of: all columns but the first are 0
+  torch::Tensor columns = torch::zeros({12}, torch::kFloat64);  // graph_of: all columns but the first are 0
   int row = 0;
   const FeatureShape& shape = feature_shape(Features::ogb);
   for (int c = 0; c + 1 < shape.atom_columns; ++c) columns = columns + model["node.atom"][row += shape.atom_dims[c]];
@@ -120,8 +121,8 @@ TEST(Grpe, PublishedClassesByHand) {
   EXPECT_EQ(published(0, 0, 0), 0);
   EXPECT_EQ(published(1, 0, 0), 1);
   EXPECT_EQ(published(0, 1, 0), 4);
-  EXPECT_EQ(published(4, 0, 0), 4);    // the rule is not injective
-  EXPECT_EQ(published(3, 0, 1), 19);   // aromatic
+  EXPECT_EQ(published(4, 0, 0), 4);   // the rule is not injective
+  EXPECT_EQ(published(3, 0, 1), 19);  // aromatic
   EXPECT_EQ(published(1, 2, 1), 25);
   EXPECT_EQ(published(4, 5, 1), 40);
   const std::vector<std::int64_t> named(ogb.edge.begin() + 60, ogb.edge.end());
@@ -161,7 +162,7 @@ TEST(Grpe, FreshParametersFollowThePaper) {
     } else if (name == "node.atom" || name.starts_with("encoder.topology_") || name.starts_with("encoder.edge_")) {
       EXPECT_NEAR(item->std().item<double>(), 1.0, 0.07) << name;
     } else if (name.find("attention.") != std::string::npos || name.find("ffn.") != std::string::npos) {
-      EXPECT_LE(largest(*item), 1 / std::sqrt(80.0)) << name;   // uniform in +-1/sqrt(fan_in)
+      EXPECT_LE(largest(*item), 1 / std::sqrt(80.0)) << name;  // uniform in +-1/sqrt(fan_in)
       EXPECT_GT(largest(*item), 0.9 / std::sqrt(80.0)) << name;
     }
   }
@@ -175,7 +176,7 @@ TEST(Grpe, DecaysMatricesOnly) {
     ++decayed;
     EXPECT_TRUE(item.key().ends_with(".weight") && item.key().find("norm") == std::string::npos) << item.key();
   }
-  EXPECT_EQ(decayed, 2u * 6 + 1 + 1);   // projections and FFN per layer, last_mlp, head
+  EXPECT_EQ(decayed, 2u * 6 + 1 + 1);  // projections and FFN per layer, last_mlp, head
 }
 
 }  // namespace

@@ -18,7 +18,8 @@ TEST(Border, ABatchThatDoesNotFitIsRefused) {
   for (const auto& model : models_with_borders()) {
     EngineBoundary boundary(*model, {.threads = 2});
     expect_refusals(*model, true, [&](const GraphBatch& batch) { boundary.predict(batch); });
-    expect_refusals(*model, true, [&](const GraphBatch& batch) { boundary.train(batch, {.training = true}, no_slope); });
+    expect_refusals(*model, true,
+                    [&](const GraphBatch& batch) { boundary.train(batch, {.training = true}, no_slope); });
     torch::NoGradGuard no_grad;
     expect_refusals(*model, true, [&](const GraphBatch& batch) { model->run(batch, {}); });
   }
@@ -35,7 +36,8 @@ TEST(Border, NoNumberOfABatchIsTrusted) {
       auto& value = values[random() % values.size()];
       using Value = std::remove_reference_t<decltype(value)>;
       const auto big = static_cast<std::int64_t>((std::uint64_t{random()} << 32) + random());
-      value = static_cast<Value>(random() % 2 == 0 ? big : static_cast<std::int64_t>(value) + static_cast<std::int64_t>(random() % 5) - 2);
+      value = static_cast<Value>(
+          random() % 2 == 0 ? big : static_cast<std::int64_t>(value) + static_cast<std::int64_t>(random() % 5) - 2);
     };
     for (int k = 0; k < 400; ++k) {
       GraphBatch b = whole;
@@ -92,7 +94,8 @@ TEST(Border, LayersAndWeightsAreAskedFor) {
   engine->assign([&](const std::string&) { return ones.data(); }, false);
   engine->predict(batch, scaled.data());
   const auto no_gradients = [](const std::string&) -> float* { return nullptr; };
-  EXPECT_THROW(engine->gradients(batch, {}, no_slope, scaled.data(), no_gradients), std::invalid_argument) << "weights for predictions only";
+  EXPECT_THROW(engine->gradients(batch, {}, no_slope, scaled.data(), no_gradients), std::invalid_argument)
+      << "weights for predictions only";
 }
 
 TEST(Border, APlanThatContradictsItselfIsRefused) {
@@ -106,7 +109,9 @@ TEST(Border, APlanThatContradictsItselfIsRefused) {
       [](ModelPlan& p) { p.features = Features::zinc; },
       [](ModelPlan& p) { p.classes.topology.max_distance = 0; },
       [](ModelPlan& p) { p.classes.topology.max_distance = 70'000; },
-      [](ModelPlan& p) { p.classes.maps.topology = {0, 1}; },
+      [](ModelPlan& p) {
+        p.classes.maps.topology = {0, 1};
+      },
       [](ModelPlan& p) { p.classes.maps.edge.assign(64, 64); },
       [](ModelPlan& p) { p.encoder.terms.global_bias = true; },
       [](ModelPlan& p) { p.encoder.position = NodePosition::laplacian, p.encoder.position_dim = 0; },

@@ -1,4 +1,5 @@
-// An engine against the reference in float64, for whichever engine: values, states and gradients of a model in two copies.
+// An engine against the reference in float64, for whichever engine: values, states and gradients of a model in two
+// copies.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -17,8 +18,8 @@ namespace molgraph::test {
 
 using torch::Tensor;
 
-// Float32 sums of some hundred terms in two layers. Where that is not enough (LayerNorm of two numbers, saturated softmax)
-// the reference in float32 is far away too: the engine may be kTimesReference times as far.
+// Float32 sums of some hundred terms in two layers. Where that is not enough (LayerNorm of two numbers, saturated
+// softmax) the reference in float32 is far away too: the engine may be kTimesReference times as far.
 constexpr double kFloat32 = 1e-5, kTimesReference = 10;
 
 inline double relative(const Tensor& got, const Tensor& wanted) {
@@ -27,7 +28,7 @@ inline double relative(const Tensor& got, const Tensor& wanted) {
 }
 
 struct Pair {
-  std::unique_ptr<GraphModel> reference, engine;   ///< the same parameters in float64 and float32
+  std::unique_ptr<GraphModel> reference, engine;  ///< the same parameters in float64 and float32
 };
 
 template <class Make>
@@ -43,7 +44,8 @@ Pair make_pair(Make make) {
 
 /// `make(model)` gives an EngineBoundary.
 template <class MakeBoundary>
-void expect_same_values(Pair& pair, const std::vector<MolecularGraph>& graphs, const MakeBoundary& make, double bound = kFloat32) {
+void expect_same_values(Pair& pair, const std::vector<MolecularGraph>& graphs, const MakeBoundary& make,
+                        double bound = kFloat32) {
   const GraphBatch batch = batch_for(*pair.reference, graphs);
   const ForwardMode mode{.keep_layers = {0, 1, -1}};
   torch::NoGradGuard no_grad;
@@ -51,7 +53,7 @@ void expect_same_values(Pair& pair, const std::vector<MolecularGraph>& graphs, c
   EngineBoundary boundary = make(*pair.engine);
   const ModelOutput got = boundary.predict(batch, mode.keep_layers);
   EXPECT_LT(relative(got.values, wanted.values), bound);
-  EXPECT_TRUE(torch::equal(boundary.predict(batch).values, got.values));   // without layers only virtual nodes finish
+  EXPECT_TRUE(torch::equal(boundary.predict(batch).values, got.values));  // without layers only virtual nodes finish
   for (std::size_t k = 0; k < wanted.layers.size(); ++k)
     EXPECT_LT(relative(got.layers[k], wanted.layers[k]), bound) << "layer " << mode.keep_layers[k];
 }
@@ -77,7 +79,8 @@ inline Gradients reference_gradients(GraphModel& model, const GraphBatch& batch,
 }
 
 template <class MakeBoundary>
-Gradients engine_gradients(GraphModel& model, const GraphBatch& batch, const ForwardMode& mode, const MakeBoundary& make) {
+Gradients engine_gradients(GraphModel& model, const GraphBatch& batch, const ForwardMode& mode,
+                           const MakeBoundary& make) {
   const int outputs = model.plan().outputs;
   const auto slope = [&](std::size_t, const float* y, float* dy) {
     for (int o = 0; o < outputs; ++o) dy[o] = std::cos(y[o]);
@@ -97,13 +100,14 @@ void expect_same_gradients(Pair& pair, const std::vector<MolecularGraph>& graphs
   const Gradients wanted = reference_gradients(*pair.reference, batch, mode);
   const Gradients single = reference_gradients(*pair.engine, batch, mode);
   const Gradients got = engine_gradients(*pair.engine, batch, mode, make);
-  const auto expect_near = [&](const Tensor& x, const Tensor& in_float32, const Tensor& exact, const std::string& name) {
+  const auto expect_near = [&](const Tensor& x, const Tensor& in_float32, const Tensor& exact,
+                               const std::string& name) {
     EXPECT_LT(relative(x, exact), std::max(kFloat32, kTimesReference * relative(in_float32, exact))) << name;
   };
   expect_near(got.scaled, single.scaled, wanted.scaled, "predictions");
   expect_near(got.dinput, single.dinput, wanted.dinput, "node input");
   for (const auto& [name, exact] : wanted.of) {
-    if (name.ends_with("key.bias")) {   // nearly or exactly zero: nothing to be relative to
+    if (name.ends_with("key.bias")) {  // nearly or exactly zero: nothing to be relative to
       EXPECT_LT((got.of.at(name) - exact).norm().template item<double>(), 1e-4) << name;
       continue;
     }

@@ -57,9 +57,10 @@ TEST_P(EngineSizes, Bfloat16) {
     const GraphBatch batch = batch_for(*pair.reference, assorted());
     torch::NoGradGuard no_grad;
     const Tensor wanted = pair.reference->run(batch, {}).values;
-    const double error = relative(EngineBoundary(*pair.engine, {.threads = 2}, Precision::bf16).predict(batch).values, wanted);
+    const double error =
+        relative(EngineBoundary(*pair.engine, {.threads = 2}, Precision::bf16).predict(batch).values, wanted);
     EXPECT_LT(error, kBfloat16);
-    EXPECT_TRUE(GetParam().width == 2 || error > kFloat32);   // in use; a LayerNorm of two numbers leaves their order
+    EXPECT_TRUE(GetParam().width == 2 || error > kFloat32);  // in use; a LayerNorm of two numbers leaves their order
   }
 }
 
@@ -87,7 +88,7 @@ TEST(Engine, LargeMolecules) {
 
 TEST(Engine, PacksAreEvenAndHoldEveryMoleculeOnce) {
   GraphBatch batch;
-  batch.token_offset = {0, 300};   // one large molecule, then many small ones
+  batch.token_offset = {0, 300};  // one large molecule, then many small ones
   for (int k = 0; k < 100; ++k) batch.token_offset.push_back(batch.token_offset.back() + 10 + k % 30);
   batch.row.resize(101);
   batch.atom_offset.resize(102);
@@ -100,7 +101,7 @@ TEST(Engine, PacksAreEvenAndHoldEveryMoleculeOnce) {
     ASSERT_LT(packs[p], packs[p + 1]);
     EXPECT_LT(batch.token_offset[packs[p + 1]] - batch.token_offset[packs[p]], 56 + 39);
   }
-  batch.token_offset.assign(102, 0);   // equal molecules: the shares can be equal
+  batch.token_offset.assign(102, 0);  // equal molecules: the shares can be equal
   for (std::size_t k = 0; k <= 101; ++k) batch.token_offset[k] = static_cast<std::int64_t>(20 * k);
   EXPECT_EQ((cpu::split_into_packs(batch, kTokens, kParts).size() - 1) % kParts, 0u);
   EXPECT_EQ(cpu::split_into_packs(GraphBatch(), kTokens, kParts).size(), 1u);
@@ -151,9 +152,11 @@ TEST(EngineBits, GradientsDoNotDependOnTheNumberOfThreads) {
 TEST(EngineBits, FrozenParametersGetNoGradient) {
   const auto model = make_sized({"slim", 2, 16, 16, 8}, false);
   for (auto& item : model->named_parameters()) item->set_requires_grad(item.key().starts_with("head."));
-  EngineBoundary(*model, {.threads = 1}).train(batch_for(*model, assorted()), {.training = true},
-                              [](std::size_t, const float*, float* dy) { std::fill_n(dy, 3, 1.0f); });
-  for (auto& item : model->named_parameters()) EXPECT_EQ(item->grad().defined(), item.key().starts_with("head.")) << item.key();
+  EngineBoundary(*model, {.threads = 1})
+      .train(batch_for(*model, assorted()), {.training = true},
+             [](std::size_t, const float*, float* dy) { std::fill_n(dy, 3, 1.0f); });
+  for (auto& item : model->named_parameters())
+    EXPECT_EQ(item->grad().defined(), item.key().starts_with("head.")) << item.key();
 }
 
 std::vector<std::string> instruction_sets() {
@@ -162,7 +165,8 @@ std::vector<std::string> instruction_sets() {
   return names;
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, Engine, testing::Combine(testing::ValuesIn(every_model()), testing::ValuesIn(instruction_sets())),
+INSTANTIATE_TEST_SUITE_P(Models, Engine,
+                         testing::Combine(testing::ValuesIn(every_model()), testing::ValuesIn(instruction_sets())),
                          [](const auto& of) { return std::get<0>(of.param).name + "_" + std::get<1>(of.param); });
 
 }  // namespace

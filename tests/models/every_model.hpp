@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "attention/spec/encodings.hpp"
 #include "attention/reference/graph_model.hpp"
+#include "attention/spec/encodings.hpp"
 #include "graphormer/architecture.hpp"
 #include "grpe/architecture.hpp"
 
@@ -17,7 +17,7 @@ struct ModelCase {
   std::string name;
   const Encoding* encoding = nullptr;
   GateOptions gate;
-  bool own_tables = false;   ///< per layer
+  bool own_tables = false;  ///< per layer
 };
 
 inline void PrintTo(const ModelCase& c, std::ostream* out) { *out << c.name; }

@@ -8,7 +8,7 @@
 namespace molgraph::test {
 namespace {
 
-constexpr double kSums = 1e-12;   // float64 sums of order one in another order, relative to predictions above one
+constexpr double kSums = 1e-12;  // float64 sums of order one in another order, relative to predictions above one
 
 class EveryModel : public testing::TestWithParam<ModelCase> {
  protected:
@@ -36,7 +36,8 @@ TEST_P(EveryModel, TrainingLowersTheLoss) {
   std::vector<float> targets;
   for (unsigned k = 0; k < 24; ++k) {
     graphs.push_back(k % 2 == 0 ? chain_of(6 + static_cast<int>(k) / 2) : random_graph(8 + static_cast<int>(k) / 2, k));
-    if (k % 2 == 1) for (std::size_t a = 0; a < graphs.back().atoms.size(); a += 9) graphs.back().atoms[a] = 7;
+    if (k % 2 == 1)
+      for (std::size_t a = 0; a < graphs.back().atoms.size(); a += 9) graphs.back().atoms[a] = 7;
     targets.push_back(k % 2 == 0 ? -1.0f : 1.0f);
   }
   const std::unique_ptr<GraphModel> fresh = [&] {
@@ -48,7 +49,8 @@ TEST_P(EveryModel, TrainingLowersTheLoss) {
   torch::optim::AdamW optimizer(fresh->parameters(), torch::optim::AdamWOptions(5e-3));
   double first = 0, last = 0;
   for (std::uint32_t step = 0; step < 40; ++step) {
-    const torch::Tensor loss = (fresh->run(batch, {.training = true, .seed = 1, .step = step}).scaled - wanted).square().mean();
+    const torch::Tensor loss =
+        (fresh->run(batch, {.training = true, .seed = 1, .step = step}).scaled - wanted).square().mean();
     optimizer.zero_grad();
     loss.backward();
     optimizer.step();
@@ -74,9 +76,12 @@ TEST(HeadWidths, OfEveryEncoding) {
       model->zero_grad();
       model->run(batch_for(*model, assorted()), {}).values.sum().backward();
       for (const auto& item : model->named_parameters())
-        EXPECT_TRUE(item->grad().defined() && item->grad().isfinite().all().item<bool>()) << encoding.name << " " << item.key();
-      // A LayerNorm of two channels leaves only signs, so a prediction there may coincide; the symmetry must hold anyhow.
-      if (width > 1) expect_renumbering_invariance(*model, encoding.position == NodePosition::laplacian ? 1e-10 : kSums);
+        EXPECT_TRUE(item->grad().defined() && item->grad().isfinite().all().item<bool>())
+            << encoding.name << " " << item.key();
+      // A LayerNorm of two channels leaves only signs, so a prediction there may coincide; the symmetry must hold
+      // anyhow.
+      if (width > 1)
+        expect_renumbering_invariance(*model, encoding.position == NodePosition::laplacian ? 1e-10 : kSums);
     }
   }
 }
@@ -93,16 +98,19 @@ TEST(Laplacian, SignsAreRandomInTrainingOnly) {
     // The noise of GRPE's input is the same in all calls that are compared: take the encoder alone.
     auto& grpe = static_cast<Grpe&>(*model);
     const GraphBatch batch = batch_for(*model, {random_graph(12, 2)}, {row});
-    return grpe.encoder->forward(grpe.node->forward(batch), batch, relation_classes(batch, class_rule(batch.features, 3)), {},
+    return grpe.encoder->forward(grpe.node->forward(batch), batch,
+                                 relation_classes(batch, class_rule(batch.features, 3)), {},
                                  {.training = training, .seed = 4, .step = step}, nullptr);
   };
   const torch::Tensor scored = states(false, 0, 0);
   EXPECT_TRUE(torch::equal(states(false, 1, 5), scored));
   EXPECT_TRUE(torch::equal(states(true, 1, 5), states(true, 1, 5)));
   int different = 0;
-  for (std::uint32_t step = 0; step < 8; ++step) different += torch::equal(states(true, step, 0), states(true, step + 8, 0)) ? 0 : 1;
-  EXPECT_GE(different, 5);   // five signs are equal by chance once in 32 times
-  EXPECT_FALSE(torch::equal(states(true, 3, 1), states(true, 3, 2)) && torch::equal(states(true, 4, 1), states(true, 4, 2)));
+  for (std::uint32_t step = 0; step < 8; ++step)
+    different += torch::equal(states(true, step, 0), states(true, step + 8, 0)) ? 0 : 1;
+  EXPECT_GE(different, 5);  // five signs are equal by chance once in 32 times
+  EXPECT_FALSE(torch::equal(states(true, 3, 1), states(true, 3, 2)) &&
+               torch::equal(states(true, 4, 1), states(true, 4, 2)));
 }
 
 }  // namespace

@@ -9,7 +9,8 @@ namespace molgraph::test {
 namespace {
 
 TEST(MissingRows, AreFoundAndNamed) {
-  const MolecularGraph graph = graph_of(5, {{0, 1}, {1, 2}, {2, 3}});   // types 0 .. 4, bonds of ids 0, 15, 28; a lone atom
+  const MolecularGraph graph =
+      graph_of(5, {{0, 1}, {1, 2}, {2, 3}});  // types 0 .. 4, bonds of ids 0, 15, 28; a lone atom
   const auto reason = [&](const MissingRows& missing, int max_distance = 2) {
     return missing_rows_reason(graph.view(), max_distance, missing);
   };
@@ -21,7 +22,8 @@ TEST(MissingRows, AreFoundAndNamed) {
   EXPECT_EQ(bond_id(Features::ogb, graph.bonds.data() + 3), 15);
   EXPECT_NE(reason({.bonds = {15}}).find("the bond of atoms 2 and 3"), std::string::npos);
   EXPECT_NE(reason({.topology = {kTwo.far()}}).find("atoms 1 and 4 are 3 bonds apart"), std::string::npos);
-  EXPECT_NE(reason({.topology = {kTwo.unreachable()}}).find("atoms 1 and 5 are in different fragments"), std::string::npos);
+  EXPECT_NE(reason({.topology = {kTwo.unreachable()}}).find("atoms 1 and 5 are in different fragments"),
+            std::string::npos);
   EXPECT_EQ(reason({.topology = {TopologyClasses{3}.far()}}, 3), "") << "no pair is farther than 3";
 }
 

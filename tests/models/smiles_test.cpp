@@ -43,7 +43,8 @@ TEST_P(EveryModelOnSmiles, OtherWritingsOfAMolecule) {
   for (const auto& writings : kWritings) {
     const torch::Tensor wanted = predict(*model, {graph_of_smiles(writings[0])});
     for (const std::string& smiles : writings)
-      EXPECT_LT(largest(predict(*model, {graph_of_smiles(smiles)}) - wanted) / std::max(1.0, largest(wanted)), 1e-12) << smiles;
+      EXPECT_LT(largest(predict(*model, {graph_of_smiles(smiles)}) - wanted) / std::max(1.0, largest(wanted)), 1e-12)
+          << smiles;
   }
 }
 
@@ -58,8 +59,9 @@ TEST_P(EveryModelOnSmiles, RealMoleculesRenumbered) {
     std::iota(order.begin(), order.end(), 0);
     std::shuffle(order.begin(), order.end(), random);
     const torch::Tensor wanted = predict(*model, {graph});
-    const double difference = largest(predict(*model, {renumbered(graph, order)}) - wanted) / std::max(1.0, largest(wanted));
-    if (eigenvectors()) differing += difference > 1e-9 ? 1 : 0;   // the solver's error over gaps between eigenvalues
+    const double difference =
+        largest(predict(*model, {renumbered(graph, order)}) - wanted) / std::max(1.0, largest(wanted));
+    if (eigenvectors()) differing += difference > 1e-9 ? 1 : 0;  // the solver's error over gaps between eigenvalues
     else EXPECT_LT(difference, 1e-12) << row.at(0);
   }
   // Molecules whose own symmetry leaves equal eigenvalues open are few.
@@ -67,7 +69,8 @@ TEST_P(EveryModelOnSmiles, RealMoleculesRenumbered) {
 }
 
 TEST_P(EveryModelOnSmiles, SpellingsOfEveryStereochemistry) {
-  const auto own = make_model(GetParam(), [](EncoderOptions&) {}, Features::molgraph);
+  const auto own = make_model(
+      GetParam(), [](EncoderOptions&) {}, Features::molgraph);
   randomise(*own);
   const Featurizer featurizer({.features = Features::molgraph});
   torch::Tensor wanted;
@@ -95,10 +98,13 @@ TEST_P(EveryModelOnSmiles, SpellingsOfEveryStereochemistry) {
 }
 
 TEST_P(EveryModelOnSmiles, MirrorImagesDiffer) {
-  const auto own = make_model(GetParam(), [](EncoderOptions&) {}, Features::molgraph);
+  const auto own = make_model(
+      GetParam(), [](EncoderOptions&) {}, Features::molgraph);
   randomise(*own);
   const Featurizer featurizer({.features = Features::molgraph});
-  const auto of = [&](const char* smiles) { return predict(*own, {std::get<MolecularGraph>(featurizer.smiles(smiles))}); };
+  const auto of = [&](const char* smiles) {
+    return predict(*own, {std::get<MolecularGraph>(featurizer.smiles(smiles))});
+  };
   EXPECT_GT(largest(of("C[C@H](N)C(=O)O") - of("C[C@@H](N)C(=O)O")), 1e-6);
 }
 

@@ -30,7 +30,8 @@ double spread_of(const Encoding& encoding, const GateOptions& gate, bool share) 
   std::vector<GraphView> views;
   for (const auto& graph : graphs) views.push_back(graph.view());
   const GraphBatch batch = pack(views, std::vector<std::int64_t>{0, 1, 2}, {.paths = true});
-  const torch::Tensor path = encoding.path_bias ? torch::randn({batch.num_pairs(), 3}, torch::kFloat64) : torch::Tensor();
+  const torch::Tensor path =
+      encoding.path_bias ? torch::randn({batch.num_pairs(), 3}, torch::kFloat64) : torch::Tensor();
   const torch::Tensor x = torch::randn({1, 12}, torch::kFloat64).expand({batch.num_tokens(), -1}).contiguous();
   const RelationClasses classes = relation_classes(batch, class_rule(batch.features, 3));
   const torch::Tensor out = Encoder(e, parameters).forward(x, batch, classes, {}, nullptr, {.dense = path});
@@ -45,10 +46,11 @@ TEST(Theorem2, HoldsForEveryEncodingBeforeTheSoftmax) {
     for (const bool share : {false, true}) {
       EXPECT_LT(spread_of(encoding, {}, share), 1e-12) << encoding.name;
       EXPECT_GT(spread_of(encoding, {.enabled = true}, share), 1e-2) << encoding.name;
-      EXPECT_GT(spread_of(encoding, {.enabled = true, .relu = true, .per_layer = true, .path_hops = 2}, share), 1e-2) << encoding.name;
+      EXPECT_GT(spread_of(encoding, {.enabled = true, .relu = true, .per_layer = true, .path_hops = 2}, share), 1e-2)
+          << encoding.name;
     }
   }
-  EXPECT_EQ(checked, 9);   // all but shaw, grpe (values), laplacian, random-walk (input)
+  EXPECT_EQ(checked, 9);  // all but shaw, grpe (values), laplacian, random-walk (input)
 }
 
 TEST(Theorem2, ValueTermsAndAbsoluteInputsBreakThePremise) {

@@ -9,17 +9,18 @@
 namespace molgraph::structure {
 namespace {
 
-constexpr double kLongest = 600;   // seconds
+constexpr double kLongest = 600;  // seconds
 
 TEST(Ctest, EveryEntryHasATimeLimit) {
   const std::unique_ptr<FILE, int (*)(FILE*)> pipe(::popen(MOLGRAPH_CTEST " --show-only=json-v1", "r"), ::pclose);
   ASSERT_TRUE(pipe);
   std::string text;
-  for (char buffer[4096]; const std::size_t n = std::fread(buffer, 1, sizeof buffer, pipe.get());) text.append(buffer, n);
+  for (char buffer[4096]; const std::size_t n = std::fread(buffer, 1, sizeof buffer, pipe.get());)
+    text.append(buffer, n);
   const auto tests = nlohmann::json::parse(text).at("tests");
   ASSERT_GT(tests.size(), 100u);
   for (const auto& test : tests) {
-    if (!test.contains("command")) continue;   // not built here
+    if (!test.contains("command")) continue;  // not built here
     double limit = 0;
     for (const auto& property : test.at("properties"))
       if (property.at("name") == "TIMEOUT") limit = property.at("value");

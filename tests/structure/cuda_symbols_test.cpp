@@ -1,5 +1,6 @@
-// A build with nvcc has every CUDA symbol at hand, so its linker cannot see what a build without nvcc would miss. Here its object files
-// are asked: outside the CUDA targets nothing may need more of the CUDA engine than what absent.cpp offers in its place.
+// A build with nvcc has every CUDA symbol at hand, so its linker cannot see what a build without nvcc would miss. Here
+// its object files are asked: outside the CUDA targets nothing may need more of the CUDA engine than what absent.cpp
+// offers in its place.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -18,7 +19,8 @@ std::set<std::string> cuda_names(const std::string& flag, const std::string& lis
   const std::unique_ptr<FILE, int (*)(FILE*)> pipe(::popen(command.c_str(), "r"), ::pclose);
   if (!pipe) throw std::runtime_error("cannot run " + command);
   std::string text;
-  for (char buffer[4096]; const std::size_t n = std::fread(buffer, 1, sizeof buffer, pipe.get());) text.append(buffer, n);
+  for (char buffer[4096]; const std::size_t n = std::fread(buffer, 1, sizeof buffer, pipe.get());)
+    text.append(buffer, n);
   std::set<std::string> names;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
@@ -32,8 +34,10 @@ TEST(CudaSymbols, NobodyElseNeedsMoreThanABuildWithoutCudaHas) {
   std::set<std::string> offered = cuda_names("--defined-only", MOLGRAPH_ABSENT_OBJECTS);
   const std::set<std::string> needed = cuda_names("--undefined-only", MOLGRAPH_PLAIN_OBJECTS);
   ASSERT_TRUE(offered.contains("molgraph::cuda::why_unusable[abi:cxx11](int)"));
-  ASSERT_TRUE(needed.contains("molgraph::cuda::why_unusable[abi:cxx11](int)")) << "the list of object files is empty, or nm says it in other words";
-  offered.merge(cuda_names("--defined-only", MOLGRAPH_PLAIN_OBJECTS));   // the LibTorch side of the engine, built everywhere
+  ASSERT_TRUE(needed.contains("molgraph::cuda::why_unusable[abi:cxx11](int)"))
+      << "the list of object files is empty, or nm says it in other words";
+  offered.merge(
+      cuda_names("--defined-only", MOLGRAPH_PLAIN_OBJECTS));  // the LibTorch side of the engine, built everywhere
   for (const std::string& name : needed) {
     EXPECT_TRUE(offered.contains(name)) << name << ": molgraph would not link where there is no nvcc";
   }

@@ -13,14 +13,15 @@ namespace molgraph::structure {
 namespace {
 
 const std::string kRoot = MOLGRAPH_SOURCE_DIR;
-const std::vector<std::string> kFolders{"apps", "attention", "cmake", "datasets", "docs", "featurize", "graphormer", "grpe", "scripts", "tests"};
+const std::vector<std::string> kFolders{"apps",      "attention",  "cmake", "datasets", "docs",
+                                        "featurize", "graphormer", "grpe",  "scripts",  "tests"};
 
 /// What can be cited.
 struct Tree {
-  std::set<std::string> files;                                ///< relative to the root
+  std::set<std::string> files;  ///< relative to the root
   std::set<std::string> folders;
-  std::map<std::string, std::vector<std::string>> by_name;    ///< "model.hpp" -> its places
-  std::map<std::string, std::vector<std::string>> headings;   ///< of each Markdown file, without #
+  std::map<std::string, std::vector<std::string>> by_name;   ///< "model.hpp" -> its places
+  std::map<std::string, std::vector<std::string>> headings;  ///< of each Markdown file, without #
 
   void add(const std::string& file, const std::string& text) {
     files.insert(file);
@@ -43,13 +44,15 @@ struct Tree {
   /// Some file's path ends with this: "spec/terms.hpp" stands for attention/spec/terms.hpp.
   bool ends(const std::string& path) const {
     const auto found = by_name.find(path.substr(path.rfind('/') + 1));
-    return found != by_name.end() && std::any_of(found->second.begin(), found->second.end(), [&](const std::string& file) { return file.ends_with("/" + path); });
+    return found != by_name.end() && std::any_of(found->second.begin(), found->second.end(),
+                                                 [&](const std::string& file) { return file.ends_with("/" + path); });
   }
   /// A file of this name in the folder or below it; "" is the root.
   bool below(const std::string& folder, const std::string& name) const {
     const auto found = by_name.find(name);
     if (found == by_name.end()) return false;
-    return std::any_of(found->second.begin(), found->second.end(), [&](const std::string& file) { return folder.empty() || file.starts_with(folder + "/"); });
+    return std::any_of(found->second.begin(), found->second.end(),
+                       [&](const std::string& file) { return folder.empty() || file.starts_with(folder + "/"); });
   }
 };
 
@@ -58,7 +61,8 @@ std::string folder_of(const std::string& file) {
   return cut == std::string::npos ? "" : file.substr(0, cut);
 }
 
-/// The sentences of a file, each comment or text as one line: Markdown as it is, code without anything but its comments.
+/// The sentences of a file, each comment or text as one line: Markdown as it is, code without anything but its
+/// comments.
 std::string prose_of(const std::string& file, const std::string& text) {
   if (file.ends_with(".md")) return text;
   const bool hash = file.ends_with(".txt") || file.ends_with(".cmake") || file.ends_with(".py");
@@ -68,7 +72,7 @@ std::string prose_of(const std::string& file, const std::string& text) {
   for (std::string line; std::getline(lines, line);) {
     std::smatch match;
     const bool comment = std::regex_search(line, match, hash ? hashes : slashes);
-    prose += comment ? match[1].str() + " " : "\n";   // a comment of several lines is one text
+    prose += comment ? match[1].str() + " " : "\n";  // a comment of several lines is one text
   }
   return prose;
 }
@@ -94,22 +98,26 @@ void check_links(const std::string& file, const std::string& prose, const Tree& 
   for (const std::smatch& match : matches(prose, link)) {
     const std::string target = match[1], anchor = match[2];
     if (target.find("://") != std::string::npos) continue;
-    const std::string path = target.empty() ? file : (std::filesystem::path(folder_of(file)) / target).lexically_normal().generic_string();
+    const std::string path =
+        target.empty() ? file : (std::filesystem::path(folder_of(file)) / target).lexically_normal().generic_string();
     const auto headings = tree.headings.find(path);
     if (!tree.has(path)) {
       wrong.push_back("a link to " + target);
     } else if (!anchor.empty()) {
-      const bool found = headings != tree.headings.end() && std::any_of(headings->second.begin(), headings->second.end(),
-                                                                        [&](const std::string& heading) { return anchor_of(heading) == anchor; });
+      const bool found = headings != tree.headings.end() &&
+                         std::any_of(headings->second.begin(), headings->second.end(),
+                                     [&](const std::string& heading) { return anchor_of(heading) == anchor; });
       if (!found) wrong.push_back("a link to " + target + "#" + anchor);
     }
   }
 }
 
-/// "attention/cpu/weights.cpp", "tests/theory", "attention/cpu/weights" from the root, in a README from its folder too; "cpu/weights.cpp".
+/// "attention/cpu/weights.cpp", "tests/theory", "attention/cpu/weights" from the root, in a README from its folder too;
+/// "cpu/weights.cpp".
 void check_paths(const std::string& file, const std::string& prose, const Tree& tree, std::vector<std::string>& wrong) {
   const std::string own = file.ends_with("/README.md") ? folder_of(file) + "/" : "";
-  static const std::regex path(R"((?:^|[^\w/.<-])((?:apps|attention|cmake|datasets|docs|featurize|graphormer|grpe|scripts|tests)/[\w./*-]*\w\*?))");
+  static const std::regex path(
+      R"((?:^|[^\w/.<-])((?:apps|attention|cmake|datasets|docs|featurize|graphormer|grpe|scripts|tests)/[\w./*-]*\w\*?))");
   for (const std::smatch& match : matches(prose, path)) {
     const std::string cited = match[1];
     if (cited.find('*') != std::string::npos) {
@@ -123,7 +131,8 @@ void check_paths(const std::string& file, const std::string& prose, const Tree& 
   static const std::regex shortened(R"((?:^|[^\w/.*<-])([\w-]+/[\w./-]*\.(?:hpp|cpp|cuh|cu))(?![\w*]))");
   for (const std::smatch& match : matches(prose, shortened)) {
     const std::string cited = match[1];
-    const bool from_root = std::any_of(kFolders.begin(), kFolders.end(), [&](const std::string& folder) { return cited.starts_with(folder + "/"); });
+    const bool from_root = std::any_of(kFolders.begin(), kFolders.end(),
+                                       [&](const std::string& folder) { return cited.starts_with(folder + "/"); });
     const bool placeholder = cited.find("/NAME.") != std::string::npos;
     if (!from_root && !placeholder && !tree.ends(cited)) wrong.push_back(cited);
   }
@@ -137,7 +146,7 @@ void check_names(const std::string& file, const std::string& prose, const Tree& 
   for (const std::smatch& match : matches(prose, name)) {
     const std::string stem = match[1], suffix = match[2];
     bool found = false;
-    if (suffix == "*") {   // elsewhere parameters: "encoder.*"
+    if (suffix == "*") {  // elsewhere parameters: "encoder.*"
       found = !readme;
       for (const char* end : {".hpp", ".cpp", ".cuh", ".cu"}) found = found || tree.below(folder, stem + end);
     } else {
@@ -149,7 +158,8 @@ void check_names(const std::string& file, const std::string& prose, const Tree& 
 
 /// "docs/formula.md section 3", "data.md, section 2", "programs.md, "Input"".
 void check_sections(const std::string& prose, const Tree& tree, std::vector<std::string>& wrong) {
-  static const std::regex numbered(R"((\w[\w-]*\.md)\)?,? sections? ((?:\d+(?:, | and )?)+))"), named(R"((\w[\w-]*\.md)\)?, "([^"]+)\")");
+  static const std::regex numbered(R"((\w[\w-]*\.md)\)?,? sections? ((?:\d+(?:, | and )?)+))"),
+      named(R"((\w[\w-]*\.md)\)?, "([^"]+)\")");
   static const std::regex number(R"(\d+)");
   const auto any_heading = [&](const std::string& document, const auto& fits) {
     const auto found = tree.headings.find("docs/" + document);
@@ -165,7 +175,8 @@ void check_sections(const std::string& prose, const Tree& tree, std::vector<std:
   }
   for (const std::smatch& match : matches(prose, named)) {
     const std::string document = match[1], wanted = match[2];
-    if (!any_heading(document, [&](const std::string& heading) { return heading == wanted; })) wrong.push_back(document + ", \"" + wanted + "\"");
+    if (!any_heading(document, [&](const std::string& heading) { return heading == wanted; }))
+      wrong.push_back(document + ", \"" + wanted + "\"");
   }
 }
 
@@ -197,7 +208,8 @@ TEST(Documents, WhatIsCitedExists) {
     const std::string suffix = std::filesystem::path(file).extension();
     static const std::set<std::string> read{".hpp", ".cpp", ".cu", ".cuh", ".md", ".cmake"};
     if (!read.contains(suffix) && !file.ends_with("CMakeLists.txt")) continue;
-    for (const std::string& cited : wrong_citations(file, text, tree)) ADD_FAILURE() << file << " cites " << cited << ", which does not exist";
+    for (const std::string& cited : wrong_citations(file, text, tree))
+      ADD_FAILURE() << file << " cites " << cited << ", which does not exist";
   }
 }
 
@@ -208,19 +220,32 @@ TEST(Documents, WrongCitationsAreSeen) {
   tree.add("attention/cpu/kernels/kernels.cpp", "");
   tree.add("tests/a-b_test.cpp", "");
   using Wrong = std::vector<std::string>;
-  EXPECT_EQ(wrong_citations("grpe/a.cpp", "int a;   // docs/formula.md section 1, attention/cpu/model.hpp, attention/cpu, model.hpp\n", tree), Wrong());
-  EXPECT_EQ(wrong_citations("grpe/a.cpp", "/// As docs/formula.md\n/// section 2 says (attention/cpu/modle.hpp).\n", tree),
-            (Wrong{"attention/cpu/modle.hpp", "formula.md section 2"}));
-  EXPECT_EQ(wrong_citations("grpe/a.cpp", "#include \"attention/gone.hpp\"\nauto url = \"http://docs/none.md\";\n", tree), Wrong());
-  EXPECT_EQ(wrong_citations("grpe/a.cpp", "// formula.md, \"Random numbers\"; formula.md, \"Order\"; gone.cuh; attention/cpu/mod*\n", tree),
-            (Wrong{"gone.cuh", "formula.md, \"Order\""}));
-  EXPECT_EQ(wrong_citations("attention/cpu/README.md", "`kernels.cpp`, `model.*`, `kernels.*`, `weights.*`, `a-b_test.cpp`", tree),
+  EXPECT_EQ(wrong_citations(
+                "grpe/a.cpp",
+                "int a;   // docs/formula.md section 1, attention/cpu/model.hpp, attention/cpu, model.hpp\n", tree),
+            Wrong());
+  EXPECT_EQ(
+      wrong_citations("grpe/a.cpp", "/// As docs/formula.md\n/// section 2 says (attention/cpu/modle.hpp).\n", tree),
+      (Wrong{"attention/cpu/modle.hpp", "formula.md section 2"}));
+  EXPECT_EQ(
+      wrong_citations("grpe/a.cpp", "#include \"attention/gone.hpp\"\nauto url = \"http://docs/none.md\";\n", tree),
+      Wrong());
+  EXPECT_EQ(
+      wrong_citations("grpe/a.cpp",
+                      "// formula.md, \"Random numbers\"; formula.md, \"Order\"; gone.cuh; attention/cpu/mod*\n", tree),
+      (Wrong{"gone.cuh", "formula.md, \"Order\""}));
+  EXPECT_EQ(wrong_citations("attention/cpu/README.md",
+                            "`kernels.cpp`, `model.*`, `kernels.*`, `weights.*`, `a-b_test.cpp`", tree),
             (Wrong{"weights.*", "a-b_test.cpp"}));
-  EXPECT_EQ(wrong_citations("attention/README.md", "`cpu/model.hpp`, attention/cpu/model.hpp, `cpu/kernels/model.hpp`", tree),
-            (Wrong{"cpu/kernels/model.hpp"}));
-  EXPECT_EQ(wrong_citations("docs/formula.md", "[a](../attention/cpu) [b](#1-tokens-pairs) [c](formula.md#order) [d](x.md) [e](https://a.b/c)", tree),
+  EXPECT_EQ(
+      wrong_citations("attention/README.md", "`cpu/model.hpp`, attention/cpu/model.hpp, `cpu/kernels/model.hpp`", tree),
+      (Wrong{"cpu/kernels/model.hpp"}));
+  EXPECT_EQ(wrong_citations(
+                "docs/formula.md",
+                "[a](../attention/cpu) [b](#1-tokens-pairs) [c](formula.md#order) [d](x.md) [e](https://a.b/c)", tree),
             (Wrong{"a link to formula.md#order", "a link to x.md", "x.md"}));
-  EXPECT_EQ(wrong_citations("cmake/a.cmake", "set(a b)  # tests/none_test.cpp\n", tree), (Wrong{"tests/none_test.cpp"}));
+  EXPECT_EQ(wrong_citations("cmake/a.cmake", "set(a b)  # tests/none_test.cpp\n", tree),
+            (Wrong{"tests/none_test.cpp"}));
 }
 
 }  // namespace

@@ -39,8 +39,8 @@ std::vector<std::string> code_lines(const std::string& markdown) {
 
 /// A program and the flags it is called with.
 struct Call {
-  std::string program;               ///< "molgraph-train", "bootstrap"
-  std::vector<std::string> words;    ///< what follows, up to the end of the command
+  std::string program;             ///< "molgraph-train", "bootstrap"
+  std::vector<std::string> words;  ///< what follows, up to the end of the command
 };
 
 /// The calls of our programs in a line of shell.
@@ -111,8 +111,9 @@ TEST(Readme, CommandsExist) {
 TEST(Readme, WrongCommandsAreSeen) {
   const std::map<std::string, std::string> help{{"molgraph-train", "  -o,--output-dir DIR\n  --epochs N\n"},
                                                 {"bootstrap", "./bootstrap demo   show\n"}};
-  const auto lines = code_lines("text molgraph-no\n```sh\n./bootstrap demo   # shows\nzcat a.gz | molgraph-train x \\\n"
-                                "  --epochs=3 --epoch 4\nmolgraph-no\n./bootstrap dem\n```\n");
+  const auto lines = code_lines(
+      "text molgraph-no\n```sh\n./bootstrap demo   # shows\nzcat a.gz | molgraph-train x \\\n"
+      "  --epochs=3 --epoch 4\nmolgraph-no\n./bootstrap dem\n```\n");
   ASSERT_EQ(lines.size(), 4u);
   std::vector<std::string> wrong;
   for (const auto& line : lines) {

@@ -15,16 +15,17 @@ namespace molgraph::structure {
 namespace {
 
 const std::string kRoot = MOLGRAPH_SOURCE_DIR;
-const std::vector<std::string> kRooms{"featurize", "datasets", "attention", "graphormer", "grpe", "apps"};   // at the top of the tree
-constexpr int kMaxLines = 400;   // a file one can read in a sitting
+const std::vector<std::string> kRooms{"featurize",  "datasets", "attention",
+                                      "graphormer", "grpe",     "apps"};  // at the top of the tree
+constexpr int kMaxLines = 400;                                            // a file one can read in a sitting
 
 /// What the files of a room may use. `path` is a folder with all that lies below it, or the beginning of a file's path.
 /// A file belongs to the longest path that it begins with, and may always include its own room.
 struct Room {
   std::string path;
-  std::set<std::string> includes;    ///< rooms, by their paths
-  std::set<std::string> libraries;   ///< of other people
-  bool shows_torch = false;          ///< its headers may show LibTorch
+  std::set<std::string> includes;   ///< rooms, by their paths
+  std::set<std::string> libraries;  ///< of other people
+  bool shows_torch = false;         ///< its headers may show LibTorch
 };
 
 using Names = std::set<std::string>;
@@ -36,11 +37,11 @@ Names operator+(Names names, const Names& more) {
 
 const Names kGraph{"featurize/graph"};
 const Names kSpec = kGraph + Names{"attention/spec"};
-const Names kEngine = kSpec + Names{"attention"};                      // engine.hpp and what it hands out
+const Names kEngine = kSpec + Names{"attention"};  // engine.hpp and what it hands out
 const Names kChemistry = kGraph + Names{"featurize/smiles"};
 const Names kFiles = kGraph + Names{"datasets/system"};
-const Names kDatasets = kChemistry + Names{"datasets", "datasets/system", "datasets/archives", "datasets/tables", "datasets/store",
-                                           "datasets/splits", "datasets/catalogue"};
+const Names kDatasets = kChemistry + Names{"datasets",       "datasets/system", "datasets/archives", "datasets/tables",
+                                           "datasets/store", "datasets/splits", "datasets/catalogue"};
 const Names kModules = kEngine + Names{"attention/reference"};
 const Names kPresets{"graphormer", "graphormer/plain", "grpe", "grpe/plain"};
 const Names kScoring = kDatasets + kEngine + Names{"graphormer/plain", "grpe/plain", "apps/scoring"};
@@ -52,7 +53,7 @@ const std::vector<Room> kTable{
     {"featurize/graph", {}, {"Boost", "Boost.Graph", "xxHash"}},
     {"featurize/smiles", kGraph, {"RDKit", "Boost", "zlib"}},
     {"attention/spec", kGraph, {"Eigen"}},
-    {"attention/spec/random.cpp", kSpec, {"Highway"}},   // draws of many numbers at once
+    {"attention/spec/random.cpp", kSpec, {"Highway"}},  // draws of many numbers at once
     {"attention/formula", kSpec, {}},
     {"attention", kSpec, {}},
     {"attention/cpu/kernels", kSpec, {"Highway"}},
@@ -60,7 +61,7 @@ const std::vector<Room> kTable{
     {"attention/cuda/gpu", kEngine + Names{"attention/cuda"}, {"CUDA"}},
     {"attention/cuda", kEngine + Names{"attention/cuda/gpu"}, {}},
     {"attention/engine.cpp", kEngine + Names{"attention/cpu", "attention/cuda"}, {}},
-    {"attention/reference", kEngine + Names{"attention/cuda"}, {"LibTorch"}, true},   // cuda: cuda_backend.hpp alone
+    {"attention/reference", kEngine + Names{"attention/cuda"}, {"LibTorch"}, true},  // cuda: cuda_backend.hpp alone
     {"graphormer/plain", kSpec, {}},
     {"grpe/plain", kSpec, {}},
     {"graphormer", kModules + Names{"graphormer/plain"}, {"LibTorch"}, true},
@@ -70,13 +71,17 @@ const std::vector<Room> kTable{
     {"datasets/tables", kFiles + kChemistry, {"zlib", "xxHash"}},
     {"datasets/store", kFiles + Names{"datasets/archives", "datasets/tables"}, {"HDF5", "zlib", "xxHash"}},
     {"datasets/splits", kFiles + kChemistry + Names{"datasets/tables", "datasets/store"}, {"JSON"}},
-    {"datasets/catalogue", kFiles + kChemistry + Names{"datasets", "datasets/archives", "datasets/tables"}, {"libcurl", "JSON"}},
+    {"datasets/catalogue",
+     kFiles + kChemistry + Names{"datasets", "datasets/archives", "datasets/tables"},
+     {"libcurl", "JSON"}},
     {"datasets", kDatasets, {}},
     {"apps/scoring", kScoring, {"JSON"}},
     {"apps/training", kTraining, {"JSON", "toml++", "LibTorch"}, true},
     {"apps/programs/shell", kShell, {"toml++", "spdlog", "CLI11", "zlib"}},
     {"apps/programs/batch", kScoring + kShell, {"JSON", "spdlog", "CLI11"}},
-    {"apps/programs/score", kScoring + kShell + Names{"apps/programs/batch", "attention/cpu/kernels"}, {"spdlog", "CLI11"}},
+    {"apps/programs/score",
+     kScoring + kShell + Names{"apps/programs/batch", "attention/cpu/kernels"},
+     {"spdlog", "CLI11"}},
     {"apps/programs/embed", kScoring + kShell + Names{"apps/programs/batch"}, {"spdlog", "CLI11"}},
     {"apps/programs/info", kScoring + kShell, {"JSON", "spdlog", "CLI11"}},
     {"apps/programs/featurize", kShell, {"spdlog", "CLI11"}},
@@ -102,7 +107,9 @@ const std::map<std::string, Names> kLinks{
     {"graphormer", {"graphormer_plain", "attention"}},
     {"grpe", {"grpe_plain", "attention"}},
     {"datasets", {"featurize_graph", "featurize_smiles"}},
-    {"predictor", {"featurize_graph", "featurize_smiles", "datasets", "attention_spec", "attention_engine", "graphormer_plain", "grpe_plain"}},
+    {"predictor",
+     {"featurize_graph", "featurize_smiles", "datasets", "attention_spec", "attention_engine", "graphormer_plain",
+      "grpe_plain"}},
     {"program_shell", {"datasets"}},
     {"batch_run", {"predictor", "program_shell"}},
     {"trainer", {"predictor", "graphormer", "grpe"}},
@@ -114,7 +121,8 @@ const Names kTorchPrograms{"molgraph-train", "molgraph-import"};
 /// The file as the table sees it: graphormer/architecture.hpp lies in graphormer/plain.
 std::string place_of(const std::string& file) {
   for (const std::string preset : {"graphormer/", "grpe/"}) {
-    if (file.starts_with(preset) && kPlainFiles.contains(file.substr(preset.size()))) return preset + "plain/" + file.substr(preset.size());
+    if (file.starts_with(preset) && kPlainFiles.contains(file.substr(preset.size())))
+      return preset + "plain/" + file.substr(preset.size());
   }
   return file;
 }
@@ -158,13 +166,15 @@ std::vector<std::string> wrong_arrows(const std::string& file, const std::vector
   for (const auto& include : includes) {
     if (include.quoted) {
       const Room* other = room_of(include.path);
-      if (other == nullptr || (other != room && !room->includes.contains(other->path))) wrong.push_back(file + " includes " + include.path);
+      if (other == nullptr || (other != room && !room->includes.contains(other->path)))
+        wrong.push_back(file + " includes " + include.path);
       continue;
     }
     const std::string library = library_of(include.path);
     if (library.empty()) continue;
     if (!room->libraries.contains(library)) wrong.push_back(file + " uses " + library);
-    if (library == "LibTorch" && file.ends_with(".hpp") && !room->shows_torch) wrong.push_back(file + " shows LibTorch");
+    if (library == "LibTorch" && file.ends_with(".hpp") && !room->shows_torch)
+      wrong.push_back(file + " shows LibTorch");
   }
   return wrong;
 }
@@ -186,9 +196,12 @@ TEST(Rooms, IncludesFollowTheTable) {
 
 TEST(Rooms, TheTableHasNoRoomsThatAreGone) {
   for (const auto& room : kTable) {
-    EXPECT_TRUE(std::any_of(graph().begin(), graph().end(), [&](const auto& entry) { return room_of(entry.first) == &room; })) << room.path;
+    EXPECT_TRUE(std::any_of(graph().begin(), graph().end(), [&](const auto& entry) {
+      return room_of(entry.first) == &room;
+    })) << room.path;
     for (const auto& name : room.includes) {
-      EXPECT_TRUE(std::any_of(kTable.begin(), kTable.end(), [&](const Room& other) { return other.path == name; })) << name;
+      EXPECT_TRUE(std::any_of(kTable.begin(), kTable.end(), [&](const Room& other) { return other.path == name; }))
+          << name;
     }
   }
 }
@@ -196,7 +209,8 @@ TEST(Rooms, TheTableHasNoRoomsThatAreGone) {
 TEST(Rooms, LinksFollowTheTable) {
   Names ours;
   for (const auto& target : targets()) ours.insert(target.name);
-  for (const auto& [name, links] : kLinks) EXPECT_TRUE(ours.contains(name)) << name << " stands in the table but is not built";
+  for (const auto& [name, links] : kLinks)
+    EXPECT_TRUE(ours.contains(name)) << name << " stands in the table but is not built";
   for (const auto& target : targets()) {
     const auto rule = kLinks.find(target.name);
     if (target.file.empty() && rule == kLinks.end()) {
@@ -239,7 +253,8 @@ TEST(Rooms, PublicHeadersShowNoLibraryAndNothingPrivate) {
     ASSERT_TRUE(graph().contains(header)) << header << " stands in MOLGRAPH_PUBLIC_HEADERS but does not exist";
     for (const auto& include : graph().at(header)) {
       EXPECT_TRUE(include.quoted || library_of(include.path).empty()) << header << " shows " << include.path;
-      EXPECT_TRUE(!include.quoted || public_headers().contains(include.path)) << header << " includes the private " << include.path;
+      EXPECT_TRUE(!include.quoted || public_headers().contains(include.path))
+          << header << " includes the private " << include.path;
     }
   }
 }
@@ -257,14 +272,23 @@ TEST(Rooms, HeadersThatShowALibraryStayInTheirRoom) {
 }
 
 TEST(Rooms, WrongArrowsAreSeen) {
-  EXPECT_EQ(wrong_arrows("grpe/published.cpp", {{"grpe/published.hpp", true}, {"graphormer/architecture.hpp", true}, {"hdf5.h", false}, {"torch/torch.h", false}}),
-            (std::vector<std::string>{"grpe/published.cpp includes graphormer/architecture.hpp", "grpe/published.cpp uses HDF5"}));
-  EXPECT_EQ(wrong_arrows("attention/cuda/a.hpp", {{"attention/cpu/model.hpp", true}, {"attention/cuda/gpu/runtime.hpp", true}}),
+  EXPECT_EQ(wrong_arrows("grpe/published.cpp", {{"grpe/published.hpp", true},
+                                                {"graphormer/architecture.hpp", true},
+                                                {"hdf5.h", false},
+                                                {"torch/torch.h", false}}),
+            (std::vector<std::string>{"grpe/published.cpp includes graphormer/architecture.hpp",
+                                      "grpe/published.cpp uses HDF5"}));
+  EXPECT_EQ(wrong_arrows("attention/cuda/a.hpp",
+                         {{"attention/cpu/model.hpp", true}, {"attention/cuda/gpu/runtime.hpp", true}}),
             (std::vector<std::string>{"attention/cuda/a.hpp includes attention/cpu/model.hpp"}));
-  EXPECT_EQ(wrong_arrows("attention/cpu/a.hpp", {{"attention/engine.hpp", true}, {"attention/cuda/model.hpp", true}, {"cuda_runtime.h", false}}),
-            (std::vector<std::string>{"attention/cpu/a.hpp includes attention/cuda/model.hpp", "attention/cpu/a.hpp uses CUDA"}));
+  EXPECT_EQ(
+      wrong_arrows("attention/cpu/a.hpp",
+                   {{"attention/engine.hpp", true}, {"attention/cuda/model.hpp", true}, {"cuda_runtime.h", false}}),
+      (std::vector<std::string>{"attention/cpu/a.hpp includes attention/cuda/model.hpp",
+                                "attention/cpu/a.hpp uses CUDA"}));
   EXPECT_EQ(wrong_arrows("attention/spec/a.hpp", {{"attention/engine.hpp", true}}).size(), 1u);
-  EXPECT_EQ(wrong_arrows("datasets/archives/npz.cpp", {{"datasets/store/store.hpp", true}, {"zip.h", false}}).size(), 1u);
+  EXPECT_EQ(wrong_arrows("datasets/archives/npz.cpp", {{"datasets/store/store.hpp", true}, {"zip.h", false}}).size(),
+            1u);
   EXPECT_EQ(wrong_arrows("core/a.hpp", {}).size(), 1u);
   EXPECT_EQ(room_of("graphormer/architecture.hpp")->path, "graphormer/plain");
   EXPECT_EQ(room_of("attention/engine.hpp")->path, "attention");

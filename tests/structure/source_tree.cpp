@@ -36,8 +36,8 @@ std::vector<std::string> files_below(const std::string& root, const std::string&
   std::vector<std::string> files;
   for (const auto& entry : fs::recursive_directory_iterator(fs::path(root) / folder)) {
     const std::string name = entry.path().filename().string();
-    const bool wanted =
-        std::any_of(suffixes.begin(), suffixes.end(), [&](const std::string& suffix) { return name.ends_with(suffix); });
+    const bool wanted = std::any_of(suffixes.begin(), suffixes.end(),
+                                    [&](const std::string& suffix) { return name.ends_with(suffix); });
     if (entry.is_regular_file() && wanted) files.push_back(fs::relative(entry.path(), root).generic_string());
   }
   std::sort(files.begin(), files.end());
@@ -91,19 +91,27 @@ std::set<std::string> reachable(const IncludeGraph& graph, const std::string& fi
 
 std::string library_of(const std::string& header) {
   static const std::vector<std::pair<std::string, std::string>> prefixes{
-      {"GraphMol/", "RDKit"},     {"CIPLabeler/", "RDKit"},        {"RDGeneral/", "RDKit"}, {"DataStructs/", "RDKit"},
-      {"Geometry/", "RDKit"},     {"boost/graph/", "Boost.Graph"}, {"boost/", "Boost"},     {"hdf5", "HDF5"},
-      {"H5", "HDF5"},             {"zlib.h", "zlib"},              {"zip.h", "libzip"},     {"curl/", "libcurl"},
-      {"nlohmann/", "JSON"},      {"xxhash", "xxHash"},            {"openssl/", "OpenSSL"}, {"toml++/", "toml++"},
-      {"spdlog/", "spdlog"},      {"fmt/", "spdlog"},              {"CLI/", "CLI11"},       {"torch/", "LibTorch"},
-      {"ATen/", "LibTorch"},      {"c10/", "LibTorch"},            {"caffe2/", "LibTorch"}, {"Eigen/", "Eigen"},
-      {"hwy/", "Highway"},        {"cuda", "CUDA"},                {"cublas", "CUDA"},      {"cooperative_groups", "CUDA"},
+      {"GraphMol/", "RDKit"},  {"CIPLabeler/", "RDKit"},
+      {"RDGeneral/", "RDKit"}, {"DataStructs/", "RDKit"},
+      {"Geometry/", "RDKit"},  {"boost/graph/", "Boost.Graph"},
+      {"boost/", "Boost"},     {"hdf5", "HDF5"},
+      {"H5", "HDF5"},          {"zlib.h", "zlib"},
+      {"zip.h", "libzip"},     {"curl/", "libcurl"},
+      {"nlohmann/", "JSON"},   {"xxhash", "xxHash"},
+      {"openssl/", "OpenSSL"}, {"toml++/", "toml++"},
+      {"spdlog/", "spdlog"},   {"fmt/", "spdlog"},
+      {"CLI/", "CLI11"},       {"torch/", "LibTorch"},
+      {"ATen/", "LibTorch"},   {"c10/", "LibTorch"},
+      {"caffe2/", "LibTorch"}, {"Eigen/", "Eigen"},
+      {"hwy/", "Highway"},     {"cuda", "CUDA"},
+      {"cublas", "CUDA"},      {"cooperative_groups", "CUDA"},
       {"mma.h", "CUDA"}};
   for (const auto& [prefix, library] : prefixes) {
     if (header.starts_with(prefix)) return library;
   }
   // Of the language (vector), of C and POSIX (math.h, sys/stat.h) and of the compiler (immintrin.h).
-  const bool system = header.find('/') == std::string::npos || header.starts_with("sys/") || header.starts_with("linux/");
+  const bool system =
+      header.find('/') == std::string::npos || header.starts_with("sys/") || header.starts_with("linux/");
   return system ? "" : "an unknown library (" + header + ")";
 }
 

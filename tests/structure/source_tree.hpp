@@ -11,16 +11,16 @@ namespace molgraph::structure {
 /// One #include line. `path` is what stands between the quotes or angle brackets.
 struct Include {
   std::string path;
-  bool quoted = false;   ///< "featurize/graph/error.hpp": the project's own
+  bool quoted = false;  ///< "featurize/graph/error.hpp": the project's own
 };
 
 /// A library or program of a room.
 struct Target {
   std::string name;
-  std::string folder;                  ///< "attention"
-  std::string file;                    ///< of a program: where it was built, else empty
-  std::vector<std::string> sources;    ///< relative to the project's root
-  std::vector<std::string> links;      ///< targets
+  std::string folder;                ///< "attention"
+  std::string file;                  ///< of a program: where it was built, else empty
+  std::vector<std::string> sources;  ///< relative to the project's root
+  std::vector<std::string> links;    ///< targets
 };
 
 /// The whole file. Throws std::runtime_error.

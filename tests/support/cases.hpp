@@ -1,5 +1,5 @@
-// The molecules, models and numbers that tests of every implementation of a model use, and the bench: one table for the formula, the
-// reference, kernels and engines. No LibTorch.
+// The molecules, models and numbers that tests of every implementation of a model use, and the bench: one table for the
+// formula, the reference, kernels and engines. No LibTorch.
 #pragma once
 
 #include <algorithm>
@@ -39,12 +39,14 @@ inline MolecularGraph molecule_of(Features features, int atoms, const Bonds& bon
   graph.features = features;
   for (int a = 0; a < atoms; ++a)
     for (int c = 0; c < shape.atom_columns; ++c)
-      graph.atoms.push_back(static_cast<std::uint8_t>((5 * a + 3 * c + a * c) % shape.atom_dims[static_cast<std::size_t>(c)]));
+      graph.atoms.push_back(
+          static_cast<std::uint8_t>((5 * a + 3 * c + a * c) % shape.atom_dims[static_cast<std::size_t>(c)]));
   for (std::size_t b = 0; b < bonds.size(); ++b) {
     graph.bond_atoms.push_back(static_cast<std::uint16_t>(bonds[b].first));
     graph.bond_atoms.push_back(static_cast<std::uint16_t>(bonds[b].second));
     for (int c = 0; c < shape.bond_columns; ++c)
-      graph.bonds.push_back(static_cast<std::uint8_t>((b + static_cast<std::size_t>(c)) % static_cast<std::size_t>(shape.bond_dims[static_cast<std::size_t>(c)])));
+      graph.bonds.push_back(static_cast<std::uint8_t>(
+          (b + static_cast<std::size_t>(c)) % static_cast<std::size_t>(shape.bond_dims[static_cast<std::size_t>(c)])));
   }
   return graph;
 }
@@ -57,22 +59,26 @@ inline Bonds bonds_of_chain(int atoms) {
 
 /// Small ones first; the largest has 100 atoms.
 inline std::vector<MoleculeCase> molecule_cases(Features features = Features::ogb) {
-  const auto molecule = [&](const char* name, int atoms, const Bonds& bonds) { return MoleculeCase{name, molecule_of(features, atoms, bonds)}; };
+  const auto molecule = [&](const char* name, int atoms, const Bonds& bonds) {
+    return MoleculeCase{name, molecule_of(features, atoms, bonds)};
+  };
   Bonds cube;
   for (int corner = 0; corner < 8; ++corner)
     for (int bit = 1; bit < 8; bit *= 2)
       if ((corner & bit) == 0) cube.emplace_back(corner, corner | bit);
   return {molecule("one_atom", 1, {}),
-          molecule("lone_atoms", 2, {}),                                        // two fragments, no bond
-          molecule("salt", 5, {{0, 1}, {1, 2}, {2, 0}}),                        // a ring and two lone atoms: unreachable pairs
-          molecule("two_squares", 6, {{0, 1}, {1, 2}, {2, 3}, {3, 0}, {2, 4}, {4, 5}, {5, 3}}),   // ties of two shortest paths
-          molecule("cubane", 8, cube),                                          // ties of up to six
+          molecule("lone_atoms", 2, {}),                  // two fragments, no bond
+          molecule("salt", 5, {{0, 1}, {1, 2}, {2, 0}}),  // a ring and two lone atoms: unreachable pairs
+          molecule("two_squares", 6,
+                   {{0, 1}, {1, 2}, {2, 3}, {3, 0}, {2, 4}, {4, 5}, {5, 3}}),  // ties of two shortest paths
+          molecule("cubane", 8, cube),                                         // ties of up to six
           molecule("asymmetric", 11, {{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 0}, {3, 5}, {5, 6}, {6, 7}, {1, 8}, {9, 10}}),
-          molecule("hundred_atoms", 100, bonds_of_chain(100))};                 // far pairs, long paths
+          molecule("hundred_atoms", 100, bonds_of_chain(100))};  // far pairs, long paths
 }
 
 /// The molecules of a batch; molecule k has row first_row + 3 k.
-inline GraphBatch batch_of_cases(const std::vector<MoleculeCase>& molecules, const PackOptions& options = {}, std::int64_t first_row = 0) {
+inline GraphBatch batch_of_cases(const std::vector<MoleculeCase>& molecules, const PackOptions& options = {},
+                                 std::int64_t first_row = 0) {
   std::vector<GraphView> views;
   std::vector<std::int64_t> rows;
   for (const MoleculeCase& molecule : molecules) {
@@ -110,7 +116,9 @@ inline ClassMaps tied_classes(Features features, int max_distance) {
 /// Neither Graphormer nor GRPE: any set of options, and the specification's own initial numbers.
 inline const Architecture& case_architecture() {
   static const Architecture architecture{
-      .name = "case", .title = "case", .published_classes = &tied_classes,
+      .name = "case",
+      .title = "case",
+      .published_classes = &tied_classes,
       .initial = [](const ParameterSpec&, const EncoderOptions&) { return std::optional<Initialisation>(); }};
   return architecture;
 }
@@ -142,7 +150,8 @@ inline ModelOptions small_model(const Encoding& encoding, Features features = Fe
   return o;
 }
 
-/// Every encoding plain, with URPE's gate, with the gate's ReLU and path term and tables per layer, and with gates per layer.
+/// Every encoding plain, with URPE's gate, with the gate's ReLU and path term and tables per layer, and with gates per
+/// layer.
 inline std::vector<PlanCase> encoding_cases() {
   std::vector<PlanCase> cases;
   for (const Encoding& encoding : encodings()) {
@@ -194,8 +203,10 @@ inline std::vector<PlanCase> shape_cases() {
     o.path_hops = 2;
     o.max_degree = 1;
   });
-  add("zinc", "graphormer", [](ModelOptions&) {}, Features::zinc);
-  add("molgraph", "graphormer", [](ModelOptions&) {}, Features::molgraph);
+  add(
+      "zinc", "graphormer", [](ModelOptions&) {}, Features::zinc);
+  add(
+      "molgraph", "graphormer", [](ModelOptions&) {}, Features::molgraph);
   const auto size = [](int layers, int width, int ffn, int heads) {
     return [=](ModelOptions& o) {
       o.encoder.layers = layers;
@@ -222,8 +233,9 @@ inline std::vector<PlanCase> plan_cases() {
 
 using Numbers = std::map<std::string, std::vector<float>>;
 
-/// A number for every element of every parameter: about normal with deviation `scale`, LayerNorm's gains and the gates around one.
-/// They depend on name, place and seed alone, and are floats, so that every implementation starts from the same.
+/// A number for every element of every parameter: about normal with deviation `scale`, LayerNorm's gains and the gates
+/// around one. They depend on name, place and seed alone, and are floats, so that every implementation starts from the
+/// same.
 inline Numbers parameter_numbers(const ParameterList& list, double scale = 0.3, std::uint64_t seed = 1) {
   Numbers numbers;
   for (const ParameterSpec& spec : list) {
@@ -233,7 +245,7 @@ inline Numbers parameter_numbers(const ParameterList& list, double scale = 0.3, 
     const double mean = spec.role == ParameterRole::norm_weight || spec.role == ParameterRole::gate ? 1.0 : 0.0;
     std::vector<float>& values = numbers[spec.name];
     for (std::int64_t k = 0; k < spec.size(); ++k) {
-      double sum = 0;   // of twelve uniform numbers: deviation one
+      double sum = 0;  // of twelve uniform numbers: deviation one
       for (int part = 0; part < 12; ++part) sum += std::ldexp(static_cast<double>(random() >> 11), -53);
       values.push_back(static_cast<float>(mean + scale * (sum - 6.0)));
     }

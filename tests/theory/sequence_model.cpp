@@ -10,7 +10,7 @@ namespace {
 
 using torch::Tensor;
 
-constexpr std::uint64_t kEvaluation = std::uint64_t{1} << 40;   // streams of fresh sequences; training uses 0, 1, ...
+constexpr std::uint64_t kEvaluation = std::uint64_t{1} << 40;  // streams of fresh sequences; training uses 0, 1, ...
 constexpr std::int64_t kEvaluatedTokens = 50'000;
 
 double accuracy_of(SequenceModel& model, const TaskOptions& o) {
@@ -51,7 +51,8 @@ SequenceModelImpl::SequenceModelImpl(const TaskOptions& o) {
   e.terms.bias = o.bias;
   e.gate.enabled = o.gate;
   e.dropout = e.attention_dropout = 0.0;
-  encoder = register_module("encoder", std::make_shared<ParameterTree>(encoder_parameters(e, offset_classes(o.length), 1, Features::ogb)));
+  encoder = register_module(
+      "encoder", std::make_shared<ParameterTree>(encoder_parameters(e, offset_classes(o.length), 1, Features::ogb)));
   output = register_module("output", torch::nn::Linear(o.width, answer_classes(o.task, o.length, o.vocabulary)));
 }
 
@@ -74,7 +75,8 @@ TaskResult train_task(const TaskOptions& o, const std::function<void(std::int64_
   TaskResult result;
   for (std::int64_t step = 1; step <= o.steps; ++step) {
     const double warm = static_cast<double>(step) / static_cast<double>(std::max<std::int64_t>(1, o.warmup));
-    const double rest = static_cast<double>(o.steps - step + 1) / static_cast<double>(std::max<std::int64_t>(1, o.steps - o.warmup));
+    const double rest =
+        static_cast<double>(o.steps - step + 1) / static_cast<double>(std::max<std::int64_t>(1, o.steps - o.warmup));
     rate.lr(o.lr * std::min({1.0, warm, rest}));
     const Tensor tokens = random_tokens(o.batch_size, o.length, o.vocabulary, o.seed, static_cast<std::uint64_t>(step));
     const Tensor wanted = answers(o.task, tokens, o.length, o.vocabulary);

@@ -14,13 +14,13 @@ namespace molgraph::theory {
 /// Sizes of model and task, and the schedule: Adam, linear warm-up, then linear decay to zero.
 struct TaskOptions {
   TaskName task = TaskName::position;
-  std::int64_t length = 24;        ///< n
+  std::int64_t length = 24;  ///< n
   std::int64_t vocabulary = 10;
   int layers = 2;
-  int width = 64;                  ///< of the FFN too
+  int width = 64;  ///< of the FFN too
   int heads = 8;
-  bool bias = false;               ///< t5: b by offset, shared by layers
-  bool gate = false;               ///< URPE: C by offset, shared by layers
+  bool bias = false;  ///< t5: b by offset, shared by layers
+  bool gate = false;  ///< URPE: C by offset, shared by layers
   std::int64_t batch_size = 32;
   std::int64_t steps = 1500;
   std::int64_t warmup = 150;
@@ -51,8 +51,8 @@ class SequenceModelImpl : public torch::nn::Module {
 TORCH_MODULE(SequenceModel);
 
 struct TaskResult {
-  double loss = 0;       ///< mean of the last tenth of the steps
-  double accuracy = 0;   ///< of tokens, on fresh sequences
+  double loss = 0;      ///< mean of the last tenth of the steps
+  double accuracy = 0;  ///< of tokens, on fresh sequences
   double seconds = 0;
 };
 /// Trains on fresh sequences every step and measures on others. Equal options give equal results on one machine.

@@ -6,15 +6,15 @@
 #include <cstdint>
 #include <string>
 
-#include "featurize/graph/graph_batch.hpp"
 #include "attention/reference/layout.hpp"
+#include "featurize/graph/graph_batch.hpp"
 
 namespace molgraph::theory {
 
 /// B sequences of n tokens.
 struct SequenceBatch {
-  GraphBatch graph;          ///< offsets and rows only: what the encoder reads
-  RelationClasses classes;   ///< topology: j - i + n - 1 of the pair (i, j); edge: 0
+  GraphBatch graph;         ///< offsets and rows only: what the encoder reads
+  RelationClasses classes;  ///< topology: j - i + n - 1 of the pair (i, j); edge: 0
 };
 SequenceBatch make_sequence_batch(std::int64_t sequences, std::int64_t length);
 /// Number of topology classes: 2n - 1.
@@ -23,7 +23,7 @@ int offset_classes(std::int64_t length);
 /// Position Identification: the answer at position i is i. Even Token Prediction: the first half of the answers are the
 /// tokens at positions 0, 2, 4 ..., the second half is EOS.
 enum class TaskName : std::uint8_t { position, even };
-TaskName task_from_string(const std::string& text);   ///< "position", "even"; throws UsageError
+TaskName task_from_string(const std::string& text);  ///< "position", "even"; throws UsageError
 std::int64_t answer_classes(TaskName task, std::int64_t length, std::int64_t vocabulary);
 
 /// Uniform random tokens [B*n] int64; draw (seed, stream) decides all of them.

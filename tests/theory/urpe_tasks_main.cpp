@@ -51,7 +51,8 @@ int body(const std::vector<std::string>& arguments) {
       ->check(CLI::IsMember(std::vector<std::string>{"none", "t5", "t5+urpe", "all"}))
       ->capture_default_str();
   app.add_option("--length", call.length, "tokens of a sequence; 0 = the preset's")->capture_default_str();
-  app.add_option("--vocabulary", call.vocabulary, "different tokens; 0 = the preset's (paper: 10, 1000 or 10000)")->capture_default_str();
+  app.add_option("--vocabulary", call.vocabulary, "different tokens; 0 = the preset's (paper: 10, 1000 or 10000)")
+      ->capture_default_str();
   app.add_option("--steps", call.steps, "updates; 0 = the preset's; warm-up in proportion")->capture_default_str();
   app.add_option("-b,--batch-size", call.batch_size, "sequences per update; 0 = the preset's")->capture_default_str();
   app.add_option("--lr", call.lr, "peak learning rate; 0 = the preset's")->capture_default_str();
@@ -78,11 +79,12 @@ int body(const std::vector<std::string>& arguments) {
         progress.update(step, note);
         if (const int signal = stop_requested()) throw Stopped{signal};
       });
-      std::printf("%-10s %-10s %13.2f%% %8.4f %8.1f\n", task.c_str(), encoding.c_str(), 100 * result.accuracy, result.loss,
-                  result.seconds);
+      std::printf("%-10s %-10s %13.2f%% %8.4f %8.1f\n", task.c_str(), encoding.c_str(), 100 * result.accuracy,
+                  result.loss, result.seconds);
       std::fflush(stdout);
       char row[128];
-      std::snprintf(row, sizeof row, "%s,%s,%.6f,%.6f,%.1f\n", task.c_str(), encoding.c_str(), result.accuracy, result.loss, result.seconds);
+      std::snprintf(row, sizeof row, "%s,%s,%.6f,%.6f,%.1f\n", task.c_str(), encoding.c_str(), result.accuracy,
+                    result.loss, result.seconds);
       csv += row;
     }
   }

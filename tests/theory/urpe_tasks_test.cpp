@@ -23,7 +23,7 @@ TEST(Sequences, ClassesAreOffsets) {
 }
 
 TEST(Sequences, AnswersByHand) {
-  const Tensor tokens = torch::tensor({7, 5, 3, 1, 0, 2, 4, 6}, torch::kInt64);   // two sequences of four
+  const Tensor tokens = torch::tensor({7, 5, 3, 1, 0, 2, 4, 6}, torch::kInt64);  // two sequences of four
   EXPECT_EQ(numbers(answers(TaskName::position, tokens, 4, 10)), (std::vector<std::int64_t>{0, 1, 2, 3, 0, 1, 2, 3}));
   EXPECT_EQ(numbers(answers(TaskName::even, tokens, 4, 10)), (std::vector<std::int64_t>{7, 3, 10, 10, 0, 4, 10, 10}));
   const Tensor odd = torch::tensor({7, 5, 3}, torch::kInt64);

@@ -10,19 +10,19 @@
 #include "apps/programs/shell/log.hpp"
 #include "apps/programs/shell/option_values.hpp"
 #include "apps/scoring/side_files.hpp"
+#include "attention/engine.hpp"
 #include "datasets/system/files.hpp"
 #include "datasets/system/readable.hpp"
 #include "featurize/graph/error.hpp"
-#include "attention/engine.hpp"
 
 namespace molgraph {
 namespace {
 
-constexpr std::int64_t kRowsPerMark = 65'536;   // a counted table's places that are remembered
-constexpr std::int64_t kRowsPerLook = 4096;     // at the signals, while rows are counted
+constexpr std::int64_t kRowsPerMark = 65'536;  // a counted table's places that are remembered
+constexpr std::int64_t kRowsPerLook = 4096;    // at the signals, while rows are counted
 constexpr std::chrono::milliseconds kFirstSave{500};
 constexpr std::int64_t kMostShards = 1'000'000;
-constexpr int kSavingShare = 20;                // saving the place takes at most 1/20 of the time
+constexpr int kSavingShare = 20;  // saving the place takes at most 1/20 of the time
 
 bool is_gzipped(const std::string& path) { return without_gz(path).size() != path.size(); }
 
@@ -37,7 +37,8 @@ Shard parse_shard(const std::string& text) {
   bool good = first.ec == std::errc() && first.ptr != end && *first.ptr == '/';
   if (good) {
     const auto second = std::from_chars(first.ptr + 1, end, shard.count);
-    good = second.ec == std::errc() && second.ptr == end && shard.index >= 0 && shard.index < shard.count && shard.count <= kMostShards;
+    good = second.ec == std::errc() && second.ptr == end && shard.index >= 0 && shard.index < shard.count &&
+           shard.count <= kMostShards;
   }
   if (!good) throw UsageError("--shard " + text + ": use I/N with 0 <= I < N <= 1,000,000, such as 0/4");
   return shard;
@@ -71,7 +72,9 @@ std::map<std::string, std::string> with_inputs(std::map<std::string, std::string
   const TableOptions table = options.table.options();
   made_from["inputs"] = inputs;
   made_from["columns"] = table.smiles_column + "," + table.id_column + "," + options.table.format +
-                         (table.no_header ? ", no header" : table.header ? ", header" : "");
+                         (table.no_header ? ", no header"
+                          : table.header  ? ", header"
+                                          : "");
   made_from["shard"] = options.shard.empty() ? "none" : options.shard;
   made_from["precision"] = options.precision;
   made_from["device"] = gpu_of_device(options.common.device) == kNoGpu ? "cpu" : "cuda";
@@ -96,11 +99,13 @@ void add_batch_options(CommandLine& line, BatchOptions& options, const std::stri
       ->required()
       ->type_name("IN");
   app.add_option("-o,--output", options.output, output_help)->required()->type_name("OUT");
-  app.add_flag("--resume", options.resume,
-               "Go on with OUT.part where an interrupted run of the same command ended; nothing is left to do if OUT is "
-               "finished (by its record, OUT.json)");
+  app.add_flag(
+      "--resume", options.resume,
+      "Go on with OUT.part where an interrupted run of the same command ended; nothing is left to do if OUT is "
+      "finished (by its record, OUT.json)");
   app.add_option("--shard", options.shard,
-                 "Only part I (from 0) of N (at most 1,000,000) equal parts of the rows; the parts' outputs one after the other are the "
+                 "Only part I (from 0) of N (at most 1,000,000) equal parts of the rows; the parts' outputs one after "
+                 "the other are the "
                  "whole's")
       ->type_name("I/N");
   app.add_flag("--strict", options.strict, "End with code 3 at the first row that is not ok, without output");
@@ -131,8 +136,8 @@ InputRange open_input(const BatchOptions& options) {
   range.end = bound(shard.index + 1);
   range.leads = shard.index == 0;
   range.tables = InputTables(options.inputs, options.table.options());
-  range.tables.seek(marks[static_cast<std::size_t>(std::min(range.first / kRowsPerMark,
-                                                            static_cast<std::int64_t>(marks.size()) - 1))]);
+  range.tables.seek(marks[static_cast<std::size_t>(
+      std::min(range.first / kRowsPerMark, static_cast<std::int64_t>(marks.size()) - 1))]);
   TableRow passed;
   while (range.tables.position().number < range.first && range.tables.next(passed)) {
   }
@@ -156,8 +161,7 @@ void refuse_overwriting(const BatchOptions& options, const std::vector<std::stri
 
 TextOutput::TextOutput(const BatchOptions& options, InputRange& range, std::string header,
                        const std::vector<std::string>& weights, std::map<std::string, std::string> made_from)
-    : stream_(is_output_stream(options.output)),
-      shard_(!options.shard.empty()),
+    : stream_(is_output_stream(options.output)), shard_(!options.shard.empty()),
       next_save_(std::chrono::steady_clock::now() + kFirstSave) {
   path_ = stream_ ? options.output : replaced_file(options.output);
   part_ = part_path(path_);
@@ -177,7 +181,7 @@ TextOutput::TextOutput(const BatchOptions& options, InputRange& range, std::stri
     check_finished(options);
     return;
   }
-  if (!stream_) (void)read_resume_record(path_);   // throws where OUT.json is something else, and would be lost
+  if (!stream_) (void)read_resume_record(path_);  // throws where OUT.json is something else, and would be lost
   if (before) {
     if (const std::string other = difference(before->made_from, record_.made_from); !other.empty()) {
       throw FileError(part_ + " cannot be gone on with, because it was made with other " + other);
@@ -204,8 +208,8 @@ std::optional<ResumeRecord> TextOutput::unfinished_before(const BatchOptions& op
   if (!before) return before;
   if (!std::filesystem::exists(part_, error)) {
     // Interrupted between the two renames of finish(), or somebody deleted OUT.part.
-    const bool whole = !before->content.empty() && std::filesystem::exists(path_, error) &&
-                       content_mark(path_) == before->content;
+    const bool whole =
+        !before->content.empty() && std::filesystem::exists(path_, error) && content_mark(path_) == before->content;
     if (whole) finish_resume_record(path_);
     else remove_resume_record(part_);
     return std::nullopt;
@@ -282,7 +286,7 @@ void TextOutput::save_record() {
 void TextOutput::finish() {
   write_block();
   const bool says_so = resumable_ && record_whole_part();
-  if (!says_so && !stream_) remove_resume_record(path_);   // of an older OUT
+  if (!says_so && !stream_) remove_resume_record(path_);  // of an older OUT
   file_->finish();
   recorded_ = false;
   if (says_so) finish_resume_record(path_);

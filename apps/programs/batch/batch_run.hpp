@@ -1,5 +1,5 @@
-// What molgraph-score and molgraph-embed have in common: tables in, rows out in the same order, in constant memory, on all
-// cores; shards; and going on after an interruption.
+// What molgraph-score and molgraph-embed have in common: tables in, rows out in the same order, in constant memory, on
+// all cores; shards; and going on after an interruption.
 #pragma once
 
 #include <chrono>
@@ -12,13 +12,13 @@
 #include <string_view>
 #include <vector>
 
+#include "apps/programs/batch/resume_record.hpp"
 #include "apps/programs/shell/file_roles.hpp"
 #include "apps/programs/shell/ordered_pipeline.hpp"
 #include "apps/programs/shell/output_file.hpp"
-#include "apps/scoring/predictor.hpp"
 #include "apps/programs/shell/program.hpp"
-#include "apps/programs/batch/resume_record.hpp"
 #include "apps/programs/shell/row_windows.hpp"
+#include "apps/scoring/predictor.hpp"
 #include "datasets/system/threads.hpp"
 
 namespace molgraph {
@@ -28,17 +28,17 @@ struct BatchOptions {
   TableFlags table;
   std::vector<std::string> inputs;
   std::string output;
-  std::string shard;   ///< "i/n"
+  std::string shard;  ///< "i/n"
   bool strict = false, resume = false;
   int batch_size = static_cast<int>(WindowOptions{}.rows);
   std::string precision = "fp32";
-  std::string config;   ///< the file of --config
+  std::string config;  ///< the file of --config
 
   PredictorOptions predictor() const;
 };
 
-/// Throws UsageError if one of the files to write is read too. `models`: their files; `read`: what else the program reads;
-/// `written`: all files that it may write; empty = those of lines in OUT.
+/// Throws UsageError if one of the files to write is read too. `models`: their files; `read`: what else the program
+/// reads; `written`: all files that it may write; empty = those of lines in OUT.
 void refuse_overwriting(const BatchOptions& options, const std::vector<std::string>& models, std::vector<FileRole> read,
                         const std::vector<std::string>& written = {});
 
@@ -50,10 +50,10 @@ inline constexpr std::int64_t kRowsPerMember = 8192;
 
 /// The rows of the inputs that this process is to work on.
 struct InputRange {
-  InputTables tables;        ///< stands at the first row
-  std::int64_t first = 0;    ///< its number
-  std::int64_t end = -1;     ///< number of the row to stop before; -1 = there is no shard
-  bool leads = true;         ///< the output begins with the header: no shard, or shard 0
+  InputTables tables;      ///< stands at the first row
+  std::int64_t first = 0;  ///< its number
+  std::int64_t end = -1;   ///< number of the row to stop before; -1 = there is no shard
+  bool leads = true;       ///< the output begins with the header: no shard, or shard 0
 };
 /// Counts the rows first where there is a shard. Throws as InputTables does; UsageError for a shard that is none.
 InputRange open_input(const BatchOptions& options);
@@ -62,8 +62,8 @@ InputRange open_input(const BatchOptions& options);
 template <class Result>
 struct DoneWindow {
   RowWindow window;
-  std::vector<Result> results;   ///< [rows]
-  std::string text;              ///< of RowSink::text()
+  std::vector<Result> results;  ///< [rows]
+  std::string text;             ///< of RowSink::text()
   StatusCounts counts;
 };
 
@@ -89,10 +89,11 @@ class RowSink {
 /// Lines of text into a file or stream; a file can be gone on with.
 class TextOutput {
  public:
-  /// `weights`: the model's files; `made_from`: options that no other program has and that the output depends on. Looks at --resume: is done() afterwards
-  /// if there is nothing left to do, else the range stands where the next row is. Throws UsageError where --resume
-  /// cannot work or would be needed, FileError where the unfinished or finished output is made from something else or does
-  /// not say what it is made from, DataError where --strict refuses rows of a finished one.
+  /// `weights`: the model's files; `made_from`: options that no other program has and that the output depends on. Looks
+  /// at --resume: is done() afterwards if there is nothing left to do, else the range stands where the next row is.
+  /// Throws UsageError where --resume cannot work or would be needed, FileError where the unfinished or finished output
+  /// is made from something else or does not say what it is made from, DataError where --strict refuses rows of a
+  /// finished one.
   TextOutput(const BatchOptions& options, InputRange& range, std::string header,
              const std::vector<std::string>& weights, std::map<std::string, std::string> made_from);
   /// Without finish() or keep(): leaves OUT.part only if it can be gone on with.
@@ -115,19 +116,19 @@ class TextOutput {
   void save_record();
   bool record_whole_part();
 
-  std::string path_, part_;   // OUT, through symbolic links, and OUT.part
+  std::string path_, part_;  // OUT, through symbolic links, and OUT.part
   bool gzip_ = false, stream_ = false, resumable_ = false, done_ = false, shard_ = false;
   std::unique_ptr<OutputFile> file_;
-  std::string text_;          // of a gzip member that is not full
-  ResumeRecord record_;       // what the file holds
-  InputPosition given_;       // what write() was given, perhaps still in text_
+  std::string text_;     // of a gzip member that is not full
+  ResumeRecord record_;  // what the file holds
+  InputPosition given_;  // what write() was given, perhaps still in text_
   StatusCounts given_counts_;
-  bool recorded_ = false;     // there is an OUT.part.json
+  bool recorded_ = false;  // there is an OUT.part.json
   std::chrono::steady_clock::time_point next_save_;
 };
 
-/// All of a call. `compute`: one result per molecule of the window, called by several threads; `before`: of rows that an
-/// interrupted call wrote. Returns the exit code.
+/// All of a call. `compute`: one result per molecule of the window, called by several threads; `before`: of rows that
+/// an interrupted call wrote. Returns the exit code.
 template <class Result>
 int run_batch(const BatchOptions& options, const std::string& what, InputRange range, StatusCounts before,
               const std::function<std::vector<Result>(const RowWindow&)>& compute, RowSink<Result>& sink);

@@ -42,29 +42,30 @@ std::optional<ResumeRecord> read_resume_record(const std::string& file) {
     record.input.table = input.at("table").get<std::size_t>();
     record.input.number = input.at("number").get<std::int64_t>();
     record.input.in_table = {input.at("row").get<std::int64_t>(), input.at("offset").get<std::int64_t>()};
-    record.content = json.value("content", "");   // records of older versions are of unfinished outputs
-    const auto statuses = json.at("statuses").get<std::vector<std::int64_t>>();   // earlier versions had fewer
+    record.content = json.value("content", "");  // records of older versions are of unfinished outputs
+    const auto statuses = json.at("statuses").get<std::vector<std::int64_t>>();  // earlier versions had fewer
     std::array<std::int64_t, StatusCounts::kStatuses> counts{};
     if (statuses.size() > counts.size()) throw FileError(path + ": counts statuses that this version does not know");
     std::copy(statuses.begin(), statuses.end(), counts.begin());
     record.counts.set(counts);
     return record;
   } catch (const nlohmann::json::exception& wrong) {
-    throw FileError(path + ": is damaged, or no record of molgraph, which belongs here; delete it or move it away: " + wrong.what());
+    throw FileError(path + ": is damaged, or no record of molgraph, which belongs here; delete it or move it away: " +
+                    wrong.what());
   }
 }
 
 void write_resume_record(const std::string& file, const ResumeRecord& record) {
   nlohmann::json json{{"version", kVersion},
-                            {"made_from", record.made_from},
-                            {"rows", record.rows},
-                            {"bytes", record.bytes},
-                            {"input",
-                             {{"table", record.input.table},
-                              {"number", record.input.number},
-                              {"row", record.input.in_table.row},
-                              {"offset", record.input.in_table.offset}}},
-                            {"statuses", record.counts.by_status()}};
+                      {"made_from", record.made_from},
+                      {"rows", record.rows},
+                      {"bytes", record.bytes},
+                      {"input",
+                       {{"table", record.input.table},
+                        {"number", record.input.number},
+                        {"row", record.input.in_table.row},
+                        {"offset", record.input.in_table.offset}}},
+                      {"statuses", record.counts.by_status()}};
   if (!record.content.empty()) json["content"] = record.content;
   // Only one process writes OUT.part, so the temporary name is always the same: a killed one leaves no litter.
   const std::string path = record_path(file), temporary = part_path(path);
@@ -93,7 +94,7 @@ void remove_resume_record(const std::string& file) {
 
 void finish_resume_record(const std::string& output) {
   const std::string from = record_path(part_path(output)), to = record_path(output);
-  if (std::rename(from.c_str(), to.c_str()) != 0 && errno != ENOENT)   // another process has done it already
+  if (std::rename(from.c_str(), to.c_str()) != 0 && errno != ENOENT)  // another process has done it already
     throw FileError(to + ": cannot write: " + std::strerror(errno));
 }
 

@@ -17,7 +17,7 @@ struct ResumeRecord {
   std::uint64_t bytes = 0;                       ///< of OUT.part
   InputPosition input;                           ///< where the next row is
   StatusCounts counts;
-  std::string content;                           ///< content_mark() of the whole output; "" = it is unfinished
+  std::string content;  ///< content_mark() of the whole output; "" = it is unfinished
 };
 
 /// The record of `file`, OUT or OUT.part; nothing if there is none. Throws FileError if it is damaged or no record.

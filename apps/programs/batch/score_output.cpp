@@ -70,9 +70,11 @@ std::string json_text(const std::string& text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-ScoreTable::ScoreTable(const std::vector<std::string>& input_columns, const Task& task, std::vector<double> output_scale,
-                       std::size_t runs, bool individual, bool nearest, RowFormat format)
-    : task_(task), output_scale_(std::move(output_scale)), runs_(runs), individual_(individual), nearest_(nearest), format_(format), columns_(input_columns) {
+ScoreTable::ScoreTable(const std::vector<std::string>& input_columns, const Task& task,
+                       std::vector<double> output_scale, std::size_t runs, bool individual, bool nearest,
+                       RowFormat format)
+    : task_(task), output_scale_(std::move(output_scale)), runs_(runs), individual_(individual), nearest_(nearest),
+      format_(format), columns_(input_columns) {
   std::set<std::string> taken(input_columns.begin(), input_columns.end());
   for (NewColumn& column : wanted_columns(task, runs, individual, nearest)) {
     while (!taken.insert(column.name).second) column.name.insert(0, "molgraph_");
@@ -132,7 +134,7 @@ void ScoreTable::append_json(const std::vector<std::string>& cells, bool ok, std
   for (std::size_t c = 0; c < cells.size(); ++c) {
     out += (c == 0 ? "{" : ",") + json_text(c < input ? columns_[c] : added_[c - input]) + ":";
     const bool is_number = c >= input && is_number_[c - input];
-    const bool finite = is_number && cells[c] != "nan" && !cells[c].ends_with("inf");   // JSON knows neither
+    const bool finite = is_number && cells[c] != "nan" && !cells[c].ends_with("inf");  // JSON knows neither
     if (c >= input && c < numbers_end && (!ok || (is_number && !finite))) out += "null";
     else out += is_number ? cells[c] : json_text(cells[c]);
   }

@@ -29,7 +29,7 @@ std::string json_text(const std::string& text);
 /// status and reason. A name that the input or an earlier new column has gets the prefix molgraph_. In JSON lines the
 /// input's cells and the classes are texts, the model's numbers are numbers.
 struct ScoredRow : Prediction {
-  double nearest_distance = 0;   ///< to the nearest training molecule; of a row that is ok, where it is asked for
+  double nearest_distance = 0;  ///< to the nearest training molecule; of a row that is ok, where it is asked for
   std::string nearest_id;
 };
 
@@ -54,7 +54,7 @@ class ScoreTable {
   bool individual_, nearest_;
   RowFormat format_;
   std::vector<std::string> columns_, added_;
-  std::vector<bool> is_number_;   ///< [added]
+  std::vector<bool> is_number_;  ///< [added]
 };
 
 }  // namespace molgraph

@@ -39,17 +39,18 @@ int embed(const EmbedOptions& options) {
     return run_batch<Embedding>(options.batch, "Embedding", std::move(range), {}, compute, *arrays);
   }
   const EmbeddingTable table(width, *format);
-  TextOutput output(options.batch, range, table.header(), predictor.files(),
-                    {{"embedding", options.pooling + ", layers " + text_of(options.layers) + (options.l2 ? ", l2" : "")}});
+  TextOutput output(
+      options.batch, range, table.header(), predictor.files(),
+      {{"embedding", options.pooling + ", layers " + text_of(options.layers) + (options.l2 ? ", l2" : "")}});
   if (output.done()) return output.exit_code();
-  TextSink<Embedding> sink(output, [&](const RowWindows& windows, const RowWindow& window,
-                                       const std::vector<Embedding>& rows) {
-    std::string text;
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      table.append(windows.id(window, i), windows.smiles(window.rows[i]), rows[i], text);
-    }
-    return text;
-  });
+  TextSink<Embedding> sink(output,
+                           [&](const RowWindows& windows, const RowWindow& window, const std::vector<Embedding>& rows) {
+                             std::string text;
+                             for (std::size_t i = 0; i < rows.size(); ++i) {
+                               table.append(windows.id(window, i), windows.smiles(window.rows[i]), rows[i], text);
+                             }
+                             return text;
+                           });
   return run_batch<Embedding>(options.batch, "Embedding", std::move(range), output.counts(), compute, sink);
 }
 

@@ -12,8 +12,8 @@ struct EmbedOptions {
   BatchOptions batch;
   std::string model;
   std::string pooling = "token", dtype = "float32";
-  std::vector<int> layers{-1};   ///< put side by side; -1 = the last
-  bool l2 = false;               ///< each row scaled to length 1
+  std::vector<int> layers{-1};  ///< put side by side; -1 = the last
+  bool l2 = false;              ///< each row scaled to length 1
 };
 
 /// Returns the exit code. Throws UsageError, DataError, FileError, Stopped, ClosedPipe.

@@ -6,8 +6,8 @@
 
 #include "apps/scoring/side_files.hpp"
 #include "datasets/store/embedding_file.hpp"
-#include "datasets/tables/table_reader.hpp"
 #include "datasets/system/text.hpp"
+#include "datasets/tables/table_reader.hpp"
 #include "featurize/graph/error.hpp"
 
 namespace molgraph {
@@ -36,7 +36,7 @@ class NpySink : public RowSink<Embedding> {
     }
   }
   void finish() override {
-    rows_.flush();   // a full disk leaves neither of them
+    rows_.flush();  // a full disk leaves neither of them
     matrix_.finish();
     rows_.finish();
   }
@@ -126,7 +126,8 @@ std::optional<RowFormat> embedding_lines_format(const std::string& path) {
   if (const auto format = format_of_lines(path)) return format;
   if (is_output_stream(path)) return RowFormat::csv;
   const std::string name = without_gz(path);
-  const bool arrays = name.ends_with(".npy") || name.ends_with(".npz") || name.ends_with(".h5") || name.ends_with(".hdf5");
+  const bool arrays =
+      name.ends_with(".npy") || name.ends_with(".npz") || name.ends_with(".h5") || name.ends_with(".hdf5");
   if (arrays && name.size() == path.size()) return std::nullopt;
   throw UsageError(path + ": the suffix must be .npz, .npy, .h5, .csv, .tsv or .jsonl (the last three also with .gz)");
 }

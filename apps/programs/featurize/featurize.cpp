@@ -31,7 +31,8 @@ void report(const StoreReport& report, const std::string& store, double seconds)
   for (const auto& [status, count] : report.rejected) text += ", " + with_thousands(count) + " " + status;
   spdlog::info("{}", text);
   if (!report.task.names.empty()) {
-    spdlog::info("{} target(s), {}: {}", report.task.names.size(), to_string(report.task.kind), list_of(report.task.names));
+    spdlog::info("{} target(s), {}: {}", report.task.names.size(), to_string(report.task.kind),
+                 list_of(report.task.names));
   }
   if (!report.split_name.empty()) {
     spdlog::info("split {}: {} train, {} valid, {} test", report.split_name, with_thousands(report.split_sizes[0]),

@@ -9,10 +9,10 @@ namespace molgraph {
 
 struct FeaturizeOptions {
   LoadOptions load;
-  std::string output;        ///< the store
-  std::string rejected;      ///< the table of the rows without a graph; "" = none
-  std::string config;        ///< the file of --config; "" = none
-  bool no_pairs = false;     ///< the store has no distances
+  std::string output;     ///< the store
+  std::string rejected;   ///< the table of the rows without a graph; "" = none
+  std::string config;     ///< the file of --config; "" = none
+  bool no_pairs = false;  ///< the store has no distances
 };
 
 /// Returns the exit code. Throws UsageError, DataError, FileError, Stopped.

@@ -26,18 +26,22 @@ void add_data_options(CLI::App& app, FeaturizeOptions& options, Flags& flags) {
       ->type_name("IN");
   app.add_option("-o,--output", options.output, "The store to write")->required()->type_name("STORE.h5");
   choose(app.add_option("--features", flags.features,
-                        "molgraph (10 atom and 4 bond columns), ogb (9 and 3) or zinc (1 and 1); else the data set's own, else molgraph"),
+                        "molgraph (10 atom and 4 bond columns), ogb (9 and 3) or zinc (1 and 1); else the data set's "
+                        "own, else molgraph"),
          {"molgraph", "ogb", "zinc"});
   app.add_flag("--no-pairs", options.no_pairs, "Leave the distances out; readers compute them again");
-  app.add_option("--target-columns", options.load.target_columns,
-                 "Columns to learn; else all that are mostly numbers or all yes and no, but id, name, weight and the like")
+  app.add_option(
+         "--target-columns", options.load.target_columns,
+         "Columns to learn; else all that are mostly numbers or all yes and no, but id, name, weight and the like")
       ->type_name("NAME");
-  choose(app.add_option("-t,--task-type", flags.task, "Kind of target; else by the values (only 0 and 1, yes and no = classification)"),
+  choose(app.add_option("-t,--task-type", flags.task,
+                        "Kind of target; else by the values (only 0 and 1, yes and no = classification)"),
          {"regression", "classification", "binary", "multiclass"});
   app.add_option("--positive", options.load.positive,
                  "Classification: the label that is 1, where two words do not say it themselves as yes and no do")
       ->type_name("LABEL");
-  app.add_option("--subset", options.load.subset, "Part of a named data set: zinc 12k or full, pcqm4mv2 partial or sample")
+  app.add_option("--subset", options.load.subset,
+                 "Part of a named data set: zinc 12k or full, pcqm4mv2 partial or sample")
       ->type_name("NAME");
   limit(app.add_option("--limit", options.load.limit, "Keep this many molecules; 0 = all"), kMoleculeLimits)
       ->capture_default_str();

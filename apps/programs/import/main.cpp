@@ -35,12 +35,14 @@ int body(const std::vector<std::string>& arguments) {
   choose(app.add_option("--origin", options.origin, "code that the weights belong to"), import_origins());
   app.add_option("-o,--output-dir", run, "run directory to make");
   app.add_option("--export", out, "write the run's weights as a state dict of its origin");
-  choose(app.add_option("--features", options.features, "atom and bond columns (empty: by the tables)"), {"ogb", "zinc"});
+  choose(app.add_option("--features", options.features, "atom and bond columns (empty: by the tables)"),
+         {"ogb", "zinc"});
   const auto number = [&](const char* flag, int& value, int most, const char* help) {
     limit(app.add_option(flag, value, help), WholeRange{0, most})->capture_default_str();
   };
   number("--heads", options.heads, kMostHeads, "attention heads; 0 = by the tables (needed for grpe)");
-  number("--path-hops", options.path_hops, kMostDistance, "graphormer: hops that count; 0 = 20 for zinc features, else 5");
+  number("--path-hops", options.path_hops, kMostDistance,
+         "graphormer: hops that count; 0 = 20 for zinc features, else 5");
   number("--max-distance", options.max_distance, kMostDistance, "cap of the topology classes; 0 = by the tables");
   number("--spatial-pos-max", options.spatial_pos_max, kMostForbidden,
          "graphormer: mask atom pairs at this distance or more; 0 = off (v1 was trained with 20, v2 with 1024)");
@@ -49,7 +51,8 @@ int body(const std::vector<std::string>& arguments) {
   const std::vector<FileRole> config{{line.config_file(), "--config"}};
   if (run.empty() == out.empty()) throw UsageError("give either --output-dir (import) or --export");
   if (!out.empty()) {
-    for (const char* flag : {"--origin", "--features", "--heads", "--path-hops", "--max-distance", "--spatial-pos-max", "--target-names"}) {
+    for (const char* flag : {"--origin", "--features", "--heads", "--path-hops", "--max-distance", "--spatial-pos-max",
+                             "--target-names"}) {
       if (line.given(flag)) throw UsageError(std::string(flag) + " is for importing; a run knows where it came from");
     }
     refuse_overwriting(config, {{out, "--export"}});

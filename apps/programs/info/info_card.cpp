@@ -8,8 +8,8 @@
 #include <sstream>
 
 #include "apps/programs/info/info_headline.hpp"
-#include "apps/scoring/model_file.hpp"
 #include "apps/programs/shell/program.hpp"
+#include "apps/scoring/model_file.hpp"
 #include "apps/scoring/run_record.hpp"
 #include "datasets/archives/safetensors.hpp"
 #include "datasets/store/store.hpp"
@@ -65,7 +65,7 @@ Json rows_of(const fs::path& path) {
     Json row = Json::object();
     for (std::size_t c = 0; c < std::min(cells.size(), names.size()); ++c) {
       const Json number = Json::parse(cells[c], nullptr, false);
-      row[names[c]] = number.is_number() ? number : cells[c].empty() ? Json() : Json(cells[c]);   // blank: no value
+      row[names[c]] = number.is_number() ? number : cells[c].empty() ? Json() : Json(cells[c]);  // blank: no value
     }
     rows.push_back(row);
   }
@@ -98,7 +98,7 @@ void add_training(const fs::path& folder, Json& card) {
   for (const Json& row : rows_of(folder / "results.csv")) {
     if (!row.contains("part") || !row.contains("metric") || !row.contains("value")) continue;
     std::string metric = row["metric"].get<std::string>();
-    if (row.contains("fold")) {   // of folds, their mean and deviation
+    if (row.contains("fold")) {  // of folds, their mean and deviation
       if (row["fold"] != "mean" && row["fold"] != "deviation") continue;
       if (row["fold"] == "deviation") metric += " deviation";
     }
@@ -114,9 +114,13 @@ void add_record(const fs::path& folder, Json& card) {
   if (!r) return;
   card["made"] = {{"finished", r->finished}, {"program", r->program}, {"seconds", r->seconds}};
   if (r->finished.empty()) return;
-  card["data"] = {{"given", r->data}, {"source", r->source}, {"sha256", r->sha256}, {"rdkit", r->rdkit}, {"molecules", r->molecules}, {"rejected", r->rejected}, {"split", r->split}};
+  card["data"] = {{"given", r->data},          {"source", r->source},     {"sha256", r->sha256}, {"rdkit", r->rdkit},
+                  {"molecules", r->molecules}, {"rejected", r->rejected}, {"split", r->split}};
   const auto value = [](double of) { return std::isnan(of) ? Json(nullptr) : Json(of); };
-  card["baseline"] = {{"metric", r->metric}, {"train", value(r->baseline[0])}, {"valid", value(r->baseline[1])}, {"test", value(r->baseline[2])}};
+  card["baseline"] = {{"metric", r->metric},
+                      {"train", value(r->baseline[0])},
+                      {"valid", value(r->baseline[1])},
+                      {"test", value(r->baseline[2])}};
 }
 
 Json model_card(const std::string& weights) {
@@ -149,7 +153,7 @@ std::string scalar_text(const Json& value) {
   if (value.is_number()) {
     std::string text = sensible_number(value.get<double>());
     if (text.find('.') == std::string::npos || text.find('e') != std::string::npos) return text;
-    text.erase(text.find_last_not_of('0') + 1);   // 0.1000 of a list of options is 0.1
+    text.erase(text.find_last_not_of('0') + 1);  // 0.1000 of a list of options is 0.1
     return text.ends_with('.') ? text.substr(0, text.size() - 1) : text;
   }
   return value.is_null() ? "-" : value.dump();
@@ -202,8 +206,9 @@ Json run_card(const std::string& path) {
   if (weights.size() > 1) {
     card["kind"] = "ensemble";
     card["runs"] = weights.size();
-    for (std::size_t m = 1; m < weights.size(); ++m) model_card(weights[m]);   // each must be whole
-    if (!rows_of(folder / "results.csv").empty() && rows_of(folder / "results.csv")[0].contains("fold")) card["folds"] = weights.size();
+    for (std::size_t m = 1; m < weights.size(); ++m) model_card(weights[m]);  // each must be whole
+    if (!rows_of(folder / "results.csv").empty() && rows_of(folder / "results.csv")[0].contains("fold"))
+      card["folds"] = weights.size();
   }
   add_record(folder, card);
   add_training(folder, card);

@@ -16,7 +16,8 @@ using Json = nlohmann::ordered_json;
 constexpr std::size_t kMostTargets = 6;
 
 std::string not_recorded(const Json& card) {
-  return card["kind"] == "model file" ? "not told by a model file: ask its run directory" : "not recorded: the run is older than this record";
+  return card["kind"] == "model file" ? "not told by a model file: ask its run directory"
+                                      : "not recorded: the run is older than this record";
 }
 
 std::string line(std::string label, const std::string& text) {
@@ -39,7 +40,8 @@ std::string predicts(const Json& card) {
     const auto unit = target["unit"].get<std::string>();
     targets.push_back(target["name"].get<std::string>() + (unit.empty() ? "" : " [" + unit + "]"));
   }
-  std::string text = (targets.size() > 1 ? std::to_string(targets.size()) + " targets: " : "") + list_of(targets, kMostTargets);
+  std::string text =
+      (targets.size() > 1 ? std::to_string(targets.size()) + " targets: " : "") + list_of(targets, kMostTargets);
   text += " (" + card["task"].get<std::string>();
   if (card.contains("classes")) text += ": " + list_of(card["classes"].get<std::vector<std::string>>(), kMostTargets);
   if (card.contains("positive")) text += ": the probability of " + card["positive"].get<std::string>();
@@ -51,9 +53,10 @@ std::string split_text(const Json& card) {
   const bool named = card.contains("data");
   std::string parts;
   if (card.contains("splits"))
-    for (const auto& [part, count] : card["splits"].items()) parts += (parts.empty() ? "" : ", ") + counted(count) + " " + part;
+    for (const auto& [part, count] : card["splits"].items())
+      parts += (parts.empty() ? "" : ", ") + counted(count) + " " + part;
   std::string text = named ? "split " + card["data"]["split"].get<std::string>() : parts.empty() ? "" : "split";
-  if (card.contains("folds")) text += " (" + counted(card["folds"]) + ")";   // "split random folds"
+  if (card.contains("folds")) text += " (" + counted(card["folds"]) + ")";  // "split random folds"
   return text + (parts.empty() ? "" : ": " + parts);
 }
 
@@ -62,25 +65,31 @@ std::string made_from(const Json& card) {
   const std::string split = split_text(card);
   if (!card.contains("data")) return not_recorded(card) + (split.empty() ? "" : " (" + split + ")");
   const Json& data = card["data"];
-  std::string text = list_of(data["given"].get<std::vector<std::string>>(), 3) + ": " + counted(data["molecules"]) + " molecules";
-  if (data["rejected"] > 0) text += ", " + counted(data["rejected"]) + (data["rejected"] == 1 ? " row" : " rows") + " rejected (rejected.csv)";
+  std::string text =
+      list_of(data["given"].get<std::vector<std::string>>(), 3) + ": " + counted(data["molecules"]) + " molecules";
+  if (data["rejected"] > 0)
+    text += ", " + counted(data["rejected"]) + (data["rejected"] == 1 ? " row" : " rows") + " rejected (rejected.csv)";
   return text + "; " + split;
 }
 
 /// The part that a judgement rests on: test, else validation.
 std::string how_good(const Json& card) {
   if (card["kind"] == "model file") return not_recorded(card);
-  if (!card.contains("results")) return card.contains("origin") ? "not measured here" : "not recorded: there is no results.csv";
+  if (!card.contains("results"))
+    return card.contains("origin") ? "not measured here" : "not recorded: there is no results.csv";
   const Json& results = card["results"];
   const char* chosen = results.contains("test") ? "test" : results.contains("valid") ? "valid" : "train";
   if (!results.contains(chosen)) return "not recorded: results.csv holds no part";
   const Json& part = results[chosen];
-  std::string text = std::string(chosen) + (part.contains("n") ? " (" + counted(part["n"]) + " molecules)" : " (mean of the folds)") + ": ", values;
+  std::string text = std::string(chosen) +
+                     (part.contains("n") ? " (" + counted(part["n"]) + " molecules)" : " (mean of the folds)") + ": ",
+              values;
   for (const auto& [metric, value] : part.items()) {
     if (metric == "n" || metric.ends_with(" deviation")) continue;
     values += (values.empty() ? "" : ", ") + metric + " " + (value.is_number() ? number(value.get<double>()) : "-");
     const std::string deviation = metric + " deviation";
-    if (part.contains(deviation) && part[deviation].is_number()) values += " +- " + number(part[deviation].get<double>());
+    if (part.contains(deviation) && part[deviation].is_number())
+      values += " +- " + number(part[deviation].get<double>());
   }
   text += values;
   if (!card.contains("baseline")) return text + "; baseline " + not_recorded(card);
@@ -103,15 +112,18 @@ std::string made(const Json& card) {
 std::string size_of(const Json& card) {
   const Json& e = card["encoder"];
   std::string text = card["kind"] == "ensemble" ? counted(card["runs"]) + " x " : "";
-  text += (card["model"] == "grpe" ? "GRPE" : "Graphormer") + std::string(e["gate"].get<bool>() ? " with URPE's gate" : "");
-  return text + ", " + counted(card["parameters"]) + " parameters, " + counted(e["layers"]) + (e["layers"] == 1 ? " layer x " : " layers x ") + counted(e["width"]);
+  text +=
+      (card["model"] == "grpe" ? "GRPE" : "Graphormer") + std::string(e["gate"].get<bool>() ? " with URPE's gate" : "");
+  return text + ", " + counted(card["parameters"]) + " parameters, " + counted(e["layers"]) +
+         (e["layers"] == 1 ? " layer x " : " layers x ") + counted(e["width"]);
 }
 
 }  // namespace
 
 std::string run_headline(const Json& card) {
-  return card["path"].get<std::string>() + " (" + card["kind"].get<std::string>() + ")\n" + line("predicts", predicts(card)) + line("from", made_from(card)) +
-         line("how good", how_good(card)) + line("made", made(card)) + line("model", size_of(card));
+  return card["path"].get<std::string>() + " (" + card["kind"].get<std::string>() + ")\n" +
+         line("predicts", predicts(card)) + line("from", made_from(card)) + line("how good", how_good(card)) +
+         line("made", made(card)) + line("model", size_of(card));
 }
 
 }  // namespace molgraph

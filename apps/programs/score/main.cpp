@@ -21,9 +21,10 @@ ScoreOptions parse(const std::vector<std::string>& arguments) {
       ->required()
       ->type_name("RUN");
   app.add_flag("--individual", options.individual, "Also a column per run: <target>_pred_0, <target>_pred_1, ...");
-  app.add_option("--nearest", options.nearest,
-                 "Store or table of the training molecules: columns nearest_distance (in embedding space) and nearest_id, "
-                 "to see how far a molecule lies from them; one run, no ensemble")
+  app.add_option(
+         "--nearest", options.nearest,
+         "Store or table of the training molecules: columns nearest_distance (in embedding space) and nearest_id, "
+         "to see how far a molecule lies from them; one run, no ensemble")
       ->type_name("TRAIN");
   add_batch_options(line, options.batch,
                     "By suffix: .csv, .tsv or .jsonl (JSON lines), also .gz; - is standard output (TSV for TSV input, "

@@ -6,15 +6,15 @@
 #include <limits>
 
 #include "apps/programs/batch/batch_run.hpp"
+#include "attention/cpu/kernels/kernels.hpp"
 #include "datasets/store/store.hpp"
 #include "featurize/graph/error.hpp"
-#include "attention/cpu/kernels/kernels.hpp"
 
 namespace molgraph {
 namespace {
 
-constexpr std::size_t kColumns = 1024;   // rows of a block: its products with a window stay in the second-level cache
-constexpr std::size_t kQueries = 64;     // at a time
+constexpr std::size_t kColumns = 1024;  // rows of a block: its products with a window stay in the second-level cache
+constexpr std::size_t kQueries = 64;    // at a time
 constexpr float kLowest = std::numeric_limits<float>::lowest();
 
 /// A sink that keeps embeddings instead of writing them.
@@ -102,9 +102,17 @@ std::vector<Neighbour> NearestRows::find(std::span<const float> queries) const {
   for (std::size_t q = 0; q < count; q += kQueries) {
     const std::size_t some = std::min(kQueries, count - q);
     for (std::size_t b = 0; b < blocks_.size(); ++b) {
-      cpu::Gemm product{.a = queries.data() + q * width_, .a_stride = width_, .rows = some, .depth = width_,
-                        .weights = blocks_[b].packed.data(), .columns = kColumns, .bias = blocks_[b].bias.data(),
-                        .y = products.data(), .y_stride = kColumns, .accumulate = false, .soon = {}};
+      cpu::Gemm product{.a = queries.data() + q * width_,
+                        .a_stride = width_,
+                        .rows = some,
+                        .depth = width_,
+                        .weights = blocks_[b].packed.data(),
+                        .columns = kColumns,
+                        .bias = blocks_[b].bias.data(),
+                        .y = products.data(),
+                        .y_stride = kColumns,
+                        .accumulate = false,
+                        .soon = {}};
       cpu::kernels().gemm(product);
       for (std::size_t k = 0; k < some; ++k) {
         const float* row = products.data() + k * kColumns;
@@ -126,12 +134,12 @@ TrainingMolecules embed_training_molecules(const std::string& path, const Predic
     options.common.threads = threads;
     options.inputs = {path};
     Keep keep(molecules);
-    run_batch<Embedding>(options, "Embedding training molecules", {InputTables(options.inputs, options.table.options())}, {},
-                         [&](const RowWindow& window) {
-                           return window.mol_blocks ? predictor.embed_mol_blocks(window.molecules)
-                                                    : predictor.embed(window.molecules);
-                         },
-                         keep);
+    run_batch<Embedding>(
+        options, "Embedding training molecules", {InputTables(options.inputs, options.table.options())}, {},
+        [&](const RowWindow& window) {
+          return window.mol_blocks ? predictor.embed_mol_blocks(window.molecules) : predictor.embed(window.molecules);
+        },
+        keep);
   }
   if (molecules.ids.empty()) throw DataError(path + ": not one molecule to be near to");
   molecules.rows.finish();

@@ -11,7 +11,8 @@
 namespace molgraph {
 namespace {
 
-/// By the suffix of a file; a stream without one is as the input. Throws UsageError on a suffix that means something else.
+/// By the suffix of a file; a stream without one is as the input. Throws UsageError on a suffix that means something
+/// else.
 RowFormat format_for(const std::string& output, TableFormat input) {
   if (const auto format = format_of_lines(output)) return *format;
   if (is_output_stream(output)) return input == TableFormat::tsv ? RowFormat::tsv : RowFormat::csv;
@@ -45,7 +46,7 @@ std::vector<ScoredRow> score_window(const Predictor& predictor, const std::optio
 
 int score(const ScoreOptions& options) {
   const BatchOptions& batch = options.batch;
-  (void)format_for(batch.output, TableFormat::automatic);   // refused before any work
+  (void)format_for(batch.output, TableFormat::automatic);  // refused before any work
   const Predictor predictor(options.models, batch.predictor());
   spdlog::debug("{} model(s), {}", predictor.num_runs(), predictor.featurizer().canonical_text());
   const bool nearest = !options.nearest.empty();
@@ -53,8 +54,7 @@ int score(const ScoreOptions& options) {
   refuse_overwriting(batch, predictor.files(), {{options.nearest, "--nearest"}});
   InputRange range = open_input(batch);
   const ScoreTable table(range.tables.columns(), predictor.task(), predictor.output_scale(), predictor.num_runs(),
-                         options.individual, nearest,
-                         format_for(batch.output, range.tables.format()));
+                         options.individual, nearest, format_for(batch.output, range.tables.format()));
   TextOutput output(batch, range, table.header(), predictor.files(),
                     {{"individual", options.individual ? "yes" : "no"},
                      {"nearest", nearest ? fingerprint_of(options.nearest) : "none"}});

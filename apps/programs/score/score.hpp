@@ -11,8 +11,8 @@ namespace molgraph {
 struct ScoreOptions {
   BatchOptions batch;
   std::vector<std::string> models;
-  std::string nearest;       ///< the training molecules to measure the distance from; "" = none
-  bool individual = false;   ///< a column per model of an ensemble
+  std::string nearest;      ///< the training molecules to measure the distance from; "" = none
+  bool individual = false;  ///< a column per model of an ensemble
 };
 
 /// Returns the exit code. Throws UsageError, DataError, FileError, Stopped, ClosedPipe.

@@ -134,12 +134,13 @@ std::vector<const CLI::Option*> options_named_in(const CLI::App& app, const std:
   return named;
 }
 
-/// Positional ones too: by a parse of the command line alone, whose values the real one sets again. Throws CLI::ParseError.
+/// Positional ones too: by a parse of the command line alone, whose values the real one sets again. Throws
+/// CLI::ParseError.
 void add_options_counted(CLI::App& app, std::vector<std::string> arguments, std::vector<const CLI::Option*>& named) {
-  std::reverse(arguments.begin(), arguments.end());   // CLI11 takes them from the back
+  std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
   try {
     app.parse(arguments);
-  } catch (const CLI::RequiredError&) {   // the configuration file may have it
+  } catch (const CLI::RequiredError&) {  // the configuration file may have it
   }
   for (const CLI::Option* option : app.get_options())
     if (option->count() > 0) named.push_back(option);
@@ -224,7 +225,7 @@ struct CommandLine::State {
   std::string config;
   bool help = false, version = false, verbose = false, quiet = false;
   CommonOptions* common = nullptr;
-  std::vector<const CLI::Option*> named;   // on the command line
+  std::vector<const CLI::Option*> named;  // on the command line
 };
 
 CommandLine::CommandLine(const std::string& name, const std::string& what, const std::string& example)
@@ -266,12 +267,14 @@ void CommandLine::add_common(CommonOptions& options, unsigned which) {
   state_->common = &options;
   const std::string group = "Common";
   if (which & kThreads) {
-    limit(app.add_option("--threads", options.threads, "CPU threads; 0 = all cores this process may use"), WholeRange{0, 1024})
+    limit(app.add_option("--threads", options.threads, "CPU threads; 0 = all cores this process may use"),
+          WholeRange{0, 1024})
         ->capture_default_str()
         ->group(group);
   }
   if (which & kDevice) {
-    app.add_option("--device", options.device, "What computes: cpu, or an NVIDIA GPU; auto = cpu [auto, cpu, cuda, cuda:N with N 0 to 999]")
+    app.add_option("--device", options.device,
+                   "What computes: cpu, or an NVIDIA GPU; auto = cpu [auto, cpu, cuda, cuda:N with N 0 to 999]")
         ->capture_default_str()
         ->type_name("NAME")
         ->group(group);
@@ -288,7 +291,8 @@ void CommandLine::add_common(CommonOptions& options, unsigned which) {
         ->group(group);
   }
   if (which & kMaxAtoms) {
-    limit(app.add_option("--max-atoms", options.max_atoms, "Larger molecules get the status too_large"), WholeRange{1, kMostAtoms})
+    limit(app.add_option("--max-atoms", options.max_atoms, "Larger molecules get the status too_large"),
+          WholeRange{1, kMostAtoms})
         ->capture_default_str()
         ->group(group);
   }
@@ -298,7 +302,8 @@ void CommandLine::add_table(TableFlags& flags) {
   CLI::App& app = state_->app;
   const std::string group = "Input";
   choose(app.add_option("--format", flags.format,
-                        "auto goes by the suffix (without .gz), for standard input by the first lines; a CSV may have tabs or semicolons"),
+                        "auto goes by the suffix (without .gz), for standard input by the first lines; a CSV may have "
+                        "tabs or semicolons"),
          {"auto", "csv", "tsv", "smi", "sdf"})
       ->capture_default_str()
       ->group(group);
@@ -308,9 +313,10 @@ void CommandLine::add_table(TableFlags& flags) {
   app.add_flag("--no-header", flags.table.no_header,
                "The first line is data; the columns are called smiles, column_2, column_3, ...")
       ->group(group);
-  app.add_option("-s,--smiles-column", flags.table.smiles_column,
-                 "Column of the SMILES; else the one named smiles or canonical_smiles (any case), else another common name "
-                 "or the one whose cells are SMILES, which is said")
+  app.add_option(
+         "-s,--smiles-column", flags.table.smiles_column,
+         "Column of the SMILES; else the one named smiles or canonical_smiles (any case), else another common name "
+         "or the one whose cells are SMILES, which is said")
       ->type_name("NAME")
       ->group(group);
   app.add_option("--id-column", flags.table.id_column,

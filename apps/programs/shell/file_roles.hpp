@@ -8,13 +8,13 @@ namespace molgraph {
 
 /// A file and what it is to the program, for messages: "the input", "--rejected".
 struct FileRole {
-  std::string path;   ///< "-" = standard input or output
+  std::string path;  ///< "-" = standard input or output
   std::string role;
 };
 
 /// Throws UsageError if an output is the same file as an input or as an output of another role: by device and inode, so
-/// through symbolic and hard links, and for files that are not there yet by folder and name. Pipes, terminals and devices
-/// may be both. Call it before anything is opened for writing.
+/// through symbolic and hard links, and for files that are not there yet by folder and name. Pipes, terminals and
+/// devices may be both. Call it before anything is opened for writing.
 void refuse_overwriting(const std::vector<FileRole>& inputs, const std::vector<FileRole>& outputs);
 
 /// The role of several files.

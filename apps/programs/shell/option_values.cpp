@@ -12,7 +12,8 @@ CLI::Option* limit(CLI::Option* option, const NumberRange& range) {
 
 CLI::Option* choose(CLI::Option* option, std::vector<std::string> words) {
   const std::string list = word_list(words);
-  option->check(CLI::Validator([words = std::move(words)](std::string& text) { return word_problem(text, words); }, list));
+  option->check(
+      CLI::Validator([words = std::move(words)](std::string& text) { return word_problem(text, words); }, list));
   return option->type_name("NAME");
 }
 

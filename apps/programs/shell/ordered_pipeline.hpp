@@ -16,10 +16,10 @@ namespace molgraph {
 
 template <class Item, class Result>
 struct OrderedPipeline {
-  std::function<bool(Item&)> next;         ///< the next item; false at the end. Called by one thread at a time.
-  std::function<Result(Item&&)> work;      ///< called by `threads` threads
-  std::function<void(Result&&)> consume;   ///< called by the caller of run(), in order
-  std::function<void()> cancel;            ///< makes a next() that waits return false
+  std::function<bool(Item&)> next;        ///< the next item; false at the end. Called by one thread at a time.
+  std::function<Result(Item&&)> work;     ///< called by `threads` threads
+  std::function<void(Result&&)> consume;  ///< called by the caller of run(), in order
+  std::function<void()> cancel;           ///< makes a next() that waits return false
   int threads = 1;
 
   /// What `next` or `work` threw is thrown again after the results of the items before it were consumed. Whatever is
@@ -35,9 +35,9 @@ void OrderedPipeline<Item, Result>::run() {
   };
   std::mutex source, mutex;
   std::condition_variable changed;
-  std::map<std::int64_t, Outcome> finished;   // by the item's number
-  std::int64_t started = 0, consumed = 0;     // items
-  bool ended = false;                         // no more items are to be started
+  std::map<std::int64_t, Outcome> finished;  // by the item's number
+  std::int64_t started = 0, consumed = 0;    // items
+  bool ended = false;                        // no more items are to be started
   const std::int64_t most_under_way = std::int64_t{threads} + 4;
 
   const auto loop = [&] {

@@ -11,7 +11,8 @@ class OutputFile {
  public:
   /// `path` "-" = standard output. A name that ends with .gz is written as a chain of gzip members, one per write().
   /// A path that exists and is no regular file (/dev/null, a named pipe) is written to directly; a symbolic link is
-  /// followed, OUT is the file it leads to. `kept` > 0: goes on behind that many bytes of OUT.part. Throws FileError, also while another process writes the same OUT.part.
+  /// followed, OUT is the file it leads to. `kept` > 0: goes on behind that many bytes of OUT.part. Throws FileError,
+  /// also while another process writes the same OUT.part.
   explicit OutputFile(const std::string& path, std::uint64_t kept = 0);
   /// Removes OUT.part unless finish() or keep_part() was called.
   ~OutputFile();

@@ -26,7 +26,7 @@
 namespace molgraph {
 namespace {
 
-constexpr std::size_t kMostSaid = 8;   // about the form of inputs
+constexpr std::size_t kMostSaid = 8;  // about the form of inputs
 
 std::atomic<int> stop_signal{0};
 static_assert(std::atomic<int>::is_always_lock_free);
@@ -61,7 +61,8 @@ void set_up_log(const std::string& program) {
   spdlog::set_default_logger(std::move(logger));
 }
 
-/// Error messages with lines that people can read: of a very long one, such as a path of thousands of characters, both ends.
+/// Error messages with lines that people can read: of a very long one, such as a path of thousands of characters, both
+/// ends.
 std::string readable(std::string_view message) {
   constexpr std::size_t kMost = 1000, kEnd = 400;
   std::string text;
@@ -130,7 +131,8 @@ int run_program(int argc, char** argv, const std::function<int(const std::vector
   } catch (const FileError& error) {
     spdlog::error("{}", readable(error.what()));
     return kExitFile;
-  } catch (const std::filesystem::filesystem_error& error) {  // a folder that cannot be made, a name that is too long ...
+  } catch (
+      const std::filesystem::filesystem_error& error) {  // a folder that cannot be made, a name that is too long ...
     spdlog::error("{}", readable(reason_of(error)));
     return kExitFile;
   } catch (const RunError& error) {

@@ -32,8 +32,8 @@ struct EndProgram {
 };
 
 /// The body of a main(): sets up the log (spdlog, to stderr), runs `body` with the arguments after the program's name,
-/// and turns exceptions into one line on stderr and an exit code: UsageError 2, DataError 3, FileError 4, RunError and others 1; Stopped
-/// is 128 + its signal.
+/// and turns exceptions into one line on stderr and an exit code: UsageError 2, DataError 3, FileError 4, RunError and
+/// others 1; Stopped is 128 + its signal.
 int run_program(int argc, char** argv, const std::function<int(const std::vector<std::string>& arguments)>& body);
 
 /// LibTorch's OpenMP threads spin while they wait: on a machine that does anything else, training then slows down

@@ -54,7 +54,7 @@ struct Progress::State {
   bool terminal;
   Clock::time_point start = Clock::now();
   Clock::time_point printed = start;
-  double share = -1, first_share = -1;   // of set_share(), and its first value: where an interrupted run goes on
+  double share = -1, first_share = -1;  // of set_share(), and its first value: where an interrupted run goes on
 
   /// How much of everything is done, from 0 to 1; -1 = unknown.
   double part(std::int64_t done) const {
@@ -117,7 +117,8 @@ double Progress::seconds() const { return std::chrono::duration<double>(Clock::n
 DownloadOptions downloads_shown() {
   DownloadOptions options;
   options.say = [](const std::string& line) { spdlog::info("{}", line); };
-  options.progress = [bar = std::make_shared<Progress>("Downloading", "bytes", 0)](std::uint64_t done, std::uint64_t total) {
+  options.progress = [bar = std::make_shared<Progress>("Downloading", "bytes", 0)](std::uint64_t done,
+                                                                                   std::uint64_t total) {
     bar->set_total(static_cast<std::int64_t>(total));
     bar->update(static_cast<std::int64_t>(done));
     return stop_requested() == 0;

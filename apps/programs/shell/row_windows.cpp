@@ -15,15 +15,15 @@
 #include "apps/programs/shell/program.hpp"
 #include "datasets/system/readable.hpp"
 #include "datasets/tables/targets.hpp"
-#include "featurize/smiles/chemistry.hpp"
 #include "featurize/graph/error.hpp"
+#include "featurize/smiles/chemistry.hpp"
 
 namespace molgraph {
 namespace {
 
 constexpr std::size_t kWindowsAhead = 2;
-constexpr std::size_t kFirstRows = 32;   // of the first windows
-constexpr int kWindowsOfSize = 16;       // then windows are twice as long
+constexpr std::size_t kFirstRows = 32;              // of the first windows
+constexpr int kWindowsOfSize = 16;                  // then windows are twice as long
 constexpr std::size_t kBytesPerWindow = 16u << 20;  // long rows fill a window earlier, so that memory stays bounded
 constexpr std::chrono::milliseconds kLookAtSignals{100};
 constexpr std::chrono::milliseconds kWaitForReader{200};
@@ -38,15 +38,12 @@ std::size_t bytes_of(const TableRow& row) {
 
 struct RowWindows::State {
   State(InputTables tables_, const WindowOptions& options_)
-      : tables(std::move(tables_)),
-        options(options_),
-        window_rows(std::min(kFirstRows, options_.rows)),
-        smiles_column(tables.smiles_column()),
-        id_column(tables.id_column()) {}
+      : tables(std::move(tables_)), options(options_), window_rows(std::min(kFirstRows, options_.rows)),
+        smiles_column(tables.smiles_column()), id_column(tables.id_column()) {}
 
   InputTables tables;  // used by the reading thread alone once it runs
   const WindowOptions options;
-  std::size_t window_rows;   // grows to options.rows
+  std::size_t window_rows;  // grows to options.rows
   int windows_of_size = 0;
   const int smiles_column, id_column;
   std::mutex mutex;
@@ -55,7 +52,7 @@ struct RowWindows::State {
   std::exception_ptr error;
   bool done = false, unwanted = false;
   std::thread thread;
-  TableRow row;          // read, but of the next table
+  TableRow row;  // read, but of the next table
   bool row_held = false;
 
   /// False where the window must end before the row that would come next.
@@ -149,7 +146,7 @@ void RowWindows::cancel() {
 std::string RowWindows::id(const RowWindow& window, std::size_t row) const {
   if (const int column = state_->id_column; column >= 0) {
     const std::string& cell = window.rows[row].cells[static_cast<std::size_t>(column)];
-    if (!is_missing(cell)) return cell;   // an SMI has a column of names also where no line has a name
+    if (!is_missing(cell)) return cell;  // an SMI has a column of names also where no line has a name
   }
   return std::to_string(window.first + static_cast<std::int64_t>(row) + 1);  // as messages and the trainer count
 }

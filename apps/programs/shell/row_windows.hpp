@@ -24,17 +24,17 @@ struct RowWindow {
 };
 
 struct WindowOptions {
-  std::size_t rows = 512;    ///< per window at most; the first ones are smaller, so that results come early
-  std::int64_t block = 0;    ///< no window goes past a row whose number is a multiple of this; 0 = no such limit
-  std::int64_t end = -1;     ///< number of the row to stop before; -1 = read all
+  std::size_t rows = 512;  ///< per window at most; the first ones are smaller, so that results come early
+  std::int64_t block = 0;  ///< no window goes past a row whose number is a multiple of this; 0 = no such limit
+  std::int64_t end = -1;   ///< number of the row to stop before; -1 = read all
 };
 
-/// Reads tables ahead. Memory is bounded by a few windows, whatever their length; a pipe that gives no more for the moment
-/// ends a window, so that nobody waits for rows to come.
+/// Reads tables ahead. Memory is bounded by a few windows, whatever their length; a pipe that gives no more for the
+/// moment ends a window, so that nobody waits for rows to come.
 class RowWindows {
  public:
-  /// Begins to read at the place where `tables` stand. From here on SIGINT and SIGTERM are caught: a read that waits for
-  /// input does not hinder next() from throwing Stopped.
+  /// Begins to read at the place where `tables` stand. From here on SIGINT and SIGTERM are caught: a read that waits
+  /// for input does not hinder next() from throwing Stopped.
   RowWindows(InputTables tables, const WindowOptions& options);
   ~RowWindows();
   RowWindows(const RowWindows&) = delete;
@@ -72,7 +72,7 @@ void mark_malformed_rows(const RowWindow& window, std::vector<Result>& results) 
 /// How many rows ended how.
 class StatusCounts {
  public:
-  static constexpr std::size_t kStatuses = static_cast<std::size_t>(RowStatus::not_finite) + 1;   // the last of them
+  static constexpr std::size_t kStatuses = static_cast<std::size_t>(RowStatus::not_finite) + 1;  // the last of them
 
   void add(RowStatus status) { ++counts_[static_cast<std::size_t>(status)]; }
   void add(const StatusCounts& others) {

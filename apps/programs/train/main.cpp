@@ -20,22 +20,24 @@ namespace {
 /// Throws UsageError if the run directory is an input, lies inside one, or has the place of a file that is read.
 void check_roles(const TrainOptions& options, const TrainCall& call) {
   std::vector<FileRole> inputs;
-  for (const std::string& data : options.data.paths)   // "zinc" is a data set, although there may be a folder of that name
+  for (const std::string& data :
+       options.data.paths)  // "zinc" is a data set, although there may be a folder of that name
     if (data == "-" || std::filesystem::is_regular_file(data)) inputs.push_back({data, "the input"});
   inputs.push_back({options.data.splits_file, "--splits-file"});
   inputs.push_back({options.model.from, "--from"});
   if (!call.resume) {
-    inputs.push_back({call.config, "--config"});   // else it may be the run's own
+    inputs.push_back({call.config, "--config"});  // else it may be the run's own
     refuse_folder_inside(inputs, {call.output, "--output-dir"});
   }
   if (std::filesystem::is_directory(options.model.from))
-    for (FileRole& file : in_role("--from", RunDirectory{options.model.from}.files())) inputs.push_back(std::move(file));
+    for (FileRole& file : in_role("--from", RunDirectory{options.model.from}.files()))
+      inputs.push_back(std::move(file));
   refuse_overwriting(inputs, in_role("the run's file", RunDirectory{call.output}.files()));
 }
 
 /// The folder that is trained in, claimed for this process.
 std::unique_ptr<RunClaim> claim_folder(const TrainOptions& options, const TrainCall& call, const RunControl& control) {
-  if (call.output.empty()) return claim_free_folder(options.data.paths[0], control);   // nobody's input
+  if (call.output.empty()) return claim_free_folder(options.data.paths[0], control);  // nobody's input
   check_roles(options, call);
   return std::make_unique<RunClaim>(call.output, call.resume, control);
 }
@@ -54,8 +56,8 @@ int body(const std::vector<std::string>& arguments) {
   run.processes = std::make_shared<Processes>(place_from_environment());
   run.control = shell_control();
   catch_stop_signals();
-  std::unique_ptr<RunClaim> claim;   // the first process's; ends behind the training
-  std::optional<LogFile> log;        // likewise
+  std::unique_ptr<RunClaim> claim;  // the first process's; ends behind the training
+  std::optional<LogFile> log;       // likewise
   if (run.processes->first()) {
     run.options = options_asked_for(arguments, call);
     claim = claim_folder(run.options, call, run.control);

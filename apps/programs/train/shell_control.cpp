@@ -15,7 +15,9 @@ RunControl shell_control() {
   control.warn = log_warning;
   control.report = [](const std::string& text) { write_stdout(text); };
   const auto progress = std::make_shared<std::optional<Progress>>();
-  control.begin = [progress](const std::string& what, const std::string& unit, std::int64_t total) { progress->emplace(what, unit, total); };
+  control.begin = [progress](const std::string& what, const std::string& unit, std::int64_t total) {
+    progress->emplace(what, unit, total);
+  };
   control.advance = [progress](std::int64_t done, std::int64_t total, const std::string& note) {
     if (total > 0) (*progress)->set_total(total);
     (*progress)->update(done, note);

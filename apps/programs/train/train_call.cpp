@@ -19,9 +19,11 @@ constexpr const char* kExample =
 
 std::string footer() {
   std::string text = "Data sets:\n";
-  for (const auto& set : named_datasets()) text += "  " + set.name + std::string(12 - std::min<std::size_t>(11, set.name.size()), ' ') + set.what + "\n";
+  for (const auto& set : named_datasets())
+    text += "  " + set.name + std::string(12 - std::min<std::size_t>(11, set.name.size()), ' ') + set.what + "\n";
   text += "Recipes:\n";
-  for (const auto& r : recipes()) text += "  " + r.name + std::string(20 - std::min<std::size_t>(19, r.name.size()), ' ') + r.what + "\n";
+  for (const auto& r : recipes())
+    text += "  " + r.name + std::string(20 - std::min<std::size_t>(19, r.name.size()), ' ') + r.what + "\n";
   return text;
 }
 
@@ -53,14 +55,17 @@ void add_option(CLI::App& app, const TrainOption& option, OptionValue& value) {
 /// A call whose options start from `base`.
 class CallReader {
  public:
-  explicit CallReader(const TrainOptions& base) : line_("molgraph-train", "Trains a graph transformer on a table, a store or a named data set.", kExample) {
+  explicit CallReader(const TrainOptions& base)
+      : line_("molgraph-train", "Trains a graph transformer on a table, a store or a named data set.", kExample) {
     call_.options = base;
     options_ = list_options(call_.options);
     for (const TrainOption& option : options_) values_.push_back(option.field.get());
     CLI::App& app = line_.app();
     for (std::size_t k = 0; k < options_.size(); ++k) add_option(app, options_[k], values_[k]);
-    app.add_option("-o,--output-dir", call_.output, "run directory (empty: runs/NAME, with a number if it exists)")->group("Data");
-    app.add_flag("--resume", call_.resume, "go on with the run in --output-dir as if nothing had happened")->group("Training");
+    app.add_option("-o,--output-dir", call_.output, "run directory (empty: runs/NAME, with a number if it exists)")
+        ->group("Data");
+    app.add_flag("--resume", call_.resume, "go on with the run in --output-dir as if nothing had happened")
+        ->group("Training");
     line_.add_common(call_.common, kThreads | kDevice);
     app.footer(footer());
   }
@@ -82,30 +87,37 @@ class CallReader {
 
  private:
   TrainCall call_;
-  std::vector<TrainOption> options_;   // over the fields of call_
+  std::vector<TrainOption> options_;  // over the fields of call_
   std::vector<OptionValue> values_;
   CommandLine line_;
 };
 
-/// A recipe (or a --config) counts in steps or in epochs; what the user gives replaces both, and warm-up keeps its share.
+/// A recipe (or a --config) counts in steps or in epochs; what the user gives replaces both, and warm-up keeps its
+/// share.
 void settle_length(TrainingSettings& t, const TrainingSettings& base, const CommandLine& line) {
-  const auto only = [&](const char* one, const char* other) { return line.named(one) ? !line.named(other) : line.given(one) && !line.given(other); };
+  const auto only = [&](const char* one, const char* other) {
+    return line.named(one) ? !line.named(other) : line.given(one) && !line.given(other);
+  };
   if (only("--epochs", "--steps")) t.steps.reset();
   if (only("--steps", "--epochs")) t.epochs.reset();
-  const auto replaces = [&](const char* one, const char* other) { return line.named(one) && line.given(other) && !line.named(other); };
+  const auto replaces = [&](const char* one, const char* other) {
+    return line.named(one) && line.given(other) && !line.named(other);
+  };
   const bool other_length = replaces("--epochs", "--steps") || replaces("--steps", "--epochs");
-  if (other_length && !line.named("--warmup-steps")) t.warmup_steps.reset();   // a file's warm-up belongs to its length
+  if (other_length && !line.named("--warmup-steps")) t.warmup_steps.reset();  // a file's warm-up belongs to its length
   const bool warmup_epochs = only("--warmup-epochs", "--warmup-steps");
   if (warmup_epochs) t.warmup_steps.reset();
   if (only("--warmup-steps", "--warmup-epochs")) t.warmup_epochs.reset();
   if (!line.given("--warmup-steps") && !warmup_epochs && base.steps && t.steps != base.steps) {
-    t.warmup_steps = t.steps && base.warmup_steps ? std::optional(*base.warmup_steps * *t.steps / *base.steps) : std::nullopt;
+    t.warmup_steps =
+        t.steps && base.warmup_steps ? std::optional(*base.warmup_steps * *t.steps / *base.steps) : std::nullopt;
   }
 }
 
 /// Those of the run to go on with, with which the command line must agree.
 TrainOptions options_of_run(const std::vector<std::string>& arguments, const std::string& folder) {
-  TrainOptions stored = train_options_from_toml(folder + "/config.toml"), given = CallReader(stored).read(arguments).options;
+  TrainOptions stored = train_options_from_toml(folder + "/config.toml"),
+               given = CallReader(stored).read(arguments).options;
   const auto before = list_options(stored), after = list_options(given);
   for (std::size_t k = 0; k < before.size(); ++k) {
     if (before[k].field.get() != after[k].field.get())
@@ -129,7 +141,8 @@ TrainCall read_call(const std::vector<std::string>& arguments) { return CallRead
 TrainOptions options_asked_for(const std::vector<std::string>& arguments, const TrainCall& call) {
   if (call.resume && call.output.empty()) throw UsageError("--resume needs --output-dir: the run to go on with");
   const bool goes_on = call.resume && std::filesystem::exists(call.output + "/config.toml");
-  TrainOptions options = goes_on ? options_of_run(arguments, call.output) : options_of_new_run(arguments, call.options.model.recipe);
+  TrainOptions options =
+      goes_on ? options_of_run(arguments, call.output) : options_of_new_run(arguments, call.options.model.recipe);
   if (options.data.paths.empty()) {
     throw UsageError("what to train on? Name a data set, a table or a store: molgraph-train my_assay.csv");
   }

@@ -20,9 +20,9 @@ void products_with_keys(const Attention& g, std::size_t lane, const Scratch& s) 
   for (std::size_t j = 0; j < g.tokens; j += P::kRows) {
     const RowPair r = row_pair<P>(j, g.tokens);
     zero(s.by_query, g.relations * kLanes);
-    in_parts(g.head_width, Products<P>{g.k + r.first * g.stride + lane, g.k + r.second * g.stride + lane,
-                                       g.key_rows + lane, g.head_width * g.heads, g.relations, g.heads, g.scale,
-                                       s.by_query});
+    in_parts(g.head_width,
+             Products<P>{g.k + r.first * g.stride + lane, g.k + r.second * g.stride + lane, g.key_rows + lane,
+                         g.head_width * g.heads, g.relations, g.heads, g.scale, s.by_query});
     for (std::size_t m = 0; m < g.relations; ++m)
       P::store(hn::LoadU(Tag(), s.by_query + m * kLanes), s.by_key + (r.first * g.relations + m) * g.heads + lane,
                s.by_key + (r.second * g.relations + m) * g.heads + lane, r.two);
@@ -40,7 +40,8 @@ HWY_INLINE void scores_of_row(const Attention& g, const RowPair& r, std::size_t 
   if (by_row) {
     zero(s.by_query, g.relations * kLanes);
     if (g.query_rows != nullptr)
-      in_parts(g.head_width, Products<P>{q0, q1, g.query_rows + lane, row_width, g.relations, g.heads, g.scale, s.by_query});
+      in_parts(g.head_width,
+               Products<P>{q0, q1, g.query_rows + lane, row_width, g.relations, g.heads, g.scale, s.by_query});
     if (g.key_rows != nullptr && g.key_by_row)
       in_parts(g.head_width, Products<P>{g.k + r.first * g.stride + lane, g.k + r.second * g.stride + lane,
                                          g.key_rows + lane, row_width, g.relations, g.heads, g.scale, s.by_query});
@@ -101,7 +102,8 @@ void attention_lanes(const Attention& g, std::size_t lane) {
       if (keep) weight = keep.kept(weight, j);
       hn::StoreU(weight, tag, scores + j * kLanes);
       if (weight_of != nullptr)
-        P::add(weight, weight_of + relation.first[j] * kLanes, weight_of + relation.second[j] * kLanes + kLanes / 2, true);
+        P::add(weight, weight_of + relation.first[j] * kLanes, weight_of + relation.second[j] * kLanes + kLanes / 2,
+               true);
     }
     float *z0 = g.z + r.first * g.z_stride + lane, *z1 = g.z + r.second * g.z_stride + lane;
     const std::size_t second = P::kRows == 2 ? kLanes / 2 : 0;

@@ -1,7 +1,9 @@
 // The way back through the attention of one molecule. With w = drop(a C), a the softmax:
-//     da_ij = drop(dz_i . (v_j + PV)) C_ij,  ds_ij = a_ij (da_ij - sum_j da_ij a_ij),  dC_ij = drop(dz_i . (v_j + PV)) a_ij
+//     da_ij = drop(dz_i . (v_j + PV)) C_ij,  ds_ij = a_ij (da_ij - sum_j da_ij a_ij),  dC_ij = drop(dz_i . (v_j + PV))
+//     a_ij
 // Queries first (row by row: ds, dq, what the rows add to the tables), then keys (dk, dv, and the tables' sums).
-// dz [queries, dz_stride] -> dq [queries, stride], dk, dv [n, stride]; dbias, dgate [n*n, H] and the tables' [M, d*H] are added to.
+// dz [queries, dz_stride] -> dq [queries, stride], dk, dv [n, stride]; dbias, dgate [n*n, H] and the tables' [M, d*H]
+// are added to.
 #if defined(MOLGRAPH_CPU_ATTENTION_GRADIENT_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef MOLGRAPH_CPU_ATTENTION_GRADIENT_INL
 #undef MOLGRAPH_CPU_ATTENTION_GRADIENT_INL
@@ -21,7 +23,8 @@ HWY_INLINE void slopes_of_row(const Attention& g, const AttentionGradient& d, co
   const Tag tag;
   const std::size_t n = g.tokens, heads = g.heads;
   const float *dz0 = d.dz + r.first * d.dz_stride + lane, *dz1 = d.dz + r.second * d.dz_stride + lane;
-  const PairLine<P> softmax(g.softmax, g, r, lane), gate(g.gate, g, r, lane), dgate(d.dgate, g, r, lane), dbias(d.dbias, g, r, lane);
+  const PairLine<P> softmax(g.softmax, g, r, lane), gate(g.gate, g, r, lane), dgate(d.dgate, g, r, lane),
+      dbias(d.dbias, g, r, lane);
   const PairLine<P> weights(s.weights, g, r, lane), slopes(s.slopes, g, r, lane);
   const KeepLine<P> keep(g, r, lane);
   const RelationLine relation(g.relation, n, r), key_relation(g.key_relation, n, r);
@@ -94,10 +97,10 @@ void table_gradient(const Attention& g, const float* by_row, const float* x, std
 template <class P>
 HWY_INLINE void add_table_rows(const Attention& g, const float* by_row, const float* rows, const RowPair& r,
                                std::size_t lane, float* x) {
-  in_parts(g.head_width,
-           Weighted<P>{by_row + r.first * g.relations * g.heads + lane, by_row + r.second * g.relations * g.heads + lane,
-                       g.heads, rows + lane, g.head_width * g.heads, g.relations, g.heads, 1.0f, true,
-                       x + r.first * g.stride + lane, x + r.second * g.stride + lane, r.two});
+  in_parts(g.head_width, Weighted<P>{by_row + r.first * g.relations * g.heads + lane,
+                                     by_row + r.second * g.relations * g.heads + lane, g.heads, rows + lane,
+                                     g.head_width * g.heads, g.relations, g.heads, 1.0f, true,
+                                     x + r.first * g.stride + lane, x + r.second * g.stride + lane, r.two});
 }
 
 template <class P>
@@ -108,8 +111,9 @@ void attention_gradient_lanes(const Attention& g, const AttentionGradient& d, st
   for (std::size_t i = 0; i < g.queries; i += P::kRows) {
     const RowPair r = row_pair<P>(i, g.queries);
     slopes_of_row<P>(g, d, r, lane, s);
-    in_parts(g.head_width, Weighted<P>{s.scores, s.scores + second, kLanes, g.k + lane, g.stride, n, g.heads, 1.0f,
-                                       false, d.dq + r.first * g.stride + lane, d.dq + r.second * g.stride + lane, r.two});
+    in_parts(g.head_width,
+             Weighted<P>{s.scores, s.scores + second, kLanes, g.k + lane, g.stride, n, g.heads, 1.0f, false,
+                         d.dq + r.first * g.stride + lane, d.dq + r.second * g.stride + lane, r.two});
     if (g.query_rows != nullptr) add_table_rows<P>(g, s.dby_query, g.query_rows, r, lane, d.dq);
   }
   for (std::size_t j = 0; j < n; j += P::kRows) {
@@ -117,20 +121,21 @@ void attention_gradient_lanes(const Attention& g, const AttentionGradient& d, st
     const std::size_t at0 = r.first * g.heads + lane, at1 = r.second * g.heads + lane;
     float *k0 = d.dk + r.first * g.stride + lane, *k1 = d.dk + r.second * g.stride + lane;
     float *v0 = d.dv + r.first * g.stride + lane, *v1 = d.dv + r.second * g.stride + lane;
-    in_parts(g.head_width, Weighted<P>{s.weights + at0, s.weights + at1, n * g.heads, d.dz + lane, d.dz_stride, g.queries,
-                                       g.heads, 1.0f, false, v0, v1, r.two});
-    in_parts(g.head_width, Weighted<P>{s.slopes + at0, s.slopes + at1, n * g.heads, g.q + lane, g.stride, g.queries, g.heads,
-                                       1.0f, false, k0, k1, r.two});
+    in_parts(g.head_width, Weighted<P>{s.weights + at0, s.weights + at1, n * g.heads, d.dz + lane, d.dz_stride,
+                                       g.queries, g.heads, 1.0f, false, v0, v1, r.two});
+    in_parts(g.head_width, Weighted<P>{s.slopes + at0, s.slopes + at1, n * g.heads, g.q + lane, g.stride, g.queries,
+                                       g.heads, 1.0f, false, k0, k1, r.two});
     if (g.key_rows != nullptr) add_table_rows<P>(g, key_column ? s.dby_key : s.dby_query, g.key_rows, r, lane, d.dk);
   }
   if (g.query_rows != nullptr) table_gradient<P>(g, s.dby_query, g.q, g.stride, g.queries, lane, d.dquery_rows);
-  if (g.key_rows != nullptr) table_gradient<P>(g, key_column ? s.dby_key : s.dby_query, g.k, g.stride, n, lane, d.dkey_rows);
+  if (g.key_rows != nullptr)
+    table_gradient<P>(g, key_column ? s.dby_key : s.dby_query, g.k, g.stride, n, lane, d.dkey_rows);
   if (g.value_rows != nullptr) table_gradient<P>(g, s.weight_by_row, d.dz, d.dz_stride, g.queries, lane, d.dvalue_rows);
 }
 
 void attention_gradient(const Attention& g, const AttentionGradient& d) {
   const Scratch s(g, true);
-  zero(s.dby_query, static_cast<std::size_t>(s.end - s.dby_query));   // and dby_key and weight_by_row behind it
+  zero(s.dby_query, static_cast<std::size_t>(s.end - s.dby_query));  // and dby_key and weight_by_row behind it
   MOLGRAPH_FOR_ALL_HEADS(attention_gradient_lanes, g.heads, g, d);
 }
 

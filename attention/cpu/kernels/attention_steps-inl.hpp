@@ -1,8 +1,10 @@
-// What attention and its gradient are made of, head-innermost: a vector holds one number of several heads, so that scores, tables and
-// weights need no shuffles whatever the head width. Rows of q, k, v, z and tables are [d, H]; n tokens, M relations.
+// What attention and its gradient are made of, head-innermost: a vector holds one number of several heads, so that
+// scores, tables and weights need no shuffles whatever the head width. Rows of q, k, v, z and tables are [d, H]; n
+// tokens, M relations.
 //
-// A step works on one query at a time (OneRow), or, where 16 lanes meet 8 heads, on two (TwoRows: lanes 0-7 are the first
-// token's heads, lanes 8-15 the second's). `row` below means that token; its partner in the products is the `other` token.
+// A step works on one query at a time (OneRow), or, where 16 lanes meet 8 heads, on two (TwoRows: lanes 0-7 are the
+// first token's heads, lanes 8-15 the second's). `row` below means that token; its partner in the products is the
+// `other` token.
 #if defined(MOLGRAPH_CPU_ATTENTION_STEPS_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef MOLGRAPH_CPU_ATTENTION_STEPS_INL
 #undef MOLGRAPH_CPU_ATTENTION_STEPS_INL
@@ -24,8 +26,11 @@ struct OneRow {
   static HWY_INLINE Vec load(const float* first, const float*) { return hn::LoadU(Tag(), first); }
   static HWY_INLINE Vec both(const float* p) { return hn::LoadU(Tag(), p); }
   static HWY_INLINE void store(Vec v, float* first, float*, bool) { hn::StoreU(v, Tag(), first); }
-  static HWY_INLINE void add(Vec v, float* first, float*, bool) { store(hn::Add(v, hn::LoadU(Tag(), first)), first, first, false); }
-  static HWY_INLINE Vec kept(Vec x, const Keep& keep, const std::uint8_t* first, const std::uint8_t*, std::size_t head) {
+  static HWY_INLINE void add(Vec v, float* first, float*, bool) {
+    store(hn::Add(v, hn::LoadU(Tag(), first)), first, first, false);
+  }
+  static HWY_INLINE Vec kept(Vec x, const Keep& keep, const std::uint8_t* first, const std::uint8_t*,
+                             std::size_t head) {
     return keep_lanes(x, keep, first, head);
   }
 };
@@ -47,14 +52,16 @@ struct TwoRows {
     hn::StoreU(hn::Add(hn::LowerHalf(Half(), v), hn::LoadU(Half(), first)), Half(), first);
     if (two) hn::StoreU(hn::Add(hn::UpperHalf(Half(), v), hn::LoadU(Half(), second)), Half(), second);
   }
-  static HWY_INLINE Vec kept(Vec x, const Keep& keep, const std::uint8_t* first, const std::uint8_t* second, std::size_t) {
+  static HWY_INLINE Vec kept(Vec x, const Keep& keep, const std::uint8_t* first, const std::uint8_t* second,
+                             std::size_t) {
     const hn::Mask<Tag> mask{static_cast<__mmask16>(*first | *second << 8)};
     return hn::IfThenElseZero(mask, hn::Mul(x, hn::Set(Tag(), keep.scale)));
   }
 };
 #endif
 
-// out[j] += scale * sum over U channels of row * other_j. Rows are `stride` apart, channels `heads`; out is [others, kLanes].
+// out[j] += scale * sum over U channels of row * other_j. Rows are `stride` apart, channels `heads`; out is [others,
+// kLanes].
 template <class P, int U>
 HWY_INLINE void add_products(const float* row0, const float* row1, const float* HWY_RESTRICT others, std::size_t stride,
                              std::size_t count, std::size_t heads, float scale, float* HWY_RESTRICT out) {
@@ -74,7 +81,8 @@ HWY_INLINE void add_products(const float* row0, const float* row1, const float* 
   }
 }
 
-// row (+)= scale * sum over j of weight_j * other_j, U channels. Weights of the two rows are `weight_stride` apart per j.
+// row (+)= scale * sum over j of weight_j * other_j, U channels. Weights of the two rows are `weight_stride` apart per
+// j.
 template <class P, int U>
 HWY_INLINE void add_weighted(const float* weight0, const float* weight1, std::size_t weight_stride,
                              const float* HWY_RESTRICT others, std::size_t stride, std::size_t count, std::size_t heads,
@@ -159,16 +167,17 @@ HWY_INLINE RowPair row_pair(std::size_t first, std::size_t count) {
   return {first, two ? first + 1 : first, two};
 }
 
-// Numbers [n*n, H] of the pairs (row, j) of the rows at hand; null = there are none. Copied out of Attention, because stores
-// of vectors would make the compiler read its members again for every pair.
+// Numbers [n*n, H] of the pairs (row, j) of the rows at hand; null = there are none. Copied out of Attention, because
+// stores of vectors would make the compiler read its members again for every pair.
 template <class P>
 struct PairLine {
   float *first = nullptr, *second = nullptr;
   std::size_t heads;
   bool two;
-  HWY_INLINE PairLine(const float* pairs, const Attention& g, const RowPair& r, std::size_t lane) : heads(g.heads), two(r.two) {
+  HWY_INLINE PairLine(const float* pairs, const Attention& g, const RowPair& r, std::size_t lane)
+      : heads(g.heads), two(r.two) {
     if (pairs == nullptr) return;
-    first = const_cast<float*>(pairs) + r.first * g.tokens * heads + lane;   // store() and add() are for what is written
+    first = const_cast<float*>(pairs) + r.first * g.tokens * heads + lane;  // store() and add() are for what is written
     second = const_cast<float*>(pairs) + r.second * g.tokens * heads + lane;
   }
   HWY_INLINE explicit operator bool() const { return first != nullptr; }
@@ -183,13 +192,16 @@ struct KeepLine {
   Keep keep;
   const std::uint8_t *first = nullptr, *second = nullptr;
   std::size_t bytes, lane;
-  HWY_INLINE KeepLine(const Attention& g, const RowPair& r, std::size_t first_lane) : keep(g.keep), bytes(g.heads / 8), lane(first_lane) {
+  HWY_INLINE KeepLine(const Attention& g, const RowPair& r, std::size_t first_lane)
+      : keep(g.keep), bytes(g.heads / 8), lane(first_lane) {
     if (keep.bits == nullptr) return;
     first = keep.bits + r.first * g.tokens * bytes;
     second = keep.bits + r.second * g.tokens * bytes;
   }
   HWY_INLINE explicit operator bool() const { return first != nullptr; }
-  HWY_INLINE Vec kept(Vec x, std::size_t j) const { return P::kept(x, keep, first + j * bytes, second + j * bytes, lane); }
+  HWY_INLINE Vec kept(Vec x, std::size_t j) const {
+    return P::kept(x, keep, first + j * bytes, second + j * bytes, lane);
+  }
 };
 
 // Relations of those pairs.
@@ -201,8 +213,8 @@ struct RelationLine {
 
 HWY_INLINE void zero(float* x, std::size_t count) { std::memset(x, 0, count * sizeof(float)); }
 
-// Where the arrays of a pass over kLanes lanes of heads stand in Attention::scratch, in floats: [n] and [M] vectors, then numbers per
-// token and relation [n, M, H]; for the way back also per pair [n*n, H].
+// Where the arrays of a pass over kLanes lanes of heads stand in Attention::scratch, in floats: [n] and [M] vectors,
+// then numbers per token and relation [n, M, H]; for the way back also per pair [n*n, H].
 struct ScratchPlan {
   ScratchPlan(std::size_t tokens, std::size_t heads, std::size_t relations, bool training) {
     const auto take = [this](std::size_t count) { return std::exchange(floats, floats + count); };
@@ -216,7 +228,7 @@ struct ScratchPlan {
   }
   std::size_t floats = 0;
   std::size_t scores, by_query, weight_of, by_key, weights, slopes;
-  std::size_t by_relation;   // dby_query, dby_key, weight_by_row: together, for they begin as zeros
+  std::size_t by_relation;  // dby_query, dby_key, weight_by_row: together, for they begin as zeros
 };
 
 std::size_t attention_scratch(std::size_t tokens, std::size_t heads, std::size_t relations, bool training) {
@@ -240,7 +252,8 @@ struct Scratch {
     end = weight_by_row + per_row;
   }
   float *scores, *by_query, *weight_of, *by_key;
-  float *weights = nullptr, *slopes = nullptr, *dby_query = nullptr, *dby_key = nullptr, *weight_by_row = nullptr, *end = nullptr;   // training only
+  float *weights = nullptr, *slopes = nullptr, *dby_query = nullptr, *dby_key = nullptr, *weight_by_row = nullptr,
+        *end = nullptr;  // training only
 };
 
 template <class P>
@@ -251,9 +264,11 @@ HWY_INLINE Vec at_relations(const float* table, std::uint16_t m0, std::uint16_t 
 // Runs PASS over all heads, kLanes at a time.
 #undef MOLGRAPH_FOR_ALL_HEADS
 #if HWY_TARGET <= HWY_AVX3
-#define MOLGRAPH_FOR_ALL_HEADS(PASS, HEADS, ...)                                           \
-  if ((HEADS) == kLanes / 2) { PASS<TwoRows>(__VA_ARGS__, 0); }                            \
-  else for (std::size_t lane = 0; lane < (HEADS); lane += kLanes) PASS<OneRow>(__VA_ARGS__, lane)
+#define MOLGRAPH_FOR_ALL_HEADS(PASS, HEADS, ...) \
+  if ((HEADS) == kLanes / 2) {                   \
+    PASS<TwoRows>(__VA_ARGS__, 0);               \
+  } else                                         \
+    for (std::size_t lane = 0; lane < (HEADS); lane += kLanes) PASS<OneRow>(__VA_ARGS__, lane)
 #else
 #define MOLGRAPH_FOR_ALL_HEADS(PASS, HEADS, ...) \
   for (std::size_t lane = 0; lane < (HEADS); lane += kLanes) PASS<OneRow>(__VA_ARGS__, lane)

@@ -32,7 +32,7 @@ void channel_bits(const std::uint16_t* draws, std::uint32_t threshold, std::size
 void head_bits(const std::uint16_t* draws, std::uint32_t threshold, std::size_t heads, std::size_t pairs,
                std::uint8_t* bits) {
   const std::size_t bytes = padded_heads(heads) / 8;
-  const auto limit = static_cast<std::uint16_t>(threshold);   // dropping everything is no option: p < 1
+  const auto limit = static_cast<std::uint16_t>(threshold);  // dropping everything is no option: p < 1
   std::uint8_t* HWY_RESTRICT out = bits;
   std::memset(out, 0, pairs * bytes);
   for (std::size_t h = 0; h < heads; ++h) {

@@ -1,7 +1,8 @@
 // Register-blocked matrix products.
 //     gemm: y [rows, columns] (+)= a [rows, depth] * weights [depth, columns] (+ bias [columns])
 //     weight_gradient: weights [depth, columns] += a [rows, depth]^T * y [rows, columns]
-// A tile of a few rows times a panel of up to five blocks of columns stays in registers while it goes through the depth.
+// A tile of a few rows times a panel of up to five blocks of columns stays in registers while it goes through the
+// depth.
 #if defined(MOLGRAPH_CPU_GEMM_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef MOLGRAPH_CPU_GEMM_INL
 #undef MOLGRAPH_CPU_GEMM_INL
@@ -19,7 +20,7 @@ namespace molgraph::cpu::HWY_NAMESPACE {
 // Rows of one register tile of V vectors: as many as leave registers for a row of the weights and one factor.
 template <int V>
 constexpr int tile_rows() {
-#if HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM   // 32 registers
+#if HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM  // 32 registers
   return V >= 5 ? 5 : V == 4 ? 6 : 8;
 #else
   return V >= 4 ? 2 : V == 2 ? 6 : 4;
@@ -73,7 +74,8 @@ HWY_INLINE void last_rows(std::size_t rows, const float* a, std::size_t a_stride
 class Fetcher {
  public:
   Fetcher(const Soon& soon, std::size_t tiles)
-      : next_(soon.data), end_(soon.data + soon.floats), step_((soon.floats / kBlock + tiles) / std::max<std::size_t>(tiles, 1) * kBlock) {}
+      : next_(soon.data), end_(soon.data + soon.floats),
+        step_((soon.floats / kBlock + tiles) / std::max<std::size_t>(tiles, 1) * kBlock) {}
   HWY_INLINE void fetch() {
     const float* stop = next_ + std::min<std::size_t>(step_, static_cast<std::size_t>(end_ - next_));
     for (; next_ < stop; next_ += kBlock) __builtin_prefetch(next_, 0, 2);
@@ -89,11 +91,11 @@ template <int V, bool kTransposed, bool kAccumulate>
 HWY_NOINLINE void panel(const float* a, std::size_t a_stride, std::size_t rows, const float* b, std::size_t b_stride,
                         std::size_t depth, const float* bias, float* y, std::size_t y_stride, Fetcher& fetcher) {
   constexpr int R = tile_rows<V>();
-  const std::size_t step = kTransposed ? 1 : a_stride;   // from a row of the result to the next one in `a`
+  const std::size_t step = kTransposed ? 1 : a_stride;  // from a row of the result to the next one in `a`
   std::size_t r = 0;
   for (; r + R <= rows; r += R) {
     fetcher.fetch();
-    if constexpr (kAccumulate) {   // the sums of the next tile come from far away
+    if constexpr (kAccumulate) {  // the sums of the next tile come from far away
       for (std::size_t next = r + R; next < std::min(r + 2 * R, rows); ++next)
         for (std::size_t c = 0; c < V * kLanes; c += kBlock) __builtin_prefetch(y + next * y_stride + c, 1, 3);
     }
@@ -107,14 +109,20 @@ HWY_NOINLINE void panel(const float* a, std::size_t a_stride, std::size_t rows, 
 // A panel of `blocks` blocks: in one go where registers allow it, else block by block.
 template <bool kTransposed, bool kAccumulate>
 void wide_panel(std::size_t blocks, const float* a, std::size_t a_stride, std::size_t rows, const float* b,
-                std::size_t b_stride, std::size_t depth, const float* bias, float* y, std::size_t y_stride, Fetcher& fetcher) {
+                std::size_t b_stride, std::size_t depth, const float* bias, float* y, std::size_t y_stride,
+                Fetcher& fetcher) {
   if constexpr (kLanes == kBlock) {
     switch (blocks) {
-      case 5: return panel<5, kTransposed, kAccumulate>(a, a_stride, rows, b, b_stride, depth, bias, y, y_stride, fetcher);
-      case 4: return panel<4, kTransposed, kAccumulate>(a, a_stride, rows, b, b_stride, depth, bias, y, y_stride, fetcher);
-      case 3: return panel<3, kTransposed, kAccumulate>(a, a_stride, rows, b, b_stride, depth, bias, y, y_stride, fetcher);
-      case 2: return panel<2, kTransposed, kAccumulate>(a, a_stride, rows, b, b_stride, depth, bias, y, y_stride, fetcher);
-      default: return panel<1, kTransposed, kAccumulate>(a, a_stride, rows, b, b_stride, depth, bias, y, y_stride, fetcher);
+      case 5:
+        return panel<5, kTransposed, kAccumulate>(a, a_stride, rows, b, b_stride, depth, bias, y, y_stride, fetcher);
+      case 4:
+        return panel<4, kTransposed, kAccumulate>(a, a_stride, rows, b, b_stride, depth, bias, y, y_stride, fetcher);
+      case 3:
+        return panel<3, kTransposed, kAccumulate>(a, a_stride, rows, b, b_stride, depth, bias, y, y_stride, fetcher);
+      case 2:
+        return panel<2, kTransposed, kAccumulate>(a, a_stride, rows, b, b_stride, depth, bias, y, y_stride, fetcher);
+      default:
+        return panel<1, kTransposed, kAccumulate>(a, a_stride, rows, b, b_stride, depth, bias, y, y_stride, fetcher);
     }
   } else {
     for (std::size_t k = 0; k < blocks; ++k)
@@ -154,8 +162,9 @@ void weight_gradient(const WeightGradient& g) {
   for (std::size_t p = 0; p < panel_count(blocks); ++p) {
     const std::size_t width = panel_blocks(blocks, p), column = first * kBlock;
     for (std::size_t row = 0; row < g.rows; row += kGradientRows)
-      wide_panel<true, true>(width, g.a + row * g.a_stride, g.a_stride, g.depth, g.y + row * g.y_stride + column, g.y_stride,
-                             std::min(kGradientRows, g.rows - row), nullptr, g.weights + column, g.columns, fetcher);
+      wide_panel<true, true>(width, g.a + row * g.a_stride, g.a_stride, g.depth, g.y + row * g.y_stride + column,
+                             g.y_stride, std::min(kGradientRows, g.rows - row), nullptr, g.weights + column, g.columns,
+                             fetcher);
     first += width;
   }
 }

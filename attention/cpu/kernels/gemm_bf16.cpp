@@ -24,7 +24,8 @@ MOLGRAPH_BF16 inline __m512i rounded(const float* x) {
 
 }  // namespace
 
-MOLGRAPH_BF16 void pack_bf16(const float* x, std::size_t stride, std::size_t rows, std::size_t columns, std::uint16_t* out) {
+MOLGRAPH_BF16 void pack_bf16(const float* x, std::size_t stride, std::size_t rows, std::size_t columns,
+                             std::uint16_t* out) {
   assert(columns % kBlock == 0);
   const std::size_t blocks = columns / kBlock;
   for (std::size_t p = 0; p < panel_count(blocks); ++p) {
@@ -91,9 +92,10 @@ MOLGRAPH_BF16 inline void tile(const Left& a, const std::uint16_t* b, std::size_
 
 // All rows of a panel of V blocks: tiles of five, then the one that is left.
 template <int V, bool kAccumulate>
-MOLGRAPH_BF16 void panel(Left a, std::size_t rows, const std::uint16_t* b, std::size_t pairs, const float* bias, float* y,
-                         std::size_t y_stride) {
-  for (; rows >= 5; rows -= 5, a = a.below(5), y += 5 * y_stride) tile<5, V, kAccumulate>(a, b, pairs, bias, y, y_stride);
+MOLGRAPH_BF16 void panel(Left a, std::size_t rows, const std::uint16_t* b, std::size_t pairs, const float* bias,
+                         float* y, std::size_t y_stride) {
+  for (; rows >= 5; rows -= 5, a = a.below(5), y += 5 * y_stride)
+    tile<5, V, kAccumulate>(a, b, pairs, bias, y, y_stride);
   switch (rows) {
     case 4: return tile<4, V, kAccumulate>(a, b, pairs, bias, y, y_stride);
     case 3: return tile<3, V, kAccumulate>(a, b, pairs, bias, y, y_stride);
@@ -136,7 +138,7 @@ void weight_gradient_bf16(const WeightGradient& g, std::uint16_t* scratch) {
   std::uint16_t* y = scratch + bf16_panels_size(g.rows, padded(g.depth));
   pack_bf16(g.a, g.a_stride, g.rows, padded(g.depth), scratch);
   pack_bf16(g.y, g.y_stride, g.rows, g.columns, y);
-  std::size_t first = 0;   // channel of a = row of the weights
+  std::size_t first = 0;  // channel of a = row of the weights
   for (std::size_t p = 0; p < panel_count(blocks); ++p) {
     const std::size_t width = panel_blocks(blocks, p) * kBlock;
     all_panels<true>({scratch + 2 * pairs * first, 2, 2 * width}, std::min(width, g.depth - first), y, pairs, g.columns,

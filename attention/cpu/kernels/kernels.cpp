@@ -23,8 +23,21 @@ HWY_BEFORE_NAMESPACE();
 namespace molgraph::cpu::HWY_NAMESPACE {
 
 const Kernels& table() {
-  static const Kernels kernels{hwy::TargetName(HWY_TARGET), gemm, weight_gradient, column_sums, residual_norm, norm_gradient, gelu,
-                               multiply, drop, add, attention_scratch, attention, attention_gradient, channel_bits, head_bits};
+  static const Kernels kernels{hwy::TargetName(HWY_TARGET),
+                               gemm,
+                               weight_gradient,
+                               column_sums,
+                               residual_norm,
+                               norm_gradient,
+                               gelu,
+                               multiply,
+                               drop,
+                               add,
+                               attention_scratch,
+                               attention,
+                               attention_gradient,
+                               channel_bits,
+                               head_bits};
   return kernels;
 }
 
@@ -39,7 +52,7 @@ HWY_EXPORT(table);
 
 std::vector<const Kernels*> find_all() {
   std::vector<const Kernels*> all;
-  for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {   // the best has the lowest bit
+  for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {  // the best has the lowest bit
     hwy::SetSupportedTargetsForTest(target);
     hwy::GetChosenTarget().Update(hwy::SupportedTargets());
     all.push_back(&HWY_DYNAMIC_DISPATCH(table)());
@@ -52,7 +65,8 @@ std::vector<const Kernels*> find_all() {
 }  // namespace
 
 std::span<const Kernels* const> all_kernels() {
-  static const std::vector<const Kernels*> all = find_all();   // once: Highway looks at the processor at every first call
+  static const std::vector<const Kernels*> all =
+      find_all();  // once: Highway looks at the processor at every first call
   return all;
 }
 

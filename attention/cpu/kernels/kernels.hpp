@@ -1,9 +1,9 @@
 // The kernels of the CPU engine as plain functions on raw pointers: one table of them per instruction set.
 //
 // Layouts. Channels of a token row stand in blocks of kBlock floats; what is beyond the real width is zero, and a row's
-// length in memory is its `stride`. Queries, keys, values and everything per head are "head-innermost": channel d*H + h,
-// H the number of heads padded to `padded_heads()`, so that one vector holds one number of many heads whatever the head
-// width. Per-pair arrays are [n*n, H], query-major.
+// length in memory is its `stride`. Queries, keys, values and everything per head are "head-innermost": channel d*H +
+// h, H the number of heads padded to `padded_heads()`, so that one vector holds one number of many heads whatever the
+// head width. Per-pair arrays are [n*n, H], query-major.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace molgraph::cpu {
 
-inline constexpr std::size_t kBlock = 16;   ///< floats: the widest vector of any instruction set
+inline constexpr std::size_t kBlock = 16;  ///< floats: the widest vector of any instruction set
 
 inline std::size_t padded(std::size_t width) { return (width + kBlock - 1) / kBlock * kBlock; }
 /// 8, or a multiple of 16.
@@ -28,12 +28,12 @@ struct Soon {
 struct Gemm {
   const float* a = nullptr;
   std::size_t a_stride = 0, rows = 0, depth = 0;
-  const float* weights = nullptr;   ///< [depth, columns] as pack_weights() arranges it
-  std::size_t columns = 0;          ///< a multiple of kBlock
-  const float* bias = nullptr;      ///< [columns]; null = none
+  const float* weights = nullptr;  ///< [depth, columns] as pack_weights() arranges it
+  std::size_t columns = 0;         ///< a multiple of kBlock
+  const float* bias = nullptr;     ///< [columns]; null = none
   float* y = nullptr;
   std::size_t y_stride = 0;
-  bool accumulate = false;          ///< add to y; then without bias
+  bool accumulate = false;  ///< add to y; then without bias
   Soon soon;
 };
 
@@ -50,17 +50,17 @@ struct WeightGradient {
 /// Dropout's survivors as bits, one per channel (or head); null = no dropout.
 struct Keep {
   const std::uint8_t* bits = nullptr;
-  float scale = 1;   ///< of survivors
+  float scale = 1;  ///< of survivors
 };
 
 /// sum = x + drop(y); normed = LayerNorm(sum). Any of y, normed may be null (no addition; no norm).
 struct ResidualNorm {
   std::size_t rows = 0, width = 0, stride = 0;
   const float *x = nullptr, *y = nullptr;
-  Keep keep;                                         ///< bits [rows, stride/8]
-  const float *weight = nullptr, *bias = nullptr;    ///< [stride]
+  Keep keep;                                       ///< bits [rows, stride/8]
+  const float *weight = nullptr, *bias = nullptr;  ///< [stride]
   float *sum = nullptr, *normed = nullptr;
-  float* statistics = nullptr;                       ///< [rows, 2] mean and 1/deviation; may be null
+  float* statistics = nullptr;  ///< [rows, 2] mean and 1/deviation; may be null
 };
 
 /// The LayerNorm's part of the way back: dx (+)= d sum, weight and bias gradients are added up.
@@ -73,23 +73,23 @@ struct NormGradient {
 
 /// One molecule, all heads.
 struct Attention {
-  std::size_t tokens = 0, heads = 0, head_width = 0;   ///< n, padded H, d
-  std::size_t queries = 0;                             ///< the first so many tokens ask; z has as many rows
-  float scale = 1;                                     ///< alpha
+  std::size_t tokens = 0, heads = 0, head_width = 0;  ///< n, padded H, d
+  std::size_t queries = 0;                            ///< the first so many tokens ask; z has as many rows
+  float scale = 1;                                    ///< alpha
   const float *q = nullptr, *k = nullptr, *v = nullptr;
-  std::size_t stride = 0;                              ///< of the rows of q, k and v
-  const float *bias = nullptr, *gate = nullptr;        ///< [n*n, H]; null = none. Forbidden pairs: kForbidden
-  Keep keep;                                           ///< bits [n*n, H/8]
-  std::size_t relations = 0;                           ///< M, those that occur in this molecule
-  const std::uint16_t* relation = nullptr;             ///< [n*n]
-  const std::uint16_t* key_relation = nullptr;         ///< [n*n] of the key term
+  std::size_t stride = 0;                        ///< of the rows of q, k and v
+  const float *bias = nullptr, *gate = nullptr;  ///< [n*n, H]; null = none. Forbidden pairs: kForbidden
+  Keep keep;                                     ///< bits [n*n, H/8]
+  std::size_t relations = 0;                     ///< M, those that occur in this molecule
+  const std::uint16_t* relation = nullptr;       ///< [n*n]
+  const std::uint16_t* key_relation = nullptr;   ///< [n*n] of the key term
   /// tables [M, d*H]; null = term off
   const float *query_rows = nullptr, *key_rows = nullptr, *value_rows = nullptr;
-  bool key_by_row = false;                             ///< the key term multiplies k_i instead of k_j
-  float* softmax = nullptr;                            ///< [n*n, H] a_ij; null = not kept
+  bool key_by_row = false;   ///< the key term multiplies k_i instead of k_j
+  float* softmax = nullptr;  ///< [n*n, H] a_ij; null = not kept
   float* z = nullptr;
   std::size_t z_stride = 0;
-  float* scratch = nullptr;                            ///< Kernels::attention_scratch() floats
+  float* scratch = nullptr;  ///< Kernels::attention_scratch() floats
 };
 inline constexpr float kForbidden = -1e30f;
 
@@ -103,7 +103,7 @@ struct AttentionGradient {
 };
 
 struct Kernels {
-  const char* name;   ///< of the instruction set
+  const char* name;  ///< of the instruction set
   void (*gemm)(const Gemm&);
   void (*weight_gradient)(const WeightGradient&);
   /// sums[columns] += sum over rows of y[rows, columns]
@@ -112,10 +112,10 @@ struct Kernels {
   void (*norm_gradient)(const NormGradient&);
   /// x [rows, stride] becomes drop(GELU(x)); `slope`, if not null, gets the derivative. Bits [rows, stride/8].
   void (*gelu)(float* x, float* slope, std::size_t rows, std::size_t stride, const Keep& keep);
-  void (*multiply)(const float* factor, float* x, std::size_t count);   ///< x *= factor; count a multiple of kBlock
+  void (*multiply)(const float* factor, float* x, std::size_t count);  ///< x *= factor; count a multiple of kBlock
   /// out = x where kept, times the scale, else 0; bits [rows, stride/8]
   void (*drop)(const float* x, float* out, std::size_t rows, std::size_t stride, const Keep& keep);
-  void (*add)(const float* y, float* x, std::size_t count);             ///< x += y
+  void (*add)(const float* y, float* x, std::size_t count);  ///< x += y
   /// Floats of Attention::scratch for n tokens with M relations; `training`: of the way back too.
   std::size_t (*attention_scratch)(std::size_t tokens, std::size_t heads, std::size_t relations, bool training);
   void (*attention)(const Attention&);

@@ -1,6 +1,8 @@
-// Residual sum and LayerNorm (docs/formula.md section 4), a row at a time; `stride` floats from row to row, `width` of them real.
+// Residual sum and LayerNorm (docs/formula.md section 4), a row at a time; `stride` floats from row to row, `width` of
+// them real.
 //     residual_norm: sum [rows, stride] = x + drop(y), normed [rows, stride] = LayerNorm(sum), statistics [rows, 2]
-//     norm_gradient: dx [rows, stride] (+)= the derivative of normed by sum times dy; dweight, dbias [stride] are added up
+//     norm_gradient: dx [rows, stride] (+)= the derivative of normed by sum times dy; dweight, dbias [stride] are added
+//     up
 #if defined(MOLGRAPH_CPU_NORM_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef MOLGRAPH_CPU_NORM_INL
 #undef MOLGRAPH_CPU_NORM_INL
@@ -25,7 +27,7 @@ struct ResidualNormRow {
     const float per_channel = 1.0f / static_cast<float>(g.width);
     const float *x = g.x + t * stride, *y = g.y == nullptr ? nullptr : g.y + t * stride;
     float* sum = g.sum + t * stride;
-    Vec kept[V > 0 ? V : 1];   // the sums, where they fit into registers
+    Vec kept[V > 0 ? V : 1];  // the sums, where they fit into registers
     Vec total = hn::Zero(tag);
 #pragma GCC unroll 10
     for (std::size_t c = 0; c < stride; c += kLanes) {
@@ -51,15 +53,17 @@ struct ResidualNormRow {
       const Vec delta = real_lanes(hn::Sub(value_at(c), hn::Set(tag, mean)), c, g.width);
       squares = hn::MulAdd(delta, delta, squares);
     }
-    const float scale = 1.0f / std::sqrt(hn::GetLane(hn::SumOfLanes(tag, squares)) * per_channel + static_cast<float>(kLayerNormEpsilon));
+    const float scale = 1.0f / std::sqrt(hn::GetLane(hn::SumOfLanes(tag, squares)) * per_channel +
+                                         static_cast<float>(kLayerNormEpsilon));
     if (g.statistics != nullptr) {
       g.statistics[2 * t] = mean;
       g.statistics[2 * t + 1] = scale;
     }
 #pragma GCC unroll 10
-    for (std::size_t c = 0; c < stride; c += kLanes) {   // weight and bias are zero beyond the width
+    for (std::size_t c = 0; c < stride; c += kLanes) {  // weight and bias are zero beyond the width
       const Vec unit = hn::Mul(hn::Sub(value_at(c), hn::Set(tag, mean)), hn::Set(tag, scale));
-      hn::StoreU(hn::MulAdd(unit, hn::LoadU(tag, g.weight + c), hn::LoadU(tag, g.bias + c)), tag, g.normed + t * stride + c);
+      hn::StoreU(hn::MulAdd(unit, hn::LoadU(tag, g.weight + c), hn::LoadU(tag, g.bias + c)), tag,
+                 g.normed + t * stride + c);
     }
   }
 };

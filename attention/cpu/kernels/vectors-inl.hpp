@@ -1,5 +1,6 @@
-// What all kernels share: the widest vector of the instruction set (up to kBlock floats), e^x, and lanes that are dropped or lie
-// beyond the real width. Included once per instruction set by kernels.cpp; hence no include guard of the usual kind.
+// What all kernels share: the widest vector of the instruction set (up to kBlock floats), e^x, and lanes that are
+// dropped or lie beyond the real width. Included once per instruction set by kernels.cpp; hence no include guard of the
+// usual kind.
 #if defined(MOLGRAPH_CPU_VECTORS_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef MOLGRAPH_CPU_VECTORS_INL
 #undef MOLGRAPH_CPU_VECTORS_INL
@@ -46,7 +47,8 @@ HWY_INLINE Vec exponential(Vec x) {
   return hn::Mul(p, hn::BitCast(tag, exponent));
 }
 
-// `x` where the bits of lanes [lane, lane + kLanes) are set, times `scale`, else zero. `bits` starts at channel 0 of the row.
+// `x` where the bits of lanes [lane, lane + kLanes) are set, times `scale`, else zero. `bits` starts at channel 0 of
+// the row.
 HWY_INLINE Vec keep_lanes(Vec x, const Keep& keep, const std::uint8_t* bits, std::size_t lane) {
   const Tag tag;
   const Vec scaled = hn::Mul(x, hn::Set(tag, keep.scale));

@@ -3,8 +3,8 @@
 
 namespace molgraph::cuda {
 
-/// Throws DeviceError unless `code` (a cudaError_t) is success; CUDA's own note of the error is taken back then, so that the next check
-/// of a launch does not find it again.
+/// Throws DeviceError unless `code` (a cudaError_t) is success; CUDA's own note of the error is taken back then, so
+/// that the next check of a launch does not find it again.
 void check(int code);
 
 }  // namespace molgraph::cuda

@@ -1,6 +1,7 @@
-// What kernels are written in: CUDA C++, and the few things that it says in assembly or with a syntax of its own. A launch's shared
-// memory is `extern __shared__ __align__(16) unsigned char memory[]`, declared where it is used. Kernels include it as
-// <gpu_language.cuh>: this one, or in tests the emulated GPU's (tests/cuda_emulator), which offers the same names.
+// What kernels are written in: CUDA C++, and the few things that it says in assembly or with a syntax of its own. A
+// launch's shared memory is `extern __shared__ __align__(16) unsigned char memory[]`, declared where it is used.
+// Kernels include it as <gpu_language.cuh>: this one, or in tests the emulated GPU's (tests/cuda_emulator), which
+// offers the same names.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -27,7 +28,8 @@ __device__ __forceinline__ float round_to_tf32(float x) {
   return __uint_as_float(bits);
 }
 
-/// c += a b of a warp on tensor cores, factors in tf32: [16, 8] += [16, 8] [8, 8], each lane with its part of the three (mma.m16n8k8).
+/// c += a b of a warp on tensor cores, factors in tf32: [16, 8] += [16, 8] [8, 8], each lane with its part of the three
+/// (mma.m16n8k8).
 __device__ __forceinline__ void mma(float* c, const float* a, const float* b) {
   asm volatile(
       "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
@@ -43,7 +45,8 @@ __device__ __forceinline__ void mma(float* c, const std::uint32_t* a, const std:
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
-/// Starts kernel(args...) on the stream; shared memory beyond 48 KiB is asked for. device.cuh's launch() is for everybody's use.
+/// Starts kernel(args...) on the stream; shared memory beyond 48 KiB is asked for. device.cuh's launch() is for
+/// everybody's use.
 template <class... P>
 void start(Stream stream, void (*kernel)(P...), dim3 grid, dim3 block, std::size_t shared_bytes, const P&... args) {
   if (shared_bytes > 48 * 1024)

@@ -1,4 +1,5 @@
-// Wide products by cublasLt, which is loaded when the first one is wanted: programs start without it, and run without it more slowly.
+// Wide products by cublasLt, which is loaded when the first one is wanted: programs start without it, and run without
+// it more slowly.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +11,7 @@ namespace molgraph::cuda {
 
 /// y [rows, columns] = a b, float32, as Product has it: of a's two strides and of b's one is 1.
 struct LibraryProduct {
-  const void *a = nullptr, *b = nullptr;   ///< float, or Bf16 with Precision::bf16
+  const void *a = nullptr, *b = nullptr;  ///< float, or Bf16 with Precision::bf16
   std::int64_t a_row = 0, a_depth = 1, b_column = 0, b_depth = 1;
   int rows = 0, columns = 0, depth = 0;
   float* y = nullptr;

@@ -63,13 +63,14 @@ void* allocate(std::size_t bytes) {
   const cudaError_t result = cudaMalloc(&memory, bytes);
   if (result == cudaErrorMemoryAllocation) {
     (void)cudaGetLastError();
-    throw DeviceError("the GPU's memory is full: " + std::to_string(bytes >> 20) + " MiB more are needed; a smaller batch may help");
+    throw DeviceError("the GPU's memory is full: " + std::to_string(bytes >> 20) +
+                      " MiB more are needed; a smaller batch may help");
   }
   check(result);
   return memory;
 }
 void release(void* memory) noexcept {
-  if (memory != nullptr) (void)cudaFree(memory);   // an array that was never used must not even ask for a device
+  if (memory != nullptr) (void)cudaFree(memory);  // an array that was never used must not even ask for a device
 }
 
 void copy_to_device(void* to, const void* from, std::size_t bytes, Stream stream) {
@@ -86,7 +87,8 @@ void clear(void* memory, std::size_t bytes, Stream stream) {
   check(cudaMemsetAsync(memory, 0, bytes, static_cast<cudaStream_t>(stream)));
 }
 void clear_each(void* memory, std::size_t distance, std::size_t bytes, std::size_t count, Stream stream) {
-  if (bytes > 0 && count > 0) check(cudaMemset2DAsync(memory, distance, 0, bytes, count, static_cast<cudaStream_t>(stream)));
+  if (bytes > 0 && count > 0)
+    check(cudaMemset2DAsync(memory, distance, 0, bytes, count, static_cast<cudaStream_t>(stream)));
 }
 
 std::string device_name(int number) {
@@ -112,7 +114,9 @@ Event make_event(bool timed) {
 void destroy_event(Event event) noexcept {
   if (event != nullptr) (void)cudaEventDestroy(static_cast<cudaEvent_t>(event));
 }
-void mark(Event event, Stream stream) { check(cudaEventRecord(static_cast<cudaEvent_t>(event), static_cast<cudaStream_t>(stream))); }
+void mark(Event event, Stream stream) {
+  check(cudaEventRecord(static_cast<cudaEvent_t>(event), static_cast<cudaStream_t>(stream)));
+}
 void wait_for(Event event) { check(cudaEventSynchronize(static_cast<cudaEvent_t>(event))); }
 double milliseconds_between(Event first, Event second) {
   float milliseconds = 0;
@@ -153,6 +157,8 @@ Recording::Recording(Stream stream, const std::function<void()>& work) : stream_
   recorded_ = ready;
 }
 Recording::~Recording() { (void)cudaGraphExecDestroy(static_cast<cudaGraphExec_t>(recorded_)); }
-void Recording::run() const { check(cudaGraphLaunch(static_cast<cudaGraphExec_t>(recorded_), static_cast<cudaStream_t>(stream_))); }
+void Recording::run() const {
+  check(cudaGraphLaunch(static_cast<cudaGraphExec_t>(recorded_), static_cast<cudaStream_t>(stream_)));
+}
 
 }  // namespace molgraph::cuda

@@ -1,5 +1,6 @@
-// What the host needs of a GPU: memory, the stream that everything goes through, events, recordings. No CUDA header is shown. There are
-// two of it: runtime.cu on CUDA's runtime, and the tests' own (tests/cuda_emulator), which is built into a test in its place.
+// What the host needs of a GPU: memory, the stream that everything goes through, events, recordings. No CUDA header is
+// shown. There are two of it: runtime.cu on CUDA's runtime, and the tests' own (tests/cuda_emulator), which is built
+// into a test in its place.
 #pragma once
 
 #include <cstddef>
@@ -15,15 +16,15 @@ namespace molgraph::cuda {
 using Stream = DeviceStream;
 
 std::string device_name(int number);
-std::size_t shared_memory_limit();   ///< bytes that a block may have
-std::size_t free_memory();           ///< bytes, of the device in use
+std::size_t shared_memory_limit();  ///< bytes that a block may have
+std::size_t free_memory();          ///< bytes, of the device in use
 
 Stream make_stream();
 void destroy_stream(Stream stream);
 void synchronize(Stream stream);
 
 void* allocate(std::size_t bytes);
-void release(void* memory) noexcept;   ///< null: nothing happens
+void release(void* memory) noexcept;  ///< null: nothing happens
 /// On the host, page-locked: copies from there to the device need no help of the processor.
 void* allocate_locked(std::size_t bytes);
 void release_locked(void* memory) noexcept;
@@ -39,10 +40,10 @@ void clear_each(void* memory, std::size_t distance, std::size_t bytes, std::size
 /// Something that a stream passes; `timed` ones know when.
 using Event = void*;
 Event make_event(bool timed);
-void destroy_event(Event event) noexcept;        ///< null: nothing happens
-void mark(Event event, Stream stream);           ///< to be passed after everything that was put on the stream before
+void destroy_event(Event event) noexcept;  ///< null: nothing happens
+void mark(Event event, Stream stream);     ///< to be passed after everything that was put on the stream before
 void wait_for(Event event);
-double milliseconds_between(Event first, Event second);   ///< of timed ones that were passed
+double milliseconds_between(Event first, Event second);  ///< of timed ones that were passed
 
 /// "attention_kernel<float>" of a kernel's address.
 std::string name_of_kernel(const void* kernel);

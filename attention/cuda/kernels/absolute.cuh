@@ -9,22 +9,24 @@ struct AbsoluteTask {
   const Molecule* molecules = nullptr;
   const TokenPlace* token = nullptr;
   int tokens = 0, heads = 0, rank = 0, steps = 0;
-  const std::int32_t* ids = nullptr;    ///< [tokens] row of the tables
-  const float* walks = nullptr;         ///< [tokens, steps]
+  const std::int32_t* ids = nullptr;  ///< [tokens] row of the tables
+  const float* walks = nullptr;       ///< [tokens, steps]
 };
 /// out [tokens, H*rank] = row table + walks times walk table
-__global__ void __launch_bounds__(kTableThreads) absolute_factors_kernel(AbsoluteTask p, const float* rows, const float* walk, float* out) {
+__global__ void __launch_bounds__(kTableThreads)
+    absolute_factors_kernel(AbsoluteTask p, const float* rows, const float* walk, float* out) {
   const int t = static_cast<int>(blockIdx.x), width = p.heads * p.rank;
   if (p.ids[t] < 0) return;
   for (int c = static_cast<int>(threadIdx.x); c < width; c += kTableThreads) {
     float value = rows[static_cast<std::int64_t>(p.ids[t]) * width + c];
-    for (int s = 0; s < p.steps; ++s) value += p.walks[static_cast<std::int64_t>(t) * p.steps + s] * walk[static_cast<std::int64_t>(s) * width + c];
+    for (int s = 0; s < p.steps; ++s)
+      value += p.walks[static_cast<std::int64_t>(t) * p.steps + s] * walk[static_cast<std::int64_t>(s) * width + c];
     out[static_cast<std::int64_t>(t) * width + c] = value;
   }
 }
 /// Block per molecule: bias [head, key, query] (+)= query.key
-__global__ void __launch_bounds__(kTableThreads) absolute_bias_kernel(AbsoluteTask p, const float* query, const float* key, bool add,
-                                                                             float* bias) {
+__global__ void __launch_bounds__(kTableThreads)
+    absolute_bias_kernel(AbsoluteTask p, const float* query, const float* key, bool add, float* bias) {
   const Molecule& m = p.molecules[blockIdx.x];
   const int n = m.tokens, width = p.heads * p.rank;
   for (int e = static_cast<int>(threadIdx.x); e < p.heads * n * n; e += kTableThreads) {
@@ -37,8 +39,9 @@ __global__ void __launch_bounds__(kTableThreads) absolute_bias_kernel(AbsoluteTa
   }
 }
 /// Block per token: the gradients of its two factors.
-__global__ void __launch_bounds__(kTableThreads) absolute_gradient_kernel(AbsoluteTask p, const float* slope, const float* query,
-                                                                                 const float* key, float* dquery, float* dkey) {
+__global__ void __launch_bounds__(kTableThreads)
+    absolute_gradient_kernel(AbsoluteTask p, const float* slope, const float* query, const float* key, float* dquery,
+                             float* dkey) {
   const int t = static_cast<int>(blockIdx.x), width = p.heads * p.rank;
   if (p.token[t].molecule < 0) {
     for (int c = static_cast<int>(threadIdx.x); c < width; c += kTableThreads)

@@ -1,9 +1,9 @@
 // The attention of docs/formula.md section 2, forward; attention_gradient.cuh has the way back.
 //
-// A group of lanes (a warp, or half of one for small molecules) takes one head of one molecule, as many queries at a time as it has
-// lanes: a lane has a query (a row of the scores), so that softmax, gate, dropout and sums by relation need no other lane, and keys,
-// values and tables are read by all lanes at once. Everything a group works on stands in its own part of shared memory; a molecule too
-// large for that gets the same arrays in global memory.
+// A group of lanes (a warp, or half of one for small molecules) takes one head of one molecule, as many queries at a
+// time as it has lanes: a lane has a query (a row of the scores), so that softmax, gate, dropout and sums by relation
+// need no other lane, and keys, values and tables are read by all lanes at once. Everything a group works on stands in
+// its own part of shared memory; a molecule too large for that gets the same arrays in global memory.
 //
 // "by relation": the molecule's distinct (topology class, edge class) pairs, numbered from 0 (molecules.hpp).
 #pragma once
@@ -14,7 +14,7 @@ namespace molgraph::cuda {
 
 /// Of a score tile [keys, lanes]: read along both ways without bank conflicts.
 __host__ __device__ constexpr int score_line(int lanes) { return lanes + 1; }
-inline constexpr int kAttentionThreads = 256;   ///< of a block, at most
+inline constexpr int kAttentionThreads = 256;  ///< of a block, at most
 
 /// Tables [classes, C] whose rows are added up: by topology class, by edge class, one row for every pair; null = none.
 struct TableRows {
@@ -24,17 +24,17 @@ struct TableRows {
 /// Tables of a layer (or of all).
 struct TermTables {
   TableRows query, key, value;
-  const float *bias = nullptr, *gate = nullptr;   ///< [T, H]; null = none
+  const float *bias = nullptr, *gate = nullptr;  ///< [T, H]; null = none
 };
 
 /// What forward and backward read alike.
 template <class E>
 struct Attention {
   const Molecule* molecules = nullptr;
-  const std::int32_t* chosen = nullptr;     ///< [count] molecules of this launch
-  int count = 0, heads = 0, width = 0;      ///< width of a head
-  int max_tokens = 0, max_relations = 0;    ///< of the chosen ones
-  float scale = 1;                          ///< alpha
+  const std::int32_t* chosen = nullptr;   ///< [count] molecules of this launch
+  int count = 0, heads = 0, width = 0;    ///< width of a head
+  int max_tokens = 0, max_relations = 0;  ///< of the chosen ones
+  float scale = 1;                        ///< alpha
   bool key_by_row = false, reversed = false;
   bool gate_relu = false;
   const E* qkv = nullptr;                   ///< [tokens, 3C]
@@ -42,21 +42,21 @@ struct Attention {
   const std::uint32_t* classes = nullptr;   ///< resident; relation_word() of each
   const std::uint8_t* forbidden = nullptr;  ///< resident, as `relation`; null = none
   TermTables tables;
-  const float *pair_bias = nullptr, *pair_gate = nullptr;   ///< per molecule [head, key, query]; null = none
+  const float *pair_bias = nullptr, *pair_gate = nullptr;  ///< per molecule [head, key, query]; null = none
   Dropout dropout;
-  E* z = nullptr;                           ///< [tokens, C]
-  float* scratch = nullptr;                 ///< for molecules beyond shared memory
+  E* z = nullptr;            ///< [tokens, C]
+  float* scratch = nullptr;  ///< for molecules beyond shared memory
 };
 
 /// Where a group's arrays stand, in floats; the host asks for the size alone.
 struct GroupArrays {
-  int line = 0;         ///< of k, v, q, dz and the relations' rows: the head's width in fours
-  int key_line = 0;     ///< of by_key
-  std::int64_t k = 0, v = 0, q = 0, dz = 0, dk = 0, dv = 0, query_rows = 0, key_rows = 0, value_rows = 0, bias = 0, gate = 0,
-               by_query = 0, by_value = 0, by_gate = 0, by_key = 0, scores = 0, weights = 0, size = 0;
+  int line = 0;      ///< of k, v, q, dz and the relations' rows: the head's width in fours
+  int key_line = 0;  ///< of by_key
+  std::int64_t k = 0, v = 0, q = 0, dz = 0, dk = 0, dv = 0, query_rows = 0, key_rows = 0, value_rows = 0, bias = 0,
+               gate = 0, by_query = 0, by_value = 0, by_gate = 0, by_key = 0, scores = 0, weights = 0, size = 0;
 };
-__host__ __device__ inline GroupArrays group_arrays(int lanes, int tokens, int relations, int width, const TermTables& tables, bool key_by_row,
-                                                  bool gradient) {
+__host__ __device__ inline GroupArrays group_arrays(int lanes, int tokens, int relations, int width,
+                                                    const TermTables& tables, bool key_by_row, bool gradient) {
   GroupArrays at;
   at.line = (width + 3) / 4 * 4;
   at.key_line = tokens | 1;
@@ -65,7 +65,8 @@ __host__ __device__ inline GroupArrays group_arrays(int lanes, int tokens, int r
     if (wanted) at.size += (floats + 3) / 4 * 4;
     return here;
   };
-  const std::int64_t rows = std::int64_t{tokens} * at.line, of_relations = std::int64_t{relations} * at.line, per_lane = std::int64_t{lanes} * relations;
+  const std::int64_t rows = std::int64_t{tokens} * at.line, of_relations = std::int64_t{relations} * at.line,
+                     per_lane = std::int64_t{lanes} * relations;
   at.k = place(true, rows);
   at.v = place(true, rows);
   at.q = place(gradient, rows);
@@ -97,21 +98,28 @@ struct GroupTask {
   float* base;
   const std::uint16_t* relation;
 
-  __device__ __forceinline__ GroupTask(const Attention<E>& attention, int task, const GroupArrays& arrays, float* memory)
+  __device__ __forceinline__ GroupTask(const Attention<E>& attention, int task, const GroupArrays& arrays,
+                                       float* memory)
       : p(attention), m(attention.molecules[attention.chosen[task / attention.heads]]), head(task % attention.heads),
-        lane(static_cast<int>(threadIdx.x % Lanes)), n(m.tokens), d(attention.width), line(arrays.line), key_line(arrays.key_line),
-        at(arrays), base(memory), relation(attention.relation + m.pair_at) {}
+        lane(static_cast<int>(threadIdx.x % Lanes)), n(m.tokens), d(attention.width), line(arrays.line),
+        key_line(arrays.key_line), at(arrays), base(memory), relation(attention.relation + m.pair_at) {}
 
   /// A barrier of the group.
-  __device__ __forceinline__ static void sync() { __syncwarp(Lanes == 32 ? 0xFFFFFFFFu : 0xFFFFu << (threadIdx.x & 16)); }
+  __device__ __forceinline__ static void sync() {
+    __syncwarp(Lanes == 32 ? 0xFFFFFFFFu : 0xFFFFu << (threadIdx.x & 16));
+  }
   __device__ __forceinline__ int inner() const { return p.heads * d; }
   /// Relation of query i and key j, and that of the key term.
   __device__ __forceinline__ int relation_of(int i, int j) const { return relation[j * n + i]; }
-  __device__ __forceinline__ int key_relation_of(int i, int j) const { return p.reversed ? relation[i * n + j] : relation[j * n + i]; }
-  __device__ __forceinline__ std::int64_t pair_at(int i, int j) const {   // in pair_bias and pair_gate
+  __device__ __forceinline__ int key_relation_of(int i, int j) const {
+    return p.reversed ? relation[i * n + j] : relation[j * n + i];
+  }
+  __device__ __forceinline__ std::int64_t pair_at(int i, int j) const {  // in pair_bias and pair_gate
     return m.pair * p.heads + (static_cast<std::int64_t>(head) * n + j) * n + i;
   }
-  __device__ __forceinline__ bool forbidden(int i, int j) const { return p.forbidden != nullptr && p.forbidden[m.pair_at + j * n + i] != 0; }
+  __device__ __forceinline__ bool forbidden(int i, int j) const {
+    return p.forbidden != nullptr && p.forbidden[m.pair_at + j * n + i] != 0;
+  }
 
   /// Rows [n, line] of this head out of [tokens, stride], zero beyond the width.
   __device__ __forceinline__ void load_rows(const E* from, std::int64_t stride, float* to) const {
@@ -126,8 +134,10 @@ struct GroupTask {
       const std::uint32_t classes = p.classes[m.relation_at + e / line];
       float value = 0;
       if (c < d) {
-        if (tables.topology != nullptr) value += tables.topology[static_cast<std::int64_t>(topology_of(classes)) * inner() + channel];
-        if (tables.edge != nullptr) value += tables.edge[static_cast<std::int64_t>(edge_of(classes)) * inner() + channel];
+        if (tables.topology != nullptr)
+          value += tables.topology[static_cast<std::int64_t>(topology_of(classes)) * inner() + channel];
+        if (tables.edge != nullptr)
+          value += tables.edge[static_cast<std::int64_t>(edge_of(classes)) * inner() + channel];
         if (tables.all != nullptr) value += tables.all[channel];
       }
       to[e] = value;
@@ -148,7 +158,7 @@ struct GroupTask {
     }
     sync();
     if (!t.key.any() || p.key_by_row) return;
-    for (int e = lane; e < m.relations * n; e += kLanes) {   // by_key[r, j] = alpha k_j . key row r
+    for (int e = lane; e < m.relations * n; e += kLanes) {  // by_key[r, j] = alpha k_j . key row r
       const int r = e / n, j = e % n;
       float sum = 0;
       for (int c = 0; c < line; ++c) sum += base[at.k + j * line + c] * base[at.key_rows + r * line + c];
@@ -190,14 +200,16 @@ struct GroupTask {
   }
   /// U channels of the row of token i in the batch's [tokens, stride] numbers, times `factor`.
   template <int U>
-  __device__ __forceinline__ void load_global(const E* from, std::int64_t stride, int i, int c, float factor, float (&x)[U]) const {
+  __device__ __forceinline__ void load_global(const E* from, std::int64_t stride, int i, int c, float factor,
+                                              float (&x)[U]) const {
     const E* row = from + (m.token + i) * stride + head * d + c;
     for (int u = 0; u < U; ++u) x[u] = c + u < d ? factor * to_float(row[u]) : 0.0f;
   }
 
   /// by[r*Lanes + lane] (+)= row . rows[r] over this part's channels.
   template <int U>
-  __device__ __forceinline__ void add_products(const float (&row)[U], const float* rows, int c, bool overwrite, float* by) const {
+  __device__ __forceinline__ void add_products(const float (&row)[U], const float* rows, int c, bool overwrite,
+                                               float* by) const {
     for (int r = 0; r < m.relations; ++r) {
       const float sum = dot(row, rows + r * line + c);
       by[r * kLanes + lane] = overwrite ? sum : by[r * kLanes + lane] + sum;
@@ -240,7 +252,7 @@ struct GroupTask {
       scores[j * kScoreLine] = e;
       total += e;
     }
-    const float share = largest > 0.1f * kForbidden ? 1.0f / total : 0.0f;   // no key is allowed: zero
+    const float share = largest > 0.1f * kForbidden ? 1.0f / total : 0.0f;  // no key is allowed: zero
     for (int j = 0; j < n; ++j) scores[j * kScoreLine] *= share;
   }
 
@@ -290,7 +302,8 @@ __device__ __forceinline__ void attend(const GroupTask<E, Lanes>& w) {
     w.in_parts([&]<int U>(int c) {
       float z[U] = {};
       for (int j = 0; j < w.n; ++j) w.add_scaled(z, scores[j * kLine], w.base + w.at.v + j * w.line + c);
-      for (int r = 0; values && r < w.m.relations; ++r) w.add_scaled(z, by_value[r * Lanes], w.base + w.at.value_rows + r * w.line + c);
+      for (int r = 0; values && r < w.m.relations; ++r)
+        w.add_scaled(z, by_value[r * Lanes], w.base + w.at.value_rows + r * w.line + c);
       E* to = w.p.z + (w.m.token + i) * w.inner() + w.head * w.d + c;
       for (int u = 0; u < U; ++u)
         if (c + u < w.d) to[u] = from_float<E>(z[u]);
@@ -298,7 +311,8 @@ __device__ __forceinline__ void attend(const GroupTask<E, Lanes>& w) {
   }
 }
 
-/// Calls work(task) for every task of this group; a block has blockDim.x / Lanes groups, each with its own arrays, in shared memory
+/// Calls work(task) for every task of this group; a block has blockDim.x / Lanes groups, each with its own arrays, in
+/// shared memory
 /// (`OnChip`) or in p.scratch: known when compiling, so that the compiler knows which kind of load it needs.
 template <bool OnChip, int Lanes, class E, class Work>
 __device__ __forceinline__ void for_each_task(const Attention<E>& p, bool gradient, const Work& work) {
@@ -308,7 +322,7 @@ __device__ __forceinline__ void for_each_task(const Attention<E>& p, bool gradie
   const int slot = static_cast<int>(blockIdx.x) * groups + group;
   float* base = OnChip ? reinterpret_cast<float*>(memory) + group * at.size : p.scratch + slot * at.size;
   for (int task = slot; task < p.count * p.heads; task += static_cast<int>(gridDim.x) * groups) {
-    if (p.chosen[task / p.heads] < 0) continue;   // it only fills the batch up
+    if (p.chosen[task / p.heads] < 0) continue;  // it only fills the batch up
     work(GroupTask<E, Lanes>(p, task, at, base));
     GroupTask<E, Lanes>::sync();
   }
@@ -322,19 +336,22 @@ __global__ void __launch_bounds__(kAttentionThreads) attention_kernel(Attention<
 /// Groups that one launch may have where the arrays stand in global memory.
 inline constexpr int kScratchGroups = 264;
 
-/// The kernel for the molecules at hand, out of: half warps, whole ones, and whole ones with their arrays in global memory.
+/// The kernel for the molecules at hand, out of: half warps, whole ones, and whole ones with their arrays in global
+/// memory.
 template <int Lanes, class E, class Kernel, class... More>
 bool launch_on_chip(Stream stream, Kernel kernel, Attention<E> p, bool gradient, const More&... more) {
   const GroupArrays at = group_arrays(Lanes, p.max_tokens, p.max_relations, p.width, p.tables, p.key_by_row, gradient);
   const auto fit = static_cast<std::int64_t>(shared_memory_limit()) / (at.size * 4);
-  const auto groups = static_cast<int>(fit < kAttentionThreads / Lanes ? fit : kAttentionThreads / Lanes) / (32 / Lanes) * (32 / Lanes);
+  const auto groups =
+      static_cast<int>(fit < kAttentionThreads / Lanes ? fit : kAttentionThreads / Lanes) / (32 / Lanes) * (32 / Lanes);
   if (groups == 0) return false;
-  launch(stream, kernel, blocks_for(p.count * p.heads, groups), static_cast<unsigned>(Lanes * groups), static_cast<std::size_t>(groups * at.size * 4), p, more...);
+  launch(stream, kernel, blocks_for(p.count * p.heads, groups), static_cast<unsigned>(Lanes * groups),
+         static_cast<std::size_t>(groups * at.size * 4), p, more...);
   return true;
 }
 template <class E, class Kernel, class... More>
-void launch_attention(Stream stream, Kernel half, Kernel whole, Kernel in_memory, Attention<E> p, Array<float>& scratch, bool gradient,
-                      const More&... more) {
+void launch_attention(Stream stream, Kernel half, Kernel whole, Kernel in_memory, Attention<E> p, Array<float>& scratch,
+                      bool gradient, const More&... more) {
   if (p.count == 0) return;
   if (p.max_tokens <= kHalfWarp && launch_on_chip<kHalfWarp>(stream, half, p, gradient, more...)) return;
   if (launch_on_chip<32>(stream, whole, p, gradient, more...)) return;
@@ -345,7 +362,8 @@ void launch_attention(Stream stream, Kernel half, Kernel whole, Kernel in_memory
 }
 template <class E>
 void attention(Stream stream, const Attention<E>& p, Array<float>& scratch) {
-  launch_attention(stream, attention_kernel<E, true, kHalfWarp>, attention_kernel<E, true, 32>, attention_kernel<E, false, 32>, p, scratch, false);
+  launch_attention(stream, attention_kernel<E, true, kHalfWarp>, attention_kernel<E, true, 32>,
+                   attention_kernel<E, false, 32>, p, scratch, false);
 }
 
 }  // namespace molgraph::cuda

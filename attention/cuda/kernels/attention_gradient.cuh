@@ -1,5 +1,6 @@
-// The attention's way back. A group of lanes computes its softmax again instead of reading it; sums over pairs that end in a table stay in
-// the group as sums by relation, so that nothing is added by two groups and the order of every sum is fixed.
+// The attention's way back. A group of lanes computes its softmax again instead of reading it; sums over pairs that end
+// in a table stay in the group as sums by relation, so that nothing is added by two groups and the order of every sum
+// is fixed.
 #pragma once
 
 #include "attention/cuda/kernels/attention.cuh"
@@ -9,31 +10,35 @@ namespace molgraph::cuda {
 /// dqkv is overwritten; what else is not null is added to (`first`: overwritten).
 template <class E>
 struct AttentionGradient {
-  const E* dz = nullptr;          ///< [tokens, C]
-  E* dqkv = nullptr;              ///< [tokens, 3C]
-  float *dquery_rows = nullptr, *dkey_rows = nullptr, *dvalue_rows = nullptr;   ///< [relations of the batch, C]
-  float *dbias_rows = nullptr, *dgate_rows = nullptr;                           ///< [relations of the batch, H]
-  float *dpair_bias = nullptr, *dpair_gate = nullptr;                           ///< as pair_bias and pair_gate
-  bool first = false, first_gate = false, first_pair = false;   ///< of the rows, dgate_rows and dpair_gate, dpair_bias
+  const E* dz = nullptr;                                                       ///< [tokens, C]
+  E* dqkv = nullptr;                                                           ///< [tokens, 3C]
+  float *dquery_rows = nullptr, *dkey_rows = nullptr, *dvalue_rows = nullptr;  ///< [relations of the batch, C]
+  float *dbias_rows = nullptr, *dgate_rows = nullptr;                          ///< [relations of the batch, H]
+  float *dpair_bias = nullptr, *dpair_gate = nullptr;                          ///< as pair_bias and pair_gate
+  bool first = false, first_gate = false, first_pair = false;  ///< of the rows, dgate_rows and dpair_gate, dpair_bias
 };
 
 template <class E, int Lanes>
 struct GroupGradient : GroupTask<E, Lanes> {
   const AttentionGradient<E>& g;
   using Base = GroupTask<E, Lanes>;
-  using Base::kScoreLine;
   using Base::at, Base::base, Base::d, Base::head, Base::lane, Base::line, Base::m, Base::n, Base::p;
+  using Base::kScoreLine;
 
-  __device__ __forceinline__ GroupGradient(const Base& task, const AttentionGradient<E>& gradient) : Base(task), g(gradient) {}
+  __device__ __forceinline__ GroupGradient(const Base& task, const AttentionGradient<E>& gradient)
+      : Base(task), g(gradient) {}
 
-  __device__ __forceinline__ static void add(float* to, float value, bool overwrite) { *to = overwrite ? value : *to + value; }
-  __device__ __forceinline__ float* by_key_gradient() const { return base + at.by_value; }   // free again by then
+  __device__ __forceinline__ static void add(float* to, float value, bool overwrite) {
+    *to = overwrite ? value : *to + value;
+  }
+  __device__ __forceinline__ float* by_key_gradient() const { return base + at.by_value; }  // free again by then
   __device__ __forceinline__ bool key_by_column() const { return p.tables.key.any() && !p.key_by_row; }
 
   /// The lane's query i: scores become ds_ij, weights w_ij; sums by relation into by_query (ds), by_value (w), by_gate.
   __device__ __forceinline__ void row(int i) const {
     float *scores = base + at.scores + lane, *weights = base + at.weights + lane;
-    float *by_query = base + at.by_query + lane, *by_value = base + at.by_value + lane, *by_gate = base + at.by_gate + lane;
+    float *by_query = base + at.by_query + lane, *by_value = base + at.by_value + lane,
+          *by_gate = base + at.by_gate + lane;
     const bool values = p.tables.value.any(), gates = p.tables.gate != nullptr;
     this->softmax_row(i);
     this->in_parts([&]<int U>(int c) {
@@ -80,18 +85,21 @@ struct GroupGradient : GroupTask<E, Lanes> {
       float dq[U] = {}, dk[U] = {};
       for (int j = 0; j < n; ++j) Base::add_scaled(dq, scores[j * kScoreLine], base + at.k + j * line + c);
       if (p.tables.query.any())
-        for (int r = 0; r < m.relations; ++r) Base::add_scaled(dq, by_query[r * Lanes], base + at.query_rows + r * line + c);
+        for (int r = 0; r < m.relations; ++r)
+          Base::add_scaled(dq, by_query[r * Lanes], base + at.query_rows + r * line + c);
       E* to = g.dqkv + (m.token + i) * 3 * this->inner() + head * d + c;
       for (int u = 0; u < U; ++u)
         if (c + u < d) to[u] = from_float<E>(p.scale * dq[u]);
       if (!p.tables.key.any() || !p.key_by_row) return;
-      for (int r = 0; r < m.relations; ++r) Base::add_scaled(dk, by_query[r * Lanes], base + at.key_rows + r * line + c);
+      for (int r = 0; r < m.relations; ++r)
+        Base::add_scaled(dk, by_query[r * Lanes], base + at.key_rows + r * line + c);
       for (int u = 0; u < U; ++u) base[at.dk + i * line + c + u] += p.scale * dk[u];
     });
   }
 
   /// rows[r] += factor * sum over lanes of by[r, lane] * x[first + lane], this head's channels of the batch's row.
-  __device__ __forceinline__ void relation_rows(const float* by, const float* x, int first, float factor, bool overwrite, float* rows) const {
+  __device__ __forceinline__ void relation_rows(const float* by, const float* x, int first, float factor,
+                                                bool overwrite, float* rows) const {
     const int count = n - first < Lanes ? n - first : Lanes;
     for (int e = lane; e < m.relations * d; e += Lanes) {
       const int r = e / d, c = e % d;
@@ -105,15 +113,18 @@ struct GroupGradient : GroupTask<E, Lanes> {
     const int count = n - first < Lanes ? n - first : Lanes;
     for (int r = lane; r < m.relations; r += Lanes) {
       float sum = 0;
-      for (int k = 0; k < count; ++k) sum += by[r * Lanes + (k + r) % count];   // lanes begin at different banks
+      for (int k = 0; k < count; ++k) sum += by[r * Lanes + (k + r) % count];  // lanes begin at different banks
       add(rows + (m.relation + r) * p.heads + head, sum, overwrite);
     }
   }
   __device__ __forceinline__ void table_rows(int first) const {
     const bool overwrite = g.first && first == 0, overwrite_gate = g.first_gate && first == 0;
-    if (g.dquery_rows != nullptr) relation_rows(base + at.by_query, base + at.q, first, p.scale, overwrite, g.dquery_rows);
-    if (g.dkey_rows != nullptr && p.key_by_row) relation_rows(base + at.by_query, base + at.k, first, p.scale, overwrite, g.dkey_rows);
-    if (g.dvalue_rows != nullptr) relation_rows(base + at.by_value, base + at.dz, first, 1.0f, overwrite, g.dvalue_rows);
+    if (g.dquery_rows != nullptr)
+      relation_rows(base + at.by_query, base + at.q, first, p.scale, overwrite, g.dquery_rows);
+    if (g.dkey_rows != nullptr && p.key_by_row)
+      relation_rows(base + at.by_query, base + at.k, first, p.scale, overwrite, g.dkey_rows);
+    if (g.dvalue_rows != nullptr)
+      relation_rows(base + at.by_value, base + at.dz, first, 1.0f, overwrite, g.dvalue_rows);
     if (g.dbias_rows != nullptr) relation_sums(base + at.by_query, first, overwrite, g.dbias_rows);
     if (g.dgate_rows != nullptr) relation_sums(base + at.by_gate, first, overwrite_gate, g.dgate_rows);
   }
@@ -133,7 +144,8 @@ struct GroupGradient : GroupTask<E, Lanes> {
         Base::add_scaled(dv, weights[i - first], base + at.dz + i * line + c);
       }
       if (key_by_column())
-        for (int r = 0; r < m.relations; ++r) Base::add_scaled(dk, by_key[r * Lanes], base + at.key_rows + r * line + c);
+        for (int r = 0; r < m.relations; ++r)
+          Base::add_scaled(dk, by_key[r * Lanes], base + at.key_rows + r * line + c);
       for (int u = 0; u < U; ++u) {
         base[at.dk + j * line + c + u] += p.scale * dk[u];
         base[at.dv + j * line + c + u] += dv[u];

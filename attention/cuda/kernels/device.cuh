@@ -1,7 +1,8 @@
-// What all kernels share: numbers and their rounding, sums over lanes, random draws, places of molecules and tokens, launches.
+// What all kernels share: numbers and their rounding, sums over lanes, random draws, places of molecules and tokens,
+// launches.
 #pragma once
 
-#include <gpu_language.cuh>   // CUDA's, or the emulated GPU's
+#include <gpu_language.cuh>  // CUDA's, or the emulated GPU's
 
 #include <cstdint>
 #include <cstring>
@@ -59,8 +60,8 @@ __device__ __forceinline__ double block_sum(double* sums, double mine) {
 // --- random numbers (spec/scalar.hpp) ---
 
 /// Eight draws of block `block` of a stream, two to a word.
-__device__ __forceinline__ void draw_block(const DrawKey& key, std::uint32_t row, std::uint32_t place, std::uint32_t block,
-                                           std::uint32_t words[4]) {
+__device__ __forceinline__ void draw_block(const DrawKey& key, std::uint32_t row, std::uint32_t place,
+                                           std::uint32_t block, std::uint32_t words[4]) {
   std::uint32_t counter[4];
   draw_counter(key, row, place, block, counter);
   philox4x32_10(words, counter, key.seed);
@@ -79,12 +80,15 @@ __device__ __forceinline__ float keep_factor(const Dropout& dropout, const Token
 
 /// Starts kernel(args...) on the stream; an empty grid is no launch.
 template <class... P>
-void launch(Stream stream, void (*kernel)(P...), dim3 grid, dim3 block, std::size_t shared_bytes, std::type_identity_t<P>... args) {
+void launch(Stream stream, void (*kernel)(P...), dim3 grid, dim3 block, std::size_t shared_bytes,
+            std::type_identity_t<P>... args) {
   if (grid.x == 0 || grid.y == 0 || grid.z == 0) return;
   const LaunchClock clock(stream, reinterpret_cast<const void*>(kernel));
   start(stream, kernel, grid, block, shared_bytes, args...);
 }
 
-inline unsigned blocks_for(std::int64_t count, std::int64_t each) { return static_cast<unsigned>((count + each - 1) / each); }
+inline unsigned blocks_for(std::int64_t count, std::int64_t each) {
+  return static_cast<unsigned>((count + each - 1) / each);
+}
 
 }  // namespace molgraph::cuda

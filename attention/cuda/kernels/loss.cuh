@@ -8,12 +8,12 @@ namespace molgraph::cuda {
 /// [B, T] targets (NaN = missing), scaled by shift and scale [outputs] where the loss is one of regression.
 struct LossTask {
   Loss loss = Loss::l1;
-  int molecules = 0, targets = 0, outputs = 0;   ///< outputs = targets * classes of a multiclass target
+  int molecules = 0, targets = 0, outputs = 0;  ///< outputs = targets * classes of a multiclass target
   const float *scaled = nullptr, *target = nullptr, *shift = nullptr, *scale = nullptr;
-  const std::int32_t* chosen = nullptr;          ///< [B] row of `target`
-  float* slope = nullptr;                        ///< [B, outputs] of the mean loss
-  double* total = nullptr;                       ///< {sum of losses, number of targets} are added to
-  double* present = nullptr;                     ///< number of targets of the whole batch
+  const std::int32_t* chosen = nullptr;  ///< [B] row of `target`
+  float* slope = nullptr;                ///< [B, outputs] of the mean loss
+  double* total = nullptr;               ///< {sum of losses, number of targets} are added to
+  double* present = nullptr;             ///< number of targets of the whole batch
   const StepNumbers* numbers = nullptr;
 };
 
@@ -24,7 +24,9 @@ __global__ void __launch_bounds__(kLossThreads) loss_kernel(LossTask p) {
   extern __shared__ __align__(16) unsigned char memory[];
   auto* sums = reinterpret_cast<double*>(memory);
   const int thread = static_cast<int>(threadIdx.x), count = p.molecules * p.targets, classes = p.outputs / p.targets;
-  const auto target_of = [&](int e) { return p.target[static_cast<std::int64_t>(p.chosen[e / p.targets]) * p.targets + e % p.targets]; };
+  const auto target_of = [&](int e) {
+    return p.target[static_cast<std::int64_t>(p.chosen[e / p.targets]) * p.targets + e % p.targets];
+  };
   double loss = 0, present = 0;
   for (int e = thread; e < count; e += kLossThreads) present += isnan(target_of(e)) ? 0 : 1;
   const double all = block_sum<kLossThreads>(sums, present);

@@ -1,4 +1,5 @@
-// AdamW over all parameters at once (Loshchilov & Hutter 2019, algorithm 2), clipping, and the moving average of the weights.
+// AdamW over all parameters at once (Loshchilov & Hutter 2019, algorithm 2), clipping, and the moving average of the
+// weights.
 #pragma once
 
 #include "attention/cuda/kernels/device.cuh"
@@ -11,12 +12,12 @@ inline constexpr int kUpdateBlock = kUpdateThreads * kUpdateEach;
 struct Update {
   std::int64_t size = 0;
   int slices = 1;
-  const float* partial = nullptr;         ///< [slices, size]
+  const float* partial = nullptr;  ///< [slices, size]
   float *gradient = nullptr, *weight = nullptr, *mean = nullptr, *square = nullptr, *average = nullptr;
-  const std::uint8_t* kind = nullptr;     ///< [size] 0 = frozen (or no parameter), 1 = without decay, 2 = with decay
-  double* squares = nullptr;              ///< [blocks] of the gradient, then its clip factor
+  const std::uint8_t* kind = nullptr;  ///< [size] 0 = frozen (or no parameter), 1 = without decay, 2 = with decay
+  double* squares = nullptr;           ///< [blocks] of the gradient, then its clip factor
   const StepNumbers* numbers = nullptr;
-  const double* targets = nullptr;        ///< [1] of this batch; 0 = it teaches nothing
+  const double* targets = nullptr;  ///< [1] of this batch; 0 = it teaches nothing
 };
 
 /// gradient = sum of the slices, in order; with `squares` also each block's sum of squares.

@@ -1,6 +1,6 @@
-// The edge-path term (Ying et al. 2021, eq. 7; path_bias.hpp has the formula): T[p][bond] = Ebar W[p], then for every pair the
-// mean over its shortest paths, from distances and bonds alone; and the way back. A block has a molecule and goes through it
-// distance by distance.
+// The edge-path term (Ying et al. 2021, eq. 7; path_bias.hpp has the formula): T[p][bond] = Ebar W[p], then for every
+// pair the mean over its shortest paths, from distances and bonds alone; and the way back. A block has a molecule and
+// goes through it distance by distance.
 #pragma once
 
 #include "attention/cuda/kernels/device.cuh"
@@ -12,11 +12,11 @@ inline constexpr int kPathThreads = 256;
 struct PathTask {
   const Molecule* molecules = nullptr;
   int count = 0, heads = 0, hops = 0, bond_ids = 0;
-  bool single = false;                        ///< one shortest path, through the smallest predecessor, instead of their mean
+  bool single = false;  ///< one shortest path, through the smallest predecessor, instead of their mean
   BondGraph graph;
-  const float* table = nullptr;               ///< T [hops, bond ids, H]
-  float* number = nullptr;                    ///< sigma, [pairs] as distances: how many shortest paths
-  float* values = nullptr;                    ///< per molecule [head, key, query]
+  const float* table = nullptr;  ///< T [hops, bond ids, H]
+  float* number = nullptr;       ///< sigma, [pairs] as distances: how many shortest paths
+  float* values = nullptr;       ///< per molecule [head, key, query]
 };
 
 /// A pair (i, j) of atoms, tokens of molecule `m`, and the bonds that end its shortest paths.
@@ -34,7 +34,8 @@ struct PathPair {
   __device__ __forceinline__ float& at(float* pairs, int head, int u) const {
     return pairs[m.pair * p.heads + (static_cast<std::int64_t>(head) * m.tokens + u) * m.tokens + i];
   }
-  /// visit(u, bond id, weight) for every predecessor u of `to`; with `single` the first one only. number() of both is known.
+  /// visit(u, bond id, weight) for every predecessor u of `to`; with `single` the first one only. number() of both is
+  /// known.
   template <class Visit>
   __device__ __forceinline__ void predecessors(int to, int distance, const Visit& visit) const {
     const std::int64_t atom = m.atom_at + to - 1;
@@ -59,15 +60,17 @@ struct PathPair {
   }
 };
 
-__global__ void __launch_bounds__(kPathThreads) path_table_kernel(const float* bond, const float* hop_weight, const std::int32_t* rows,
-                                                                         int rows_per_id, int hops, int bond_ids, int heads, float* table) {
+__global__ void __launch_bounds__(kPathThreads)
+    path_table_kernel(const float* bond, const float* hop_weight, const std::int32_t* rows, int rows_per_id, int hops,
+                      int bond_ids, int heads, float* table) {
   const int at = static_cast<int>(blockIdx.x) * kPathThreads + static_cast<int>(threadIdx.x);
   if (at >= hops * bond_ids * heads) return;
   const int h = at % heads, id = at / heads % bond_ids, p = at / heads / bond_ids;
   float sum = 0;
   for (int in = 0; in < heads; ++in) {
     float mean = 0;
-    for (int r = 0; r < rows_per_id; ++r) mean += bond[rows[id * rows_per_id + r] * heads + in] / static_cast<float>(rows_per_id);
+    for (int r = 0; r < rows_per_id; ++r)
+      mean += bond[rows[id * rows_per_id + r] * heads + in] / static_cast<float>(rows_per_id);
     sum += mean * hop_weight[(p * heads + in) * heads + h];
   }
   table[at] = sum;
@@ -107,11 +110,13 @@ __global__ void __launch_bounds__(kPathThreads) path_values_kernel(PathTask p) {
   }
 }
 
-/// `slope` [as values] is used up. Block s adds its molecules s, s + gridDim.x, ... up in part s of [gridDim.x, hops, bond ids, H].
+/// `slope` [as values] is used up. Block s adds its molecules s, s + gridDim.x, ... up in part s of [gridDim.x, hops,
+/// bond ids, H].
 __global__ void __launch_bounds__(kPathThreads) path_gradient_kernel(PathTask p, float* slope, float* parts) {
   const int levels = p.hops;
   float* part = parts + static_cast<std::int64_t>(blockIdx.x) * p.hops * p.bond_ids * p.heads;
-  for (int e = static_cast<int>(threadIdx.x); e < levels * p.heads; e += kPathThreads)   // a thread owns a level and a head
+  for (int e = static_cast<int>(threadIdx.x); e < levels * p.heads;
+       e += kPathThreads)  // a thread owns a level and a head
     for (int id = 0; id < p.bond_ids; ++id) part[(e / p.heads * p.bond_ids + id) * p.heads + e % p.heads] = 0;
   for (int b = static_cast<int>(blockIdx.x); b < p.count; b += static_cast<int>(gridDim.x)) {
     const Molecule& m = p.molecules[b];
@@ -123,7 +128,7 @@ __global__ void __launch_bounds__(kPathThreads) path_gradient_kernel(PathTask p,
       for (int h = 0; h < p.heads; ++h) pair.at(slope, h, pair.j) *= share;
     }
     __syncthreads();
-    for (int level = m.longest - 1; level >= 1; --level) {   // from the leaves to the root
+    for (int level = m.longest - 1; level >= 1; --level) {  // from the leaves to the root
       for (int k = static_cast<int>(threadIdx.x); k < pairs; k += kPathThreads) {
         const PathPair pair(p, m, k);
         if (pair.level != level) continue;
@@ -152,12 +157,13 @@ __global__ void __launch_bounds__(kPathThreads) path_gradient_kernel(PathTask p,
 /// From the parts of T's gradient, added in order, to those of its factors.
 struct PathFactors {
   const float *parts = nullptr, *bond = nullptr, *hop_weight = nullptr;
-  const std::int32_t* rows = nullptr;   ///< [bond ids, rows_per_id] of `bond`
+  const std::int32_t* rows = nullptr;  ///< [bond ids, rows_per_id] of `bond`
   int part_count = 0, rows_per_id = 0, hops = 0, bond_ids = 0, heads = 0, bond_rows = 0;
-  float *table = nullptr, *dbond = nullptr, *dhop_weight = nullptr;   ///< table: T's gradient
+  float *table = nullptr, *dbond = nullptr, *dhop_weight = nullptr;  ///< table: T's gradient
 };
 __global__ void __launch_bounds__(kPathThreads) path_parts_kernel(PathFactors f) {
-  const int size = f.hops * f.bond_ids * f.heads, at = static_cast<int>(blockIdx.x) * kPathThreads + static_cast<int>(threadIdx.x);
+  const int size = f.hops * f.bond_ids * f.heads,
+            at = static_cast<int>(blockIdx.x) * kPathThreads + static_cast<int>(threadIdx.x);
   if (at >= size) return;
   float sum = 0;
   for (int k = 0; k < f.part_count; ++k) sum += f.parts[static_cast<std::int64_t>(k) * size + at];
@@ -171,7 +177,8 @@ __global__ void __launch_bounds__(kPathThreads) path_factors_kernel(PathFactors 
     float sum = 0;
     for (int id = 0; id < f.bond_ids; ++id) {
       float mean = 0;
-      for (int r = 0; r < f.rows_per_id; ++r) mean += f.bond[f.rows[id * f.rows_per_id + r] * f.heads + in] / static_cast<float>(f.rows_per_id);
+      for (int r = 0; r < f.rows_per_id; ++r)
+        mean += f.bond[f.rows[id * f.rows_per_id + r] * f.heads + in] / static_cast<float>(f.rows_per_id);
       sum += mean * f.table[(p * f.bond_ids + id) * f.heads + h];
     }
     f.dhop_weight[at] += sum;

@@ -1,8 +1,10 @@
-// Matrix products on tensor cores (tf32, bf16) or in true float32, with what follows them: bias, GELU, factor, column sums, LayerNorm.
+// Matrix products on tensor cores (tf32, bf16) or in true float32, with what follows them: bias, GELU, factor, column
+// sums, LayerNorm.
 //
-// A block of four warps computes 64 rows x 8*NT columns; each warp has 16 rows. Both operands go through shared memory with the
-// depth innermost, 16 at a time, so that one kernel serves y = x W^T, dx = dy W and dW = dy^T x: only the strides differ. The
-// accumulators stand as mma.sync's do: lane 4*g + t has rows g and g + 8, columns 2t and 2t + 1 of every eight.
+// A block of four warps computes 64 rows x 8*NT columns; each warp has 16 rows. Both operands go through shared memory
+// with the depth innermost, 16 at a time, so that one kernel serves y = x W^T, dx = dy W and dW = dy^T x: only the
+// strides differ. The accumulators stand as mma.sync's do: lane 4*g + t has rows g and g + 8, columns 2t and 2t + 1 of
+// every eight.
 #pragma once
 
 #include "attention/cuda/kernels/norm_tile.cuh"
@@ -15,23 +17,24 @@ inline constexpr int kProductRows = 64, kProductDepth = 16, kProductThreads = 12
 /// y(m, n) = sum over k of a(m, k) b(k, n), then what is not null below, in this order.
 template <class E>
 struct Product {
-  const E* a = nullptr;                        ///< a(m, k) = a[m*a_row + k*a_depth]; one of the two strides is 1
+  const E* a = nullptr;  ///< a(m, k) = a[m*a_row + k*a_depth]; one of the two strides is 1
   std::int64_t a_row = 0, a_depth = 1;
-  const E* b = nullptr;                        ///< b(k, n) = b[n*b_column + k*b_depth]
+  const E* b = nullptr;  ///< b(k, n) = b[n*b_column + k*b_depth]
   std::int64_t b_column = 0, b_depth = 1;
   int rows = 0, columns = 0, depth = 0;
-  int slices = 1;                              ///< the depth in so many parts, each with an output of its own
-  std::int64_t slice_stride = 0;               ///< of y32 and row_sums
-  const float* bias = nullptr;                 ///< [columns] added
-  E* slope = nullptr;                          ///< y becomes drop(GELU(y)); [rows, columns] gets the derivative
-  bool gelu = false;                           ///< the same without a derivative
-  Dropout dropout;                             ///< of the GELU
-  const TokenPlace* token = nullptr;           ///< [rows]
-  const E* factor = nullptr;                   ///< [rows, columns] multiplied
-  E* y = nullptr;                              ///< [rows, columns] rounded
-  float* y32 = nullptr;                        ///< [rows, columns]
-  float* row_sums = nullptr;                   ///< [rows] sum of a, as rounded, over the depth
-  // Instead of y and y32, where a block has whole rows: y is the branch of a residual sum, or the gradient of a LayerNorm's output.
+  int slices = 1;                     ///< the depth in so many parts, each with an output of its own
+  std::int64_t slice_stride = 0;      ///< of y32 and row_sums
+  const float* bias = nullptr;        ///< [columns] added
+  E* slope = nullptr;                 ///< y becomes drop(GELU(y)); [rows, columns] gets the derivative
+  bool gelu = false;                  ///< the same without a derivative
+  Dropout dropout;                    ///< of the GELU
+  const TokenPlace* token = nullptr;  ///< [rows]
+  const E* factor = nullptr;          ///< [rows, columns] multiplied
+  E* y = nullptr;                     ///< [rows, columns] rounded
+  float* y32 = nullptr;               ///< [rows, columns]
+  float* row_sums = nullptr;          ///< [rows] sum of a, as rounded, over the depth
+  // Instead of y and y32, where a block has whole rows: y is the branch of a residual sum, or the gradient of a
+  // LayerNorm's output.
   ResidualNorm<E> norm;
   NormGradient<E> norm_gradient;
 };
@@ -49,14 +52,25 @@ struct WeightGradients {
   int rows = 0, slices = 1;
   std::int64_t slice_stride = 0;
   struct One {
-    const E *dy = nullptr, *x = nullptr;        ///< [rows, out], [rows, in]
-    float *weight = nullptr, *bias = nullptr;   ///< [out, in], [out]
+    const E *dy = nullptr, *x = nullptr;       ///< [rows, out], [rows, in]
+    float *weight = nullptr, *bias = nullptr;  ///< [out, in], [out]
     int out = 0, in = 0;
   } of[kPerLaunch];
   __host__ __device__ __forceinline__ Product<E> at(int k) const {
     const One& o = of[k];
-    return {.a = o.dy, .a_row = 1, .a_depth = o.out, .b = o.x, .b_column = 1, .b_depth = o.in, .rows = o.out, .columns = o.in,
-            .depth = rows, .slices = slices, .slice_stride = slice_stride, .y32 = o.weight, .row_sums = o.bias};
+    return {.a = o.dy,
+            .a_row = 1,
+            .a_depth = o.out,
+            .b = o.x,
+            .b_column = 1,
+            .b_depth = o.in,
+            .rows = o.out,
+            .columns = o.in,
+            .depth = rows,
+            .slices = slices,
+            .slice_stride = slice_stride,
+            .y32 = o.weight,
+            .row_sums = o.bias};
   }
 };
 
@@ -70,13 +84,13 @@ __device__ __forceinline__ void multiply_tile(const E* a, const E* b, float (*c)
   const int lane = static_cast<int>(threadIdx.x % 32), g = lane / 4, t = lane % 4;
   const E *a0 = a + g * kLine<E>, *a1 = a0 + 8 * kLine<E>;
   if constexpr (M == Precision::bf16) {
-    const auto pair = [](const E* from) {   // of neighbours, aligned
+    const auto pair = [](const E* from) {  // of neighbours, aligned
       std::uint32_t word;
       memcpy(&word, from, sizeof word);
       return word;
     };
     const std::uint32_t left[4] = {pair(a0 + 2 * t), pair(a1 + 2 * t), pair(a0 + 2 * t + 8), pair(a1 + 2 * t + 8)};
-    #pragma unroll
+#pragma unroll
     for (int n = 0; n < NT; ++n) {
       const E* line = b + (8 * n + g) * kLine<E> + 2 * t;
       const std::uint32_t right[2] = {pair(line), pair(line + 8)};
@@ -85,7 +99,7 @@ __device__ __forceinline__ void multiply_tile(const E* a, const E* b, float (*c)
   } else if constexpr (M == Precision::tf32) {
     for (int k = t; k < kProductDepth; k += 8) {
       const float left[4] = {a0[k], a1[k], a0[k + 4], a1[k + 4]};
-      #pragma unroll
+#pragma unroll
       for (int n = 0; n < NT; ++n) {
         const E* line = b + (8 * n + g) * kLine<E> + k;
         const float right[2] = {line[0], line[4]};
@@ -94,7 +108,7 @@ __device__ __forceinline__ void multiply_tile(const E* a, const E* b, float (*c)
     }
   } else {
     for (int k = 0; k < kProductDepth; ++k)
-      #pragma unroll
+#pragma unroll
       for (int n = 0; n < NT; ++n) {
         const E* line = b + (8 * n + 2 * t) * kLine<E> + k;
         c[n][0] += a0[k] * line[0];
@@ -131,14 +145,15 @@ struct Carried {
     for (int e = 0; e < Count; ++e) {
       int line, k;
       place(e, lines, depth_stride == 1, &line, &k);
-      if constexpr (M == Precision::tf32) to[line * kLine<E> + k] = round_to_tf32(element[e]);   // once, here
+      if constexpr (M == Precision::tf32) to[line * kLine<E> + k] = round_to_tf32(element[e]);  // once, here
       else to[line * kLine<E> + k] = element[e];
     }
   }
 };
 
 template <class E>
-__device__ __forceinline__ void finish_element(const Product<E>& p, int m, int n, float value, std::int64_t slice_offset) {
+__device__ __forceinline__ void finish_element(const Product<E>& p, int m, int n, float value,
+                                               std::int64_t slice_offset) {
   if (m >= p.rows || n >= p.columns) return;
   const std::int64_t at = static_cast<std::int64_t>(m) * p.columns + n;
   if (p.bias != nullptr) value += p.bias[n];
@@ -159,7 +174,8 @@ __global__ void __launch_bounds__(kProductThreads) product_kernel(Group group, i
   constexpr int kColumns = 8 * NT;
   const auto& p = group.at(static_cast<int>(blockIdx.z) / slices);
   const int slice = static_cast<int>(blockIdx.z) % slices;
-  const int first_row = static_cast<int>(blockIdx.x) * kProductRows, first_column = static_cast<int>(blockIdx.y) * kColumns;
+  const int first_row = static_cast<int>(blockIdx.x) * kProductRows,
+            first_column = static_cast<int>(blockIdx.y) * kColumns;
   if (first_row >= p.rows || first_column >= p.columns || slice >= p.slices) return;
   const int share = ((p.depth + p.slices - 1) / p.slices + kProductDepth - 1) / kProductDepth * kProductDepth;
   const int first_k = slice * share, last_k = first_k + share < p.depth ? first_k + share : p.depth;
@@ -179,22 +195,25 @@ __global__ void __launch_bounds__(kProductThreads) product_kernel(Group group, i
     next_a.template store<M>(a, p.a_depth, kProductRows);
     next_b.template store<M>(b, p.b_depth, kColumns);
     __syncthreads();
-    if (k + kProductDepth < last_k) fetch(k + kProductDepth);   // under way while the tile is multiplied
+    if (k + kProductDepth < last_k) fetch(k + kProductDepth);  // under way while the tile is multiplied
     multiply_tile<E, M, NT>(a + (threadIdx.x / 32) * 16 * kLine<E>, b, c);
     if (p.row_sums != nullptr && first_column == 0 && threadIdx.x < kProductRows)
       for (int x = 0; x < kProductDepth; ++x) row_sum += to_float(a[threadIdx.x * kLine<E> + x]);
     __syncthreads();
   }
-  const int lane = static_cast<int>(threadIdx.x % 32), warp_row = first_row + static_cast<int>(threadIdx.x / 32) * 16, m = warp_row + lane / 4;
+  const int lane = static_cast<int>(threadIdx.x % 32), warp_row = first_row + static_cast<int>(threadIdx.x / 32) * 16,
+            m = warp_row + lane / 4;
   if (p.norm.sum != nullptr) return residual_norm_tile<E, NT>(p.norm, p.bias, warp_row, c);
   if (p.norm_gradient.sum != nullptr)
-    return norm_gradient_tile<E, NT>(p.norm_gradient, warp_row, c, static_cast<int>(blockIdx.x), reinterpret_cast<float*>(memory));
-  #pragma unroll
+    return norm_gradient_tile<E, NT>(p.norm_gradient, warp_row, c, static_cast<int>(blockIdx.x),
+                                     reinterpret_cast<float*>(memory));
+#pragma unroll
   for (int n = 0; n < NT; ++n)
-    #pragma unroll
+#pragma unroll
     for (int x = 0; x < 4; ++x)
       finish_element(p, m + x / 2 * 8, first_column + 8 * n + lane % 4 * 2 + x % 2, c[n][x], slice * p.slice_stride);
-  if (p.row_sums != nullptr && first_column == 0 && threadIdx.x < kProductRows && first_row + static_cast<int>(threadIdx.x) < p.rows)
+  if (p.row_sums != nullptr && first_column == 0 && threadIdx.x < kProductRows &&
+      first_row + static_cast<int>(threadIdx.x) < p.rows)
     p.row_sums[slice * p.slice_stride + first_row + threadIdx.x] = row_sum;
 }
 
@@ -209,19 +228,21 @@ void launch_products(Stream stream, const Group& group, int count) {
     slices = p.slices > slices ? p.slices : slices;
   }
   grid.z = static_cast<unsigned>(count * slices);
-  launch(stream, product_kernel<E, M, NT, Group>, grid, dim3(kProductThreads), (kProductRows + 8 * NT) * kLine<E> * sizeof(E), group, slices);
+  launch(stream, product_kernel<E, M, NT, Group>, grid, dim3(kProductThreads),
+         (kProductRows + 8 * NT) * kLine<E> * sizeof(E), group, slices);
 }
 
 /// `count` independent products, as many as the group holds, in one launch.
 template <class E, class Group>
 void multiply(Stream stream, Precision precision, const Group& group, int count) {
-  bool eighty = true;   // columns in tens of eights waste less where the width is 80, 160, 240
+  bool eighty = true;  // columns in tens of eights waste less where the width is 80, 160, 240
   for (int k = 0; k < count; ++k) eighty = eighty && group.at(k).columns % 80 == 0;
   const auto run = [&]<Precision M>() {
     eighty ? launch_products<E, M, 10>(stream, group, count) : launch_products<E, M, 8>(stream, group, count);
   };
   if constexpr (std::is_same_v<E, float>) {
-    precision == Precision::fp32 ? run.template operator()<Precision::fp32>() : run.template operator()<Precision::tf32>();
+    precision == Precision::fp32 ? run.template operator()<Precision::fp32>()
+                                 : run.template operator()<Precision::tf32>();
   } else {
     run.template operator()<Precision::bf16>();
   }
@@ -241,14 +262,17 @@ __global__ void __launch_bounds__(kFinishThreads) finish_kernel(Product<E> p, co
   if (at >= static_cast<std::int64_t>(p.rows) * p.columns) return;
   finish_element(p, static_cast<int>(at / p.columns), static_cast<int>(at % p.columns), raw[at], 0);
 }
-/// Sums of a over the depth, for 32 of its rows: eight warps take every eighth part of the depth, and are added in order.
+/// Sums of a over the depth, for 32 of its rows: eight warps take every eighth part of the depth, and are added in
+/// order.
 template <class E>
 __global__ void __launch_bounds__(kFinishThreads) row_sums_kernel(Product<E> p) {
   extern __shared__ __align__(16) unsigned char memory[];
   auto* sums = reinterpret_cast<float*>(memory);
-  const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32), m = static_cast<int>(blockIdx.x) * 32 + lane;
+  const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32),
+            m = static_cast<int>(blockIdx.x) * 32 + lane;
   float sum = 0;
-  for (int k = warp; m < p.rows && k < p.depth; k += kFinishThreads / 32) sum += to_float(p.a[m * p.a_row + k * p.a_depth]);
+  for (int k = warp; m < p.rows && k < p.depth; k += kFinishThreads / 32)
+    sum += to_float(p.a[m * p.a_row + k * p.a_depth]);
   sums[threadIdx.x] = sum;
   __syncthreads();
   if (warp > 0 || m >= p.rows) return;

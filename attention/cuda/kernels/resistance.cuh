@@ -8,8 +8,8 @@ namespace molgraph::cuda {
 struct ResistanceTask {
   const Molecule* molecules = nullptr;
   int count = 0, heads = 0, kernels = 0;
-  const float* resistance = nullptr;    ///< resident [pairs], -1 = none
-  const float *mean = nullptr, *width = nullptr, *weight = nullptr;   ///< [K], [K], [K, H]
+  const float* resistance = nullptr;                                 ///< resident [pairs], -1 = none
+  const float *mean = nullptr, *width = nullptr, *weight = nullptr;  ///< [K], [K], [K, H]
 };
 /// Block per molecule: values [head, key, query] (+)= sum over k of weight[k] G_k(R)
 __global__ void __launch_bounds__(kTableThreads) resistance_values_kernel(ResistanceTask p, bool add, float* values) {
@@ -25,12 +25,15 @@ __global__ void __launch_bounds__(kTableThreads) resistance_values_kernel(Resist
     }
   }
 }
-/// Block per Gaussian and slice of the molecules: the gradients of its mean, width and weights, one place each in every slice.
-__global__ void __launch_bounds__(kTableThreads) resistance_gradient_kernel(ResistanceTask p, const float* slope, std::int64_t slice_stride,
-                                                                            float* dmean, float* dwidth, float* dweight) {
+/// Block per Gaussian and slice of the molecules: the gradients of its mean, width and weights, one place each in every
+/// slice.
+__global__ void __launch_bounds__(kTableThreads)
+    resistance_gradient_kernel(ResistanceTask p, const float* slope, std::int64_t slice_stride, float* dmean,
+                               float* dwidth, float* dweight) {
   extern __shared__ __align__(16) unsigned char memory[];
-  auto* sums = reinterpret_cast<double*>(memory);   // [threads]
-  const int k = static_cast<int>(blockIdx.x), slice = static_cast<int>(blockIdx.y), slices = static_cast<int>(gridDim.y);
+  auto* sums = reinterpret_cast<double*>(memory);  // [threads]
+  const int k = static_cast<int>(blockIdx.x), slice = static_cast<int>(blockIdx.y),
+            slices = static_cast<int>(gridDim.y);
   const float mean = p.mean[k], deviation = gaussian_deviation(p.width[k]);
   const int first = static_cast<int>(static_cast<std::int64_t>(p.count) * slice / slices);
   const int last = static_cast<int>(static_cast<std::int64_t>(p.count) * (slice + 1) / slices);
@@ -44,7 +47,8 @@ __global__ void __launch_bounds__(kTableThreads) resistance_gradient_kernel(Resi
         const float r = p.resistance[m.pair_at + pair];
         if (r < 0) continue;
         const float distance = (r - mean) / deviation;
-        const float flow = slope[m.pair * p.heads + static_cast<std::int64_t>(h) * pairs + pair] * gaussian(r, mean, deviation);
+        const float flow =
+            slope[m.pair * p.heads + static_cast<std::int64_t>(h) * pairs + pair] * gaussian(r, mean, deviation);
         weight_sum += flow;
         mean_sum += flow * distance / deviation;
         width_sum += flow * (distance * distance - 1) / deviation;

@@ -1,5 +1,5 @@
-// What happens to token rows between the products: residual sums with dropout, LayerNorm and their ways back. A warp has a row;
-// lane l has channels l, l + 32, ...
+// What happens to token rows between the products: residual sums with dropout, LayerNorm and their ways back. A warp
+// has a row; lane l has channels l, l + 32, ...
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ struct ResidualNorm {
   const TokenPlace* token = nullptr;
   const float *weight = nullptr, *bias = nullptr;
   float* sum = nullptr;
-  float2* statistics = nullptr;   ///< [rows] mean and 1/deviation
+  float2* statistics = nullptr;  ///< [rows] mean and 1/deviation
   E* normed = nullptr;
   float* normed32 = nullptr;
 };
@@ -68,10 +68,10 @@ struct NormGradient {
   int rows = 0, width = 0;
   const float *sum = nullptr, *dy = nullptr, *weight = nullptr;
   const float2* statistics = nullptr;
-  float* dx = nullptr;            ///< may be dy
+  float* dx = nullptr;  ///< may be dy
   bool accumulate = false;
-  float* parts = nullptr;         ///< [parts, 2, width]: what dweight and dbias are the sums of
-  E* dropped = nullptr;           ///< null: not wanted
+  float* parts = nullptr;  ///< [parts, 2, width]: what dweight and dbias are the sums of
+  E* dropped = nullptr;    ///< null: not wanted
   Dropout dropout;
   const TokenPlace* token = nullptr;
 };
@@ -83,9 +83,10 @@ inline int norm_parts(int rows) { return static_cast<int>(std::min(blocks_for(ro
 template <class E>
 __global__ void __launch_bounds__(kRowThreads) norm_gradient_kernel(NormGradient<E> p) {
   extern __shared__ __align__(16) unsigned char memory[];
-  auto* sums = reinterpret_cast<float*>(memory);   // [warps, 2, width]
+  auto* sums = reinterpret_cast<float*>(memory);  // [warps, 2, width]
   const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);
-  const int parts = static_cast<int>(gridDim.x), share = (p.rows + parts - 1) / parts, first = static_cast<int>(blockIdx.x) * share;
+  const int parts = static_cast<int>(gridDim.x), share = (p.rows + parts - 1) / parts,
+            first = static_cast<int>(blockIdx.x) * share;
   const int last = first + share < p.rows ? first + share : p.rows;
   float *dweight = sums + 2 * warp * p.width, *dbias = dweight + p.width;
   for (int c = lane; c < p.width; c += 32) dweight[c] = dbias[c] = 0;
@@ -129,7 +130,7 @@ void norm_gradient(Stream stream, const NormGradient<E>& p, int parts) {
 struct NormColumns {
   static constexpr int kPerLaunch = 64;
   int width = 0, parts = 0;
-  const float* from = nullptr;            ///< [norms, parts, 2, width]
+  const float* from = nullptr;  ///< [norms, parts, 2, width]
   struct To {
     float *dweight, *dbias;
   } to[kPerLaunch] = {};
@@ -137,12 +138,13 @@ struct NormColumns {
 // Block (channels, of which gradient, norm): a warp takes every eighth part, then the warps' sums are added in order.
 __global__ void __launch_bounds__(kRowThreads) norm_columns_kernel(NormColumns p) {
   extern __shared__ __align__(16) unsigned char memory[];
-  auto* sums = reinterpret_cast<float*>(memory);   // [warps, 32]
+  auto* sums = reinterpret_cast<float*>(memory);  // [warps, 32]
   const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);
   const int c = static_cast<int>(blockIdx.x) * 32 + lane;
   const float* from = p.from + (static_cast<std::int64_t>(blockIdx.z) * p.parts * 2 + blockIdx.y) * p.width;
   float sum = 0;
-  for (int part = warp; part < p.parts && c < p.width; part += kRowsPerBlock) sum += from[static_cast<std::int64_t>(part) * 2 * p.width + c];
+  for (int part = warp; part < p.parts && c < p.width; part += kRowsPerBlock)
+    sum += from[static_cast<std::int64_t>(part) * 2 * p.width + c];
   sums[threadIdx.x] = sum;
   __syncthreads();
   if (warp > 0 || c >= p.width) return;
@@ -200,13 +202,13 @@ void round_to(Stream stream, const float* from, E* to, std::int64_t count) {
 }
 
 /// The virtual nodes' rows: [molecules, width] from or to [tokens, width].
-__global__ void __launch_bounds__(kRowThreads) virtual_rows_kernel(const Molecule* molecules, int count, int width,
-                                                                          float* rows, float* tokens, bool to_tokens) {
+__global__ void __launch_bounds__(kRowThreads)
+    virtual_rows_kernel(const Molecule* molecules, int count, int width, float* rows, float* tokens, bool to_tokens) {
   const int b = static_cast<int>(blockIdx.x) * kRowsPerBlock + static_cast<int>(threadIdx.x / 32);
   if (b >= count) return;
   for (int c = static_cast<int>(threadIdx.x % 32); c < width; c += 32) {
     float *row = rows + static_cast<std::int64_t>(b) * width + c, *token = tokens + molecules[b].token * width + c;
-    to_tokens ? *token = *row : *row = *token;
+    to_tokens ? * token = *row : * row = *token;
   }
 }
 

@@ -1,5 +1,5 @@
-// Sums into the rows of tables, by relation class or by token, and what is made of the relations' tables before a pass. Every row is
-// summed by one block per slice in a fixed order; nothing is added atomically.
+// Sums into the rows of tables, by relation class or by token, and what is made of the relations' tables before a pass.
+// Every row is summed by one block per slice in a fixed order; nothing is added atomically.
 #pragma once
 
 #include "attention/cuda/kernels/device.cuh"
@@ -11,16 +11,16 @@ inline constexpr int kTableThreads = 128;
 
 /// out[slice][row] += sum over the slice's entries e with that row of from[e].
 struct TableGradient {
-  const float* from = nullptr;        ///< [entries, width]
+  const float* from = nullptr;  ///< [entries, width]
   std::int64_t entries = 0;
   int width = 0, rows = 0, slices = 1;
   std::int64_t slice_stride = 0;
-  float* out = nullptr;               ///< slice 0: [rows, width]
-  const std::uint32_t* classes = nullptr;   ///< [entries]; kNoClass: no row
-  RelationTable::Row by = RelationTable::Row::topology;   ///< which class is the row; all: row 0
-  const std::int32_t* ids = nullptr;        ///< [entries] rows, instead of classes; -1: none
-  int last_row = 1 << 30;                   ///< larger rows are this one
-  int first_row = 0;                        ///< what `out` begins with
+  float* out = nullptr;                                  ///< slice 0: [rows, width]
+  const std::uint32_t* classes = nullptr;                ///< [entries]; kNoClass: no row
+  RelationTable::Row by = RelationTable::Row::topology;  ///< which class is the row; all: row 0
+  const std::int32_t* ids = nullptr;                     ///< [entries] rows, instead of classes; -1: none
+  int last_row = 1 << 30;                                ///< larger rows are this one
+  int first_row = 0;                                     ///< what `out` begins with
 };
 __device__ __forceinline__ int row_of(const TableGradient& p, std::int64_t entry) {
   int row;
@@ -29,7 +29,9 @@ __device__ __forceinline__ int row_of(const TableGradient& p, std::int64_t entry
   } else {
     const std::uint32_t classes = p.classes[entry];
     if (classes == kNoClass) return -1;
-    row = p.by == RelationTable::Row::all ? 0 : static_cast<int>(p.by == RelationTable::Row::edge ? edge_of(classes) : topology_of(classes));
+    row = p.by == RelationTable::Row::all
+              ? 0
+              : static_cast<int>(p.by == RelationTable::Row::edge ? edge_of(classes) : topology_of(classes));
   }
   return row < p.last_row ? row : p.last_row;
 }
@@ -38,15 +40,15 @@ struct TableGroup {
   TableGradient of[kTablesPerLaunch];
 };
 
-// Block (row, slice, table). Each warp looks at 32 entries at a time and adds those of the row, in order, some at once so that their
-// loads overlap; then the warps' sums are added in order.
+// Block (row, slice, table). Each warp looks at 32 entries at a time and adds those of the row, in order, some at once
+// so that their loads overlap; then the warps' sums are added in order.
 __global__ void __launch_bounds__(kSumThreads) table_gradient_kernel(TableGroup group) {
   constexpr int kEach = kSumChannels / 32, kAtOnce = 4;
   const TableGradient& p = group.of[blockIdx.z];
   const int row = static_cast<int>(blockIdx.x), slice = static_cast<int>(blockIdx.y);
   if (row >= p.rows || slice >= p.slices) return;
   extern __shared__ __align__(16) unsigned char memory[];
-  auto* sums = reinterpret_cast<float*>(memory);   // [warps, channels]
+  auto* sums = reinterpret_cast<float*>(memory);  // [warps, channels]
   const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);
   const std::int64_t share = (p.entries + p.slices - 1) / p.slices, first = slice * share;
   const std::int64_t last = first + share < p.entries ? first + share : p.entries;
@@ -57,7 +59,7 @@ __global__ void __launch_bounds__(kSumThreads) table_gradient_kernel(TableGroup 
       while (found != 0) {
         float value[kAtOnce][kEach] = {};
         for (int a = 0; a < kAtOnce; ++a, found &= found - 1) {
-          if (found == 0) continue;   // of the whole warp
+          if (found == 0) continue;  // of the whole warp
           const float* from = p.from + (base + __ffs(found) - 1) * p.width + begin;
           for (int k = 0; k < kEach; ++k)
             if (begin + lane + 32 * k < p.width) value[a][k] = from[lane + 32 * k];
@@ -68,7 +70,8 @@ __global__ void __launch_bounds__(kSumThreads) table_gradient_kernel(TableGroup 
     }
     for (int k = 0; k < kEach; ++k) sums[warp * kSumChannels + lane + 32 * k] = sum[k];
     __syncthreads();
-    for (int c = static_cast<int>(threadIdx.x); c < kSumChannels && begin + c < p.width; c += static_cast<int>(blockDim.x)) {
+    for (int c = static_cast<int>(threadIdx.x); c < kSumChannels && begin + c < p.width;
+         c += static_cast<int>(blockDim.x)) {
       float total = 0;
       for (unsigned w = 0; w < blockDim.x / 32; ++w) total += sums[w * kSumChannels + c];
       p.out[slice * p.slice_stride + static_cast<std::int64_t>(row) * p.width + begin + c] += total;
@@ -78,10 +81,12 @@ __global__ void __launch_bounds__(kSumThreads) table_gradient_kernel(TableGroup 
 }
 
 /// The batch's relation classes [total], out of the resident ones; the rest has none. A block per molecule.
-__global__ void __launch_bounds__(kTableThreads) gather_classes_kernel(const Molecule* molecules, const std::uint32_t* classes,
-                                                                              std::int64_t total, std::uint32_t* out) {
+__global__ void __launch_bounds__(kTableThreads)
+    gather_classes_kernel(const Molecule* molecules, const std::uint32_t* classes, std::int64_t total,
+                          std::uint32_t* out) {
   const Molecule& m = molecules[blockIdx.x];
-  for (int r = static_cast<int>(threadIdx.x); r < m.relations; r += kTableThreads) out[m.relation + r] = classes[m.relation_at + r];
+  for (int r = static_cast<int>(threadIdx.x); r < m.relations; r += kTableThreads)
+    out[m.relation + r] = classes[m.relation_at + r];
   if (blockIdx.x + 1 < gridDim.x) return;
   for (std::int64_t r = m.relation + m.relations + threadIdx.x; r < total; r += kTableThreads) out[r] = kNoClass;
 }
@@ -89,10 +94,10 @@ __global__ void __launch_bounds__(kTableThreads) gather_classes_kernel(const Mol
 // --- b[t] [T, H]: rows of a table, plus Transformer-XL's alpha v.PQ[t] (Dai et al. 2019, section 3.3) ---
 
 struct ClassBias {
-  const float* table = nullptr;           ///< [rows, H]; null = none
-  const float *position_bias = nullptr;   ///< v [C]; null = none
-  const float *query = nullptr;           ///< PQ [T, C]
-  int classes = 0, last_row = 0, heads = 0, width = 0;   ///< width of a head
+  const float* table = nullptr;                         ///< [rows, H]; null = none
+  const float* position_bias = nullptr;                 ///< v [C]; null = none
+  const float* query = nullptr;                         ///< PQ [T, C]
+  int classes = 0, last_row = 0, heads = 0, width = 0;  ///< width of a head
   float scale = 1;
 };
 __global__ void __launch_bounds__(kTableThreads) class_bias_kernel(ClassBias p, float* out) {
@@ -105,8 +110,8 @@ __global__ void __launch_bounds__(kTableThreads) class_bias_kernel(ClassBias p, 
   out[at] = value;
 }
 /// `slope` [slices, T, H]; a thread per channel.
-__global__ void __launch_bounds__(kTableThreads) position_bias_gradient_kernel(ClassBias p, const float* slope, int slices,
-                                                                                      float* dposition_bias, float* dquery) {
+__global__ void __launch_bounds__(kTableThreads)
+    position_bias_gradient_kernel(ClassBias p, const float* slope, int slices, float* dposition_bias, float* dquery) {
   const int c = static_cast<int>(blockIdx.x) * kTableThreads + static_cast<int>(threadIdx.x), inner = p.heads * p.width;
   if (c >= inner) return;
   float total = 0;

@@ -14,7 +14,8 @@ namespace {
 /// The terms of a plan and the relations of a molecule, with normal numbers; `queries` 0 = all tokens ask.
 AttentionCase attention_case(const ModelPlan& plan, const formula::Molecule& molecule, std::size_t queries, bool drop) {
   const EncoderOptions& o = plan.encoder;
-  AttentionCase c{.tokens = static_cast<std::size_t>(molecule.tokens()), .heads = static_cast<std::size_t>(o.heads),
+  AttentionCase c{.tokens = static_cast<std::size_t>(molecule.tokens()),
+                  .heads = static_cast<std::size_t>(o.heads),
                   .head_width = static_cast<std::size_t>(o.width / o.heads)};
   c.queries = queries == 0 ? c.tokens : queries;
   c.scale = 1.0f / std::sqrt(static_cast<float>(c.head_width) * static_cast<float>(o.score_terms));
@@ -55,16 +56,20 @@ AttentionCase attention_case(const ModelPlan& plan, const formula::Molecule& mol
   return c;
 }
 
-/// The arrays of a case as the kernel wants them: head-innermost, channel x*H + h, H padded; numbers nobody set are NaN.
+/// The arrays of a case as the kernel wants them: head-innermost, channel x*H + h, H padded; numbers nobody set are
+/// NaN.
 class KernelCall {
  public:
   KernelCall(const AttentionCase& c, const cpu::Kernels& kernels)
-      : c_(c), kernels_(kernels), heads_(cpu::padded_heads(c.heads)), inner_(heads_ * c.head_width), stride_(cpu::padded(inner_) + 16) {}
+      : c_(c), kernels_(kernels), heads_(cpu::padded_heads(c.heads)), inner_(heads_ * c.head_width),
+        stride_(cpu::padded(inner_) + 16) {}
 
   AttentionResult<float> run() {
     const std::size_t n = c_.tokens, pairs = n * n;
-    const std::vector<float> q = by_head(c_.q, n, stride_), k = by_head(c_.k, n, stride_), v = by_head(c_.v, n, stride_);
-    const std::vector<float> query_rows = by_head(c_.query_rows, c_.relations, inner_), key_rows = by_head(c_.key_rows, c_.relations, inner_);
+    const std::vector<float> q = by_head(c_.q, n, stride_), k = by_head(c_.k, n, stride_),
+                             v = by_head(c_.v, n, stride_);
+    const std::vector<float> query_rows = by_head(c_.query_rows, c_.relations, inner_),
+                             key_rows = by_head(c_.key_rows, c_.relations, inner_);
     const std::vector<float> value_rows = by_head(c_.value_rows, c_.relations, inner_), gate = by_pair(c_.gate);
     std::vector<float> bias = by_pair(c_.bias);
     std::vector<std::uint16_t> relation, key_relation;
@@ -72,12 +77,14 @@ class KernelCall {
       for (std::size_t j = 0; j < n; ++j) {
         relation.push_back(static_cast<std::uint16_t>(c_.relation[c_.pair(i, j)]));
         key_relation.push_back(static_cast<std::uint16_t>(c_.key_relation(i, j)));
-        if (!c_.masked.empty() && c_.masked[c_.pair(i, j)] != 0) std::fill_n(bias.data() + c_.pair(i, j) * heads_, heads_, cpu::kForbidden);
+        if (!c_.masked.empty() && c_.masked[c_.pair(i, j)] != 0)
+          std::fill_n(bias.data() + c_.pair(i, j) * heads_, heads_, cpu::kForbidden);
       }
     std::vector<std::uint8_t> bits(pairs * heads_ / 8 + 8, 0);
     for (std::size_t h = 0; h < c_.heads && !c_.kept.empty(); ++h)
       for (std::size_t p = 0; p < pairs; ++p)
-        if (c_.kept[h * pairs + p] != 0) bits[(p * heads_ + h) / 8] = static_cast<std::uint8_t>(bits[(p * heads_ + h) / 8] | 1 << h % 8);
+        if (c_.kept[h * pairs + p] != 0)
+          bits[(p * heads_ + h) / 8] = static_cast<std::uint8_t>(bits[(p * heads_ + h) / 8] | 1 << h % 8);
     constexpr std::size_t kGuard = 64;
     constexpr float kGuardValue = 12345;
     const std::size_t needed = kernels_.attention_scratch(n, heads_, c_.relations, true);
@@ -85,18 +92,36 @@ class KernelCall {
     std::fill(scratch.begin() + static_cast<std::ptrdiff_t>(needed), scratch.end(), kGuardValue);
     std::vector<float> z(c_.queries * stride_, kUnset);
     const auto pointer = [](const std::vector<float>& x) { return x.empty() ? nullptr : x.data(); };
-    cpu::Attention g{.tokens = n, .heads = heads_, .head_width = c_.head_width, .queries = c_.queries, .scale = c_.scale, .q = q.data(),
-                     .k = k.data(), .v = v.data(), .stride = stride_, .bias = pointer(bias), .gate = pointer(gate), .keep = {},
-                     .relations = c_.relations, .relation = relation.data(), .key_relation = key_relation.data(),
-                     .query_rows = pointer(query_rows), .key_rows = pointer(key_rows), .value_rows = pointer(value_rows),
-                     .key_by_row = c_.key_term == KeyTerm::row, .softmax = softmax.data(), .z = z.data(), .z_stride = stride_,
+    cpu::Attention g{.tokens = n,
+                     .heads = heads_,
+                     .head_width = c_.head_width,
+                     .queries = c_.queries,
+                     .scale = c_.scale,
+                     .q = q.data(),
+                     .k = k.data(),
+                     .v = v.data(),
+                     .stride = stride_,
+                     .bias = pointer(bias),
+                     .gate = pointer(gate),
+                     .keep = {},
+                     .relations = c_.relations,
+                     .relation = relation.data(),
+                     .key_relation = key_relation.data(),
+                     .query_rows = pointer(query_rows),
+                     .key_rows = pointer(key_rows),
+                     .value_rows = pointer(value_rows),
+                     .key_by_row = c_.key_term == KeyTerm::row,
+                     .softmax = softmax.data(),
+                     .z = z.data(),
+                     .z_stride = stride_,
                      .scratch = scratch.data()};
     if (!c_.kept.empty()) g.keep = {bits.data(), c_.keep_scale};
     kernels_.attention(g);
     AttentionResult<float> r;
     r.z = back_from_heads(z, c_.queries, stride_);
 
-    const std::size_t forward = kernels_.attention_scratch(n, heads_, c_.relations, false);   // alone, without the softmax being kept
+    const std::size_t forward =
+        kernels_.attention_scratch(n, heads_, c_.relations, false);  // alone, without the softmax being kept
     std::vector<float> alone(z.size(), kUnset), small(forward + kGuard, kUnset);
     std::fill(small.begin() + static_cast<std::ptrdiff_t>(forward), small.end(), kGuardValue);
     cpu::Attention prediction = g;
@@ -105,17 +130,27 @@ class KernelCall {
     prediction.scratch = small.data();
     kernels_.attention(prediction);
     EXPECT_EQ(back_from_heads(alone, c_.queries, stride_), r.z);
-    EXPECT_EQ(std::count(small.begin() + static_cast<std::ptrdiff_t>(forward), small.end(), kGuardValue), std::ptrdiff_t{kGuard});
+    EXPECT_EQ(std::count(small.begin() + static_cast<std::ptrdiff_t>(forward), small.end(), kGuardValue),
+              std::ptrdiff_t{kGuard});
 
     std::fill_n(scratch.begin(), needed, kUnset);
     const std::vector<float> dz = by_head(c_.dz, c_.queries, stride_);
     std::vector<float> dq(n * stride_, kUnset), dk(n * stride_, kUnset), dv(n * stride_, kUnset);
-    std::vector<float> dbias(bias.size()), dgate(gate.size()), dquery_rows(query_rows.size()), dkey_rows(key_rows.size()), dvalue_rows(value_rows.size());
+    std::vector<float> dbias(bias.size()), dgate(gate.size()), dquery_rows(query_rows.size()),
+        dkey_rows(key_rows.size()), dvalue_rows(value_rows.size());
     const auto target = [](std::vector<float>& x) { return x.empty() ? nullptr : x.data(); };
-    kernels_.attention_gradient(g, {.dz = dz.data(), .dz_stride = stride_, .dq = dq.data(), .dk = dk.data(), .dv = dv.data(),
-                                    .dbias = target(dbias), .dgate = target(dgate), .dquery_rows = target(dquery_rows),
-                                    .dkey_rows = target(dkey_rows), .dvalue_rows = target(dvalue_rows)});
-    EXPECT_EQ(std::count(scratch.begin() + static_cast<std::ptrdiff_t>(needed), scratch.end(), kGuardValue), std::ptrdiff_t{kGuard});
+    kernels_.attention_gradient(g, {.dz = dz.data(),
+                                    .dz_stride = stride_,
+                                    .dq = dq.data(),
+                                    .dk = dk.data(),
+                                    .dv = dv.data(),
+                                    .dbias = target(dbias),
+                                    .dgate = target(dgate),
+                                    .dquery_rows = target(dquery_rows),
+                                    .dkey_rows = target(dkey_rows),
+                                    .dvalue_rows = target(dvalue_rows)});
+    EXPECT_EQ(std::count(scratch.begin() + static_cast<std::ptrdiff_t>(needed), scratch.end(), kGuardValue),
+              std::ptrdiff_t{kGuard});
     r.dq = back_from_heads(dq, c_.queries, stride_);
     r.dk = back_from_heads(dk, n, stride_);
     r.dv = back_from_heads(dv, n, stride_);
@@ -133,7 +168,8 @@ class KernelCall {
     std::vector<float> y(rows * stride, 0.0f);
     for (std::size_t r = 0; r < rows; ++r)
       for (std::size_t h = 0; h < c_.heads; ++h)
-        for (std::size_t d = 0; d < c_.head_width; ++d) y[r * stride + d * heads_ + h] = x[r * c_.width() + h * c_.head_width + d];
+        for (std::size_t d = 0; d < c_.head_width; ++d)
+          y[r * stride + d * heads_ + h] = x[r * c_.width() + h * c_.head_width + d];
     return y;
   }
   std::vector<float> back_from_heads(const std::vector<float>& y, std::size_t rows, std::size_t stride) const {
@@ -141,7 +177,8 @@ class KernelCall {
     std::vector<float> x(rows * c_.width());
     for (std::size_t r = 0; r < rows; ++r)
       for (std::size_t h = 0; h < c_.heads; ++h)
-        for (std::size_t d = 0; d < c_.head_width; ++d) x[r * c_.width() + h * c_.head_width + d] = y[r * stride + d * heads_ + h];
+        for (std::size_t d = 0; d < c_.head_width; ++d)
+          x[r * c_.width() + h * c_.head_width + d] = y[r * stride + d * heads_ + h];
     return x;
   }
   std::vector<float> by_pair(const std::vector<float>& x) const {
@@ -186,7 +223,8 @@ class AllErrors {
   }
 
  private:
-  void add(const char* name, const std::vector<double>& wanted, const std::vector<float>& got, const std::vector<float>& plain, std::size_t count) {
+  void add(const char* name, const std::vector<double>& wanted, const std::vector<float>& got,
+           const std::vector<float>& plain, std::size_t count) {
     ASSERT_GE(got.size(), count) << name;
     for (std::size_t i = 0; i < count; ++i) errors_[name].add(wanted[i], got[i], plain[i]);
   }
@@ -205,7 +243,7 @@ TEST_P(AttentionKernel, EveryTermOnEveryMolecule) {
     for (std::size_t b = 0; b < molecules.size(); ++b) {
       const formula::Molecule molecule(batch, static_cast<std::int64_t>(b));
       for (const auto& [queries, drop] : {std::pair<std::size_t, bool>{0, false}, {0, true}, {1, true}}) {
-        if (molecule.tokens() > 50 && (queries == 1 || of.options.encoder.share_encodings)) continue;   // time
+        if (molecule.tokens() > 50 && (queries == 1 || of.options.encoder.share_encodings)) continue;  // time
         const AttentionCase c = attention_case(plan, molecule, queries, drop);
         errors.add(c, KernelCall(c, kernels()).run());
       }
@@ -249,9 +287,14 @@ formula::Matrix formula_of(const AttentionCase& c) {
     classes.masked = formula::Grid<char>(n, n);
     classes.masked.values = c.masked;
   }
-  formula::AttentionTerms terms{.heads = static_cast<int>(c.heads), .key_term = c.key_term,
-                                .score_terms = static_cast<int>(std::lround(1 / (c.scale * c.scale * static_cast<float>(c.head_width)))),
-                                .tables = {}, .bias = {}, .gate = {}, .dropout = {}};
+  formula::AttentionTerms terms{
+      .heads = static_cast<int>(c.heads),
+      .key_term = c.key_term,
+      .score_terms = static_cast<int>(std::lround(1 / (c.scale * c.scale * static_cast<float>(c.head_width)))),
+      .tables = {},
+      .bias = {},
+      .gate = {},
+      .dropout = {}};
   terms.tables.topology_query = matrix(c.query_rows, c.width());
   terms.tables.topology_key = matrix(c.key_rows, c.width());
   terms.tables.topology_value = matrix(c.value_rows, c.width());
@@ -259,7 +302,8 @@ formula::Matrix formula_of(const AttentionCase& c) {
     std::vector<formula::Matrix> by_head;
     for (std::size_t h = 0; h < c.heads && !x.empty(); ++h) {
       by_head.emplace_back(n, n);
-      for (std::size_t p = 0; p < c.tokens * c.tokens; ++p) by_head.back().values[p] = factor * x[h * c.tokens * c.tokens + p];
+      for (std::size_t p = 0; p < c.tokens * c.tokens; ++p)
+        by_head.back().values[p] = factor * x[h * c.tokens * c.tokens + p];
     }
     return by_head;
   };
@@ -276,7 +320,8 @@ TEST(PlainAttention, IsTheFormula) {
     const AttentionCase c = attention_case(plan, formula::Molecule(batch, 3), 0, true);
     const AttentionResult<double> plain = plain_attention<double>(c);
     const formula::Matrix wanted = formula_of(c);
-    for (std::size_t i = 0; i < plain.z.size(); ++i) EXPECT_NEAR(plain.z[i], wanted.values[i], 1e-6) << of.name;   // alpha is a float here
+    for (std::size_t i = 0; i < plain.z.size(); ++i)
+      EXPECT_NEAR(plain.z[i], wanted.values[i], 1e-6) << of.name;  // alpha is a float here
   }
 }
 
@@ -289,10 +334,14 @@ TEST(PlainAttention, GradientIsTheFormulasDerivative) {
     const AttentionCase c = attention_case(plan, formula::Molecule(batch, 3), 0, true);
     const AttentionResult<double> r = plain_attention<double>(c);
     using Input = std::vector<float> AttentionCase::*;
-    const std::vector<std::pair<Input, const std::vector<double>*>> inputs{
-        {&AttentionCase::q, &r.dq}, {&AttentionCase::k, &r.dk}, {&AttentionCase::v, &r.dv}, {&AttentionCase::query_rows, &r.dquery_rows},
-        {&AttentionCase::key_rows, &r.dkey_rows}, {&AttentionCase::value_rows, &r.dvalue_rows}, {&AttentionCase::bias, &r.dbias},
-        {&AttentionCase::gate, &r.dgate}};
+    const std::vector<std::pair<Input, const std::vector<double>*>> inputs{{&AttentionCase::q, &r.dq},
+                                                                           {&AttentionCase::k, &r.dk},
+                                                                           {&AttentionCase::v, &r.dv},
+                                                                           {&AttentionCase::query_rows, &r.dquery_rows},
+                                                                           {&AttentionCase::key_rows, &r.dkey_rows},
+                                                                           {&AttentionCase::value_rows, &r.dvalue_rows},
+                                                                           {&AttentionCase::bias, &r.dbias},
+                                                                           {&AttentionCase::gate, &r.dgate}};
     for (std::size_t k = 0; k < inputs.size(); ++k) {
       const auto& [input, gradient] = inputs[k];
       if ((c.*input).empty()) continue;

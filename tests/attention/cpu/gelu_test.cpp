@@ -19,7 +19,8 @@ T slope_of(T x) {
 TEST_P(Gelu, ValueAndSlope) {
   constexpr std::size_t kRows = 50, kStride = 80;
   std::vector<float> x(kRows * kStride);
-  for (std::size_t i = 0; i < x.size(); ++i) x[i] = 12.0f * (static_cast<float>(i) / static_cast<float>(x.size()) - 0.5f);
+  for (std::size_t i = 0; i < x.size(); ++i)
+    x[i] = 12.0f * (static_cast<float>(i) / static_cast<float>(x.size()) - 0.5f);
   x[0] = 0;
   x[1] = -100, x[2] = 100, x[3] = -0.0f, x[4] = 1e-20f;
   std::vector<float> value = x, slope(x.size(), kUnset), value_alone = x;

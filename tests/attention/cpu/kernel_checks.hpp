@@ -23,14 +23,17 @@ class PerInstructionSet : public testing::TestWithParam<const cpu::Kernels*> {
 
 inline std::string name_of_set(const testing::TestParamInfo<const cpu::Kernels*>& of) {
   std::string name = of.param->name;
-  std::replace_if(name.begin(), name.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; }, '_');
+  std::replace_if(
+      name.begin(), name.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; }, '_');
   return name;
 }
 
-#define MOLGRAPH_ON_EVERY_INSTRUCTION_SET(suite) \
-  INSTANTIATE_TEST_SUITE_P(Kernels, suite, testing::ValuesIn(cpu::all_kernels().begin(), cpu::all_kernels().end()), name_of_set)
+#define MOLGRAPH_ON_EVERY_INSTRUCTION_SET(suite)                                                                    \
+  INSTANTIATE_TEST_SUITE_P(Kernels, suite, testing::ValuesIn(cpu::all_kernels().begin(), cpu::all_kernels().end()), \
+                           name_of_set)
 
-inline constexpr float kUnset = std::numeric_limits<float>::quiet_NaN();   ///< what nobody has written, and nobody may read
+inline constexpr float kUnset =
+    std::numeric_limits<float>::quiet_NaN();  ///< what nobody has written, and nobody may read
 
 /// Normal numbers.
 class Numbers01 {
@@ -53,7 +56,8 @@ class Numbers01 {
   std::vector<std::uint8_t> bits(std::size_t bytes, double share = 0.8) {
     std::vector<std::uint8_t> bits(bytes + 8, 0);
     for (std::size_t b = 0; b < 8 * bytes; ++b)
-      if (std::uniform_real_distribution<>()(random_) < share) bits[b / 8] = static_cast<std::uint8_t>(bits[b / 8] | 1 << b % 8);
+      if (std::uniform_real_distribution<>()(random_) < share)
+        bits[b / 8] = static_cast<std::uint8_t>(bits[b / 8] | 1 << b % 8);
     return bits;
   }
 
@@ -64,7 +68,8 @@ class Numbers01 {
 
 inline bool bit(const std::vector<std::uint8_t>& bits, std::size_t at) { return (bits[at / 8] >> at % 8 & 1) != 0; }
 
-/// Errors, to the formula in double, of a kernel and of the same formula in plain float loops, over the numbers of an array.
+/// Errors, to the formula in double, of a kernel and of the same formula in plain float loops, over the numbers of an
+/// array.
 class Errors {
  public:
   void add(double wanted, double got, double plain) {
@@ -73,8 +78,8 @@ class Errors {
     kernel_.add(got - wanted);
     plain_.add(plain - wanted);
   }
-  /// The kernel's is at most twice the plain one's: their means (root of the mean square), or one rounding of the largest number. The
-  /// largest single error, of a few numbers a matter of luck, may be four times.
+  /// The kernel's is at most twice the plain one's: their means (root of the mean square), or one rounding of the
+  /// largest number. The largest single error, of a few numbers a matter of luck, may be four times.
   void expect_small(const std::string& what) const {
     EXPECT_GT(count_, 0u) << what;
     const double rounding = largest_ * std::numeric_limits<float>::epsilon() / 2;
@@ -87,7 +92,7 @@ class Errors {
     double squares = 0, largest = 0;
     void add(double error) {
       squares += error * error;
-      if (!(std::abs(error) <= largest)) largest = std::abs(error);   // NaN too
+      if (!(std::abs(error) <= largest)) largest = std::abs(error);  // NaN too
     }
     double mean(std::size_t count) const { return std::sqrt(squares / static_cast<double>(count)); }
   };

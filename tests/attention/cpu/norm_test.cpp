@@ -37,7 +37,8 @@ struct PlainRow {
   PlainRow(const Case& c, std::size_t row, bool branch, bool drop) {
     for (std::size_t k = 0; k < c.width; ++k) {
       T value = c.x[row * c.stride + k];
-      if (branch && (!drop || c.kept(row, k))) value += static_cast<T>(c.y[row * c.stride + k]) * (drop ? T(kKeepScale) : T(1));
+      if (branch && (!drop || c.kept(row, k)))
+        value += static_cast<T>(c.y[row * c.stride + k]) * (drop ? T(kKeepScale) : T(1));
       sum.push_back(value);
       mean += value;
     }
@@ -61,7 +62,8 @@ struct PlainRow {
     const auto width = static_cast<T>(c.width);
     std::vector<T> dx;
     for (std::size_t k = 0; k < c.width; ++k)
-      dx.push_back(scale * (static_cast<T>(dy[k]) * static_cast<T>(c.weight[k]) - total / width - unit[k] * product / width));
+      dx.push_back(scale *
+                   (static_cast<T>(dy[k]) * static_cast<T>(c.weight[k]) - total / width - unit[k] * product / width));
     return dx;
   }
 };
@@ -72,8 +74,16 @@ TEST_P(Norm, ResidualSumAndLayerNorm) {
     for (const bool branch : {false, true})
       for (const bool drop : {false, true}) {
         std::vector<float> sum(c.x.size(), kUnset), normed(c.x.size(), kUnset), statistics(2 * kRows, kUnset);
-        cpu::ResidualNorm g{.rows = kRows, .width = width, .stride = c.stride, .x = c.x.data(), .y = branch ? c.y.data() : nullptr,
-                            .keep = {}, .weight = c.weight.data(), .bias = c.bias.data(), .sum = sum.data(), .normed = normed.data(),
+        cpu::ResidualNorm g{.rows = kRows,
+                            .width = width,
+                            .stride = c.stride,
+                            .x = c.x.data(),
+                            .y = branch ? c.y.data() : nullptr,
+                            .keep = {},
+                            .weight = c.weight.data(),
+                            .bias = c.bias.data(),
+                            .sum = sum.data(),
+                            .normed = normed.data(),
                             .statistics = statistics.data()};
         if (drop) g.keep = {c.bits.data(), kKeepScale};
         kernels().residual_norm(g);
@@ -108,20 +118,37 @@ TEST_P(Norm, ResidualSumAndLayerNorm) {
 }
 
 TEST_P(Norm, Gradient) {
-  Errors parameters;   // of all widths: a few numbers each
+  Errors parameters;  // of all widths: a few numbers each
   for (const std::size_t width : kWidths) {
     const Case c(width);
     Numbers01 numbers(static_cast<unsigned>(width) + 1000);
     const std::vector<float> dy = numbers.rows(kRows, width, c.stride), before = numbers.rows(kRows, width, c.stride);
     std::vector<float> sum(c.x.size()), normed(c.x.size()), statistics(2 * kRows);
-    kernels().residual_norm({.rows = kRows, .width = width, .stride = c.stride, .x = c.x.data(), .y = c.y.data(), .keep = {},
-                             .weight = c.weight.data(), .bias = c.bias.data(), .sum = sum.data(), .normed = normed.data(),
+    kernels().residual_norm({.rows = kRows,
+                             .width = width,
+                             .stride = c.stride,
+                             .x = c.x.data(),
+                             .y = c.y.data(),
+                             .keep = {},
+                             .weight = c.weight.data(),
+                             .bias = c.bias.data(),
+                             .sum = sum.data(),
+                             .normed = normed.data(),
                              .statistics = statistics.data()});
     for (const bool accumulate : {false, true}) {
-      std::vector<float> dx = accumulate ? before : std::vector<float>(before.size(), kUnset), dweight = c.bias, dbias = c.weight;
-      kernels().norm_gradient({.rows = kRows, .width = width, .stride = c.stride, .sum = sum.data(), .statistics = statistics.data(),
-                               .dy = dy.data(), .weight = c.weight.data(), .dx = dx.data(), .dweight = dweight.data(),
-                               .dbias = dbias.data(), .accumulate = accumulate});
+      std::vector<float> dx = accumulate ? before : std::vector<float>(before.size(), kUnset), dweight = c.bias,
+                         dbias = c.weight;
+      kernels().norm_gradient({.rows = kRows,
+                               .width = width,
+                               .stride = c.stride,
+                               .sum = sum.data(),
+                               .statistics = statistics.data(),
+                               .dy = dy.data(),
+                               .weight = c.weight.data(),
+                               .dx = dx.data(),
+                               .dweight = dweight.data(),
+                               .dbias = dbias.data(),
+                               .accumulate = accumulate});
       Errors slopes;
       std::vector<double> wanted_weight(c.bias.begin(), c.bias.end()), wanted_bias(c.weight.begin(), c.weight.end());
       std::vector<float> plain_weight = c.bias, plain_bias = c.weight;

@@ -1,4 +1,5 @@
-// What no relation table holds, as parts of the engine: the values are the formula's, and the gradients its derivatives.
+// What no relation table holds, as parts of the engine: the values are the formula's, and the gradients its
+// derivatives.
 #include <map>
 
 #include "attention/cpu/pair_terms.hpp"
@@ -9,14 +10,15 @@
 namespace molgraph::test {
 namespace {
 
-// A value is a sum of some hundred products (a path of 99 hops, a place's rank of 64) whose parts are sums themselves: the roundings of
-// float32 (6e-8 each) add up like a random walk, to ten or twenty of them.
+// A value is a sum of some hundred products (a path of 99 hops, a place's rank of 64) whose parts are sums themselves:
+// the roundings of float32 (6e-8 each) add up like a random walk, to ten or twenty of them.
 constexpr double kOfLargest = 2e-6;
 
 class PairTermCase {
  public:
   PairTermCase(const PlanCase& of, bool large)
-      : plan_(model_plan(of.options)), parameters_(parameters_of(plan_)), numbers_(parameter_numbers(parameters_)), terms_(plan_, parameters_) {
+      : plan_(model_plan(of.options)), parameters_(parameters_of(plan_)), numbers_(parameter_numbers(parameters_)),
+        terms_(plan_, parameters_) {
     std::vector<MoleculeCase> molecules = molecule_cases(plan_.features);
     if (!large) molecules.pop_back();
     batch_ = batch_of_cases(molecules, {.paths = true, .path_rule = plan_.pack.path_rule});
@@ -45,11 +47,12 @@ class PairTermCase {
     cpu::PairTerms::Work work;
     const cpu::PairInputs got = terms_.values(batch_, pack_, work);
     for (std::size_t layer = 0; layer < got.bias.size(); ++layer)
-      expect_close(formula_of(TermFills::bias, layer, parameters()), got.bias[layer], name + ", bias of layer " + std::to_string(layer));
+      expect_close(formula_of(TermFills::bias, layer, parameters()), got.bias[layer],
+                   name + ", bias of layer " + std::to_string(layer));
     for (std::size_t layer = 0; layer < got.gate.size(); ++layer)
-      expect_close(formula_of(TermFills::gate, layer, parameters()), got.gate[layer], name + ", gate of layer " + std::to_string(layer));
+      expect_close(formula_of(TermFills::gate, layer, parameters()), got.gate[layer],
+                   name + ", gate of layer " + std::to_string(layer));
   }
-
 
   // Along a random direction of each parameter, by the formula's central difference.
   void expect_gradients(const std::string& name) {
@@ -66,7 +69,8 @@ class PairTermCase {
     terms_.add_gradient(work, flat);
     Numbers gradients;
     for (const ParameterSpec& spec : parameters_) gradients[spec.name].resize(static_cast<std::size_t>(spec.size()));
-    for (std::size_t t = 0; t < flat.size(); ++t) terms_.add_gradients(t, flat[t].data(), [&](const std::string& of) { return gradients.at(of).data(); });
+    for (std::size_t t = 0; t < flat.size(); ++t)
+      terms_.add_gradients(t, flat[t].data(), [&](const std::string& of) { return gradients.at(of).data(); });
     constexpr double kStep = 1e-5;
     for (const ParameterSpec& spec : parameters_) {
       if (spec.role != ParameterRole::pair_term && spec.role != ParameterRole::gate_term) continue;
@@ -84,7 +88,8 @@ class PairTermCase {
           const std::vector<double> high = formula_of(fills, layer, above), low = formula_of(fills, layer, below);
           for (std::size_t p = 0; p < pack_.pairs; ++p)
             for (std::size_t h = 0; h < heads; ++h) {
-              const double change = arrays[layer][p * padded_ + h] * (high[p * heads + h] - low[p * heads + h]) / (2 * kStep);
+              const double change =
+                  arrays[layer][p * padded_ + h] * (high[p * heads + h] - low[p * heads + h]) / (2 * kStep);
               wanted += change;
               size += std::abs(change);
             }
@@ -125,11 +130,14 @@ std::vector<PlanCase> cases_with_pair_terms() {
 
 TEST(PairTerms, ValuesAreTheFormulas) {
   EXPECT_GT(cases_with_pair_terms().size(), 10u);
-  for (const PlanCase& of : cases_with_pair_terms()) PairTermCase(of, of.name == "graphormer" || of.name == "diet_abs" || of.name == "resistance").expect_values(of.name);
+  for (const PlanCase& of : cases_with_pair_terms())
+    PairTermCase(of, of.name == "graphormer" || of.name == "diet_abs" || of.name == "resistance")
+        .expect_values(of.name);
 }
 
 TEST(PairTerms, GradientsAreTheFormulasDerivatives) {
-  for (const PlanCase& of : cases_with_pair_terms()) PairTermCase(of, of.name == "graphormer").expect_gradients(of.name);
+  for (const PlanCase& of : cases_with_pair_terms())
+    PairTermCase(of, of.name == "graphormer").expect_gradients(of.name);
 }
 
 }  // namespace

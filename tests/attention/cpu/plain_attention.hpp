@@ -1,5 +1,5 @@
-// The attention of one molecule as its kernel gets it, with relations numbered, and the same in plain loops, forward and back, in float
-// or double.
+// The attention of one molecule as its kernel gets it, with relations numbered, and the same in plain loops, forward
+// and back, in float or double.
 #pragma once
 
 #include <cmath>
@@ -10,35 +10,38 @@
 
 namespace molgraph::test {
 
-/// n tokens, H heads of width d, C = H*d (head h has the channels h*d .. h*d + d - 1), M relations. Empty = the term is off.
+/// n tokens, H heads of width d, C = H*d (head h has the channels h*d .. h*d + d - 1), M relations. Empty = the term is
+/// off.
 struct AttentionCase {
   std::size_t tokens = 0, heads = 0, head_width = 0, relations = 0;
-  std::size_t queries = 0;                 ///< the first so many tokens ask
-  float scale = 1;                         ///< alpha
+  std::size_t queries = 0;  ///< the first so many tokens ask
+  float scale = 1;          ///< alpha
   KeyTerm key_term = KeyTerm::column;
-  std::vector<float> q, k, v;              ///< [n, C]
-  std::vector<float> query_rows, key_rows, value_rows;   ///< [M, C]
-  std::vector<int> relation;               ///< [n, n]
-  std::vector<float> bias, gate;           ///< [H, n, n]
-  std::vector<char> masked;                ///< [n, n]
-  std::vector<char> kept;                  ///< [H, n, n] what dropout leaves
+  std::vector<float> q, k, v;                           ///< [n, C]
+  std::vector<float> query_rows, key_rows, value_rows;  ///< [M, C]
+  std::vector<int> relation;                            ///< [n, n]
+  std::vector<float> bias, gate;                        ///< [H, n, n]
+  std::vector<char> masked;                             ///< [n, n]
+  std::vector<char> kept;                               ///< [H, n, n] what dropout leaves
   float keep_scale = 1;
-  std::vector<float> dz;                   ///< [queries, C]
+  std::vector<float> dz;  ///< [queries, C]
 
   std::size_t width() const { return heads * head_width; }
   std::size_t pair(std::size_t i, std::size_t j) const { return i * tokens + j; }
   std::size_t pair(std::size_t h, std::size_t i, std::size_t j) const { return (h * tokens + i) * tokens + j; }
   /// The token whose key the key term multiplies, and the relation that picks its row.
   std::size_t key_token(std::size_t i, std::size_t j) const { return key_term == KeyTerm::row ? i : j; }
-  int key_relation(std::size_t i, std::size_t j) const { return relation[key_term == KeyTerm::reverse ? pair(j, i) : pair(i, j)]; }
+  int key_relation(std::size_t i, std::size_t j) const {
+    return relation[key_term == KeyTerm::reverse ? pair(j, i) : pair(i, j)];
+  }
 };
 
 template <class T>
 struct AttentionResult {
-  std::vector<T> z;                              ///< [queries, C]
-  std::vector<T> dq, dk, dv;                     ///< [n, C]
-  std::vector<T> dquery_rows, dkey_rows, dvalue_rows;   ///< [M, C]
-  std::vector<T> dbias, dgate;                   ///< [H, n, n]
+  std::vector<T> z;                                    ///< [queries, C]
+  std::vector<T> dq, dk, dv;                           ///< [n, C]
+  std::vector<T> dquery_rows, dkey_rows, dvalue_rows;  ///< [M, C]
+  std::vector<T> dbias, dgate;                         ///< [H, n, n]
 };
 
 template <class T>
@@ -60,21 +63,25 @@ AttentionResult<T> plain_attention(const AttentionCase& c) {
       for (std::size_t j = 0; j < n; ++j) {
         T s = 0;
         for (std::size_t x = first; x < last; ++x) {
-          s += static_cast<T>(c.q[i * width + x]) * (static_cast<T>(c.k[j * width + x]) + row(c.query_rows, c.relation[c.pair(i, j)], x));
+          s += static_cast<T>(c.q[i * width + x]) *
+               (static_cast<T>(c.k[j * width + x]) + row(c.query_rows, c.relation[c.pair(i, j)], x));
           s += static_cast<T>(c.k[c.key_token(i, j) * width + x]) * row(c.key_rows, c.key_relation(i, j), x);
         }
         a[j] = static_cast<T>(c.scale) * s + (c.bias.empty() ? T(0) : static_cast<T>(c.bias[c.pair(h, i, j)]));
         if (!c.masked.empty() && c.masked[c.pair(i, j)] != 0) a[j] = -std::numeric_limits<T>::infinity();
         largest = std::max(largest, a[j]);
       }
-      for (T& value : a) total += value = largest == -std::numeric_limits<T>::infinity() ? T(0) : std::exp(value - largest);
+      for (T& value : a)
+        total += value = largest == -std::numeric_limits<T>::infinity() ? T(0) : std::exp(value - largest);
       for (std::size_t j = 0; j < n; ++j) {
         a[j] = total > 0 ? a[j] / total : T(0);
         const bool kept = c.kept.empty() || c.kept[c.pair(h, i, j)] != 0;
-        factor[j] = (c.gate.empty() ? T(1) : static_cast<T>(c.gate[c.pair(h, i, j)])) * (kept ? static_cast<T>(c.keep_scale) : T(0));
+        factor[j] = (c.gate.empty() ? T(1) : static_cast<T>(c.gate[c.pair(h, i, j)])) *
+                    (kept ? static_cast<T>(c.keep_scale) : T(0));
         w[j] = a[j] * factor[j];
         for (std::size_t x = first; x < last; ++x)
-          r.z[i * width + x] += w[j] * (static_cast<T>(c.v[j * width + x]) + row(c.value_rows, c.relation[c.pair(i, j)], x));
+          r.z[i * width + x] +=
+              w[j] * (static_cast<T>(c.v[j * width + x]) + row(c.value_rows, c.relation[c.pair(i, j)], x));
       }
       // The way back.
       T mean = 0;

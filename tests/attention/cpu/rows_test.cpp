@@ -50,7 +50,7 @@ TEST_P(Rows, BitsOfChannels) {
     const std::size_t stride = cpu::padded(width);
     std::vector<std::uint16_t> drawn = draws(kRows * width);
     constexpr std::uint32_t kThreshold = 20'000;
-    drawn[0] = kThreshold;   // survives
+    drawn[0] = kThreshold;  // survives
     std::vector<std::uint8_t> bits(kRows * stride / 8, 0xAA);
     kernels().channel_bits(drawn.data(), kThreshold, kRows, width, stride, bits.data());
     for (std::size_t r = 0; r < kRows; ++r)

@@ -13,12 +13,8 @@ namespace {
 /// A plan's tables and all molecules as one pack.
 struct Tables {
   explicit Tables(const PlanCase& of)
-      : plan(model_plan(of.options)),
-        parameters(parameters_of(plan)),
-        numbers(parameter_numbers(parameters)),
-        shape(plan),
-        weights(shape, parameters),
-        batch(batch_of_cases(molecule_cases(plan.features), {})),
+      : plan(model_plan(of.options)), parameters(parameters_of(plan)), numbers(parameter_numbers(parameters)),
+        shape(plan), weights(shape, parameters), batch(batch_of_cases(molecule_cases(plan.features), {})),
         terms(shape) {
     weights.assign([this](const std::string& name) { return numbers.at(name).data(); }, true, 1);
     pack.load(batch, 0, static_cast<std::size_t>(batch.size()), shape, plan.classes);
@@ -29,7 +25,9 @@ struct Tables {
   const cpu::TableSet& relations() const {
     return options().share_encodings ? weights.layout().shared : weights.layout().layers[0].own;
   }
-  const cpu::TableSet& gates() const { return options().gate.per_layer ? weights.layout().layers[0].own : weights.layout().shared; }
+  const cpu::TableSet& gates() const {
+    return options().gate.per_layer ? weights.layout().layers[0].own : weights.layout().shared;
+  }
   std::string relation_owner() const { return owner_prefix("encoder.", options().share_encodings ? -1 : 0); }
   std::string gate_owner() const { return owner_prefix("encoder.", options().gate.per_layer ? 0 : -1); }
   std::size_t heads() const { return static_cast<std::size_t>(options().heads); }
@@ -64,7 +62,8 @@ TEST(Tables, GatheredRowsAreSumsInTheTablesOrder) {
     const Tables s(of);
     const std::size_t d = s.shape.head_width;
     for (std::size_t b = 0; b < s.pack.size(); ++b) {
-      const formula::PairClasses classes = formula::pair_classes(formula::Molecule(s.batch, static_cast<std::int64_t>(b)), s.plan.classes);
+      const formula::PairClasses classes =
+          formula::pair_classes(formula::Molecule(s.batch, static_cast<std::int64_t>(b)), s.plan.classes);
       cpu::Attention g;
       s.terms.fill(s.pack, b, g);
       const auto n = classes.topology.rows;
@@ -76,15 +75,21 @@ TEST(Tables, GatheredRowsAreSumsInTheTablesOrder) {
           const int t = classes.topology(i, j), e = classes.edge(i, j);
           const int t_key = reverse ? classes.topology(j, i) : t, e_key = reverse ? classes.edge(j, i) : e;
           for (std::size_t h = 0; h < s.heads(); ++h) {
-            float bias = s.table(s.relation_owner() + "spatial").empty() ? 0.0f
-                                                                         : s.table(s.relation_owner() + "spatial")[s.bias_row(t) * s.heads() + h];
+            float bias = s.table(s.relation_owner() + "spatial").empty()
+                             ? 0.0f
+                             : s.table(s.relation_owner() + "spatial")[s.bias_row(t) * s.heads() + h];
             for (std::size_t x = 0; x < d; ++x) {
               const std::size_t channel = h * d + x, inner = x * s.shape.heads + h;
-              const auto differs = [&](const float* rows, std::uint16_t m, float wanted) { return rows != nullptr && rows[m * s.shape.inner + inner] != wanted; };
-              wrong += differs(g.query_rows, g.relation[pair], s.number("topology_query", t, channel) + s.number("edge_query", e, channel));
-              wrong += differs(g.value_rows, g.relation[pair], s.number("topology_value", t, channel) + s.number("edge_value", e, channel));
-              wrong += differs(g.key_rows, g.key_relation[pair], s.number("topology_key", t_key, channel) + s.number("edge_key", e_key, channel) +
-                                                                     s.number("content_bias", 0, channel));
+              const auto differs = [&](const float* rows, std::uint16_t m, float wanted) {
+                return rows != nullptr && rows[m * s.shape.inner + inner] != wanted;
+              };
+              wrong += differs(g.query_rows, g.relation[pair],
+                               s.number("topology_query", t, channel) + s.number("edge_query", e, channel));
+              wrong += differs(g.value_rows, g.relation[pair],
+                               s.number("topology_value", t, channel) + s.number("edge_value", e, channel));
+              wrong += differs(g.key_rows, g.key_relation[pair],
+                               s.number("topology_key", t_key, channel) + s.number("edge_key", e_key, channel) +
+                                   s.number("content_bias", 0, channel));
               if (s.options().terms.global_bias)
                 bias += s.shape.scale * s.number("position_bias", 0, channel) * s.number("topology_query", t, channel);
             }
@@ -134,17 +139,21 @@ std::map<std::string, std::vector<T>> scattered(const Tables& s, const std::vect
         if (slopes[b].dbias != nullptr) by_class[t * heads + h] += slopes[b].dbias[p * s.shape.heads + h];
         if (slopes[b].dgate == nullptr) continue;
         const float gate = s.table(s.gate_owner() + "gate")[t * heads + h];
-        if (gate > 0 || !s.options().gate.relu) to.at(s.gate_owner() + "gate")[t * heads + h] += slopes[b].dgate[p * s.shape.heads + h];
+        if (gate > 0 || !s.options().gate.relu)
+          to.at(s.gate_owner() + "gate")[t * heads + h] += slopes[b].dgate[p * s.shape.heads + h];
       }
     }
   }
   for (std::size_t t = 0; t < s.shape.topology_classes; ++t)
     for (std::size_t h = 0; h < heads; ++h) {
-      if (const auto found = to.find(owner + "spatial"); found != to.end()) found->second[s.bias_row(static_cast<int>(t)) * heads + h] += by_class[t * heads + h];
+      if (const auto found = to.find(owner + "spatial"); found != to.end())
+        found->second[s.bias_row(static_cast<int>(t)) * heads + h] += by_class[t * heads + h];
       for (std::size_t x = 0; x < d && s.options().terms.global_bias; ++x) {
         const T slope = static_cast<T>(s.shape.scale) * by_class[t * heads + h];
-        to.at(owner + "position_bias")[h * d + x] += slope * static_cast<T>(s.number("topology_query", static_cast<int>(t), h * d + x));
-        to.at(owner + "topology_query")[t * width + h * d + x] += slope * static_cast<T>(s.number("position_bias", 0, h * d + x));
+        to.at(owner + "position_bias")[h * d + x] +=
+            slope * static_cast<T>(s.number("topology_query", static_cast<int>(t), h * d + x));
+        to.at(owner + "topology_query")[t * width + h * d + x] +=
+            slope * static_cast<T>(s.number("position_bias", 0, h * d + x));
       }
     }
   return to;
@@ -159,7 +168,8 @@ TEST(Tables, GradientsAreScatteredToTheirRows) {
     std::vector<cpu::AttentionGradient> slopes(s.pack.size());
     for (std::size_t b = 0; b < slopes.size(); ++b) {
       s.terms.fill(s.pack, b, slopes[b]);
-      const std::size_t rows = s.pack.molecules[b].count() * s.shape.inner, pairs = s.pack.molecules[b].tokens * s.pack.molecules[b].tokens;
+      const std::size_t rows = s.pack.molecules[b].count() * s.shape.inner,
+                        pairs = s.pack.molecules[b].tokens * s.pack.molecules[b].tokens;
       for (float* to : {slopes[b].dquery_rows, slopes[b].dkey_rows, slopes[b].dvalue_rows})
         for (std::size_t i = 0; to != nullptr && i < rows; ++i) to[i] = random.next();
       for (float* to : {slopes[b].dbias, slopes[b].dgate})
@@ -172,7 +182,8 @@ TEST(Tables, GradientsAreScatteredToTheirRows) {
     s.terms.add_gate_gradients(s.gates(), s.pack, flat.data(), nullptr);
     std::map<std::string, std::vector<float>> got;
     for (const auto& [name, values] : s.numbers) got[name].resize(values.size());
-    s.weights.add_gradients(flat.data(), [&](const std::string& name) { return got.at(name).data(); }, 1);
+    s.weights.add_gradients(
+        flat.data(), [&](const std::string& name) { return got.at(name).data(); }, 1);
     for (const auto& [name, values] : wanted) {
       Errors errors;
       for (std::size_t i = 0; i < values.size(); ++i) errors.add(values[i], got.at(name)[i], plain.at(name)[i]);
