@@ -8,6 +8,7 @@
 #include "datasets/load_checks.hpp"
 #include "datasets/load_store.hpp"
 #include "datasets/row_source.hpp"
+#include "datasets/system/readable.hpp"
 #include "datasets/system/text.hpp"
 #include "datasets/tables/encoding.hpp"
 #include "featurize/graph/error.hpp"
@@ -27,32 +28,13 @@ std::vector<std::string> known_names() {
   return names;
 }
 
-/// The closest name within two edits (Levenshtein), or "".
-std::string closest_name(const std::string& text) {
-  std::string best;
-  std::size_t best_distance = 3;
-  for (const std::string& name : known_names()) {
-    std::vector<std::size_t> row(name.size() + 1);
-    for (std::size_t j = 0; j <= name.size(); ++j) row[j] = j;
-    for (std::size_t i = 1; i <= text.size(); ++i) {
-      std::size_t diagonal = row[0];
-      row[0] = i;
-      for (std::size_t j = 1; j <= name.size(); ++j) {
-        const std::size_t replaced = diagonal + (text[i - 1] != name[j - 1]);
-        diagonal = row[j];
-        row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
-      }
-    }
-    if (row.back() < best_distance) best_distance = row.back(), best = name;
-  }
-  return best;
-}
-
 [[noreturn]] void throw_unknown(const std::string& path) {
-  const std::string guess = closest_name(path);
+  const std::vector<std::string> names = known_names();
+  if (std::find(names.begin(), names.end(), path) != names.end())
+    throw UsageError("'" + path + "' is a data set known by name: it stands alone, several inputs are tables");
+  const std::string guess = closest_word(path, names);
   throw FileError("'" + path + "' is neither a file nor a known data set" +
-                  (guess.empty() ? "" : "; did you mean '" + guess + "'?") + " (known: " + list_of(known_names()) +
-                  ")");
+                  (guess.empty() ? "" : "; did you mean '" + guess + "'?") + " (known: " + list_of(names) + ")");
 }
 
 SourcePlan plan_tables(const LoadOptions& options) {

@@ -7,16 +7,18 @@
 namespace molgraph {
 namespace {
 
-// What is used of nccl.h (NCCL 2), so that building needs no package of it.
-struct UniqueId {
-  char bytes[128];
-};
-using Communicator = void*;
+// Constants of nccl.h (NCCL 2).
 constexpr int kSuccess = 0, kFloat32 = 7, kSum = 0;
 
 }  // namespace
 
+/// What is used of nccl.h, so that building needs no package of it.
 struct Nccl::State {
+  struct UniqueId {
+    char bytes[128];
+  };
+  using Communicator = void*;
+
   int (*get_unique_id)(UniqueId*) = nullptr;
   int (*init_rank)(Communicator*, int count, UniqueId, int rank) = nullptr;
   int (*all_reduce)(const void* from, void* to, std::size_t count, int type, int operation, Communicator,
@@ -47,7 +49,7 @@ struct Nccl::State {
 };
 
 Nccl::Nccl(Processes& processes, int gpu) : state_(new State) {
-  UniqueId id{};
+  State::UniqueId id{};
   if (processes.first()) state_->check(state_->get_unique_id(&id));
   processes.share(&id, sizeof id);
   use_device({.kind = Device::Kind::cuda, .number = gpu});

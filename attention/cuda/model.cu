@@ -1,6 +1,6 @@
 #include "attention/cuda/cuda_engine.hpp"
 #include "attention/cuda/device_model.cuh"
-#include "attention/cuda/encoder.cuh"
+#include "attention/cuda/encoder_back.cuh"
 #include "attention/cuda/head.cuh"
 #include "attention/cuda/node_input.cuh"
 

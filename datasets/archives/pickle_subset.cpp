@@ -13,8 +13,7 @@
 namespace molgraph {
 namespace {
 
-constexpr std::size_t kMostValues = 1'000'000;
-constexpr std::size_t kMostDimensions = 64;
+constexpr std::size_t kMostValues = 1'000'000, kMostDimensions = 64;
 constexpr std::uint32_t kMark = 0xFFFFFFFF;  ///< on the stack only
 
 constexpr std::array<std::string_view, 40> kGlobals{
@@ -34,8 +33,7 @@ class Machine {
   Machine(std::span<const std::byte> bytes, const std::string& where) : bytes_(bytes), where_(where) {}
 
   PickleValues run() {
-    while (!step()) {
-    }
+    for (bool done = false; !done;) done = step();
     if (stack_.size() != 1 || stack_[0] == kMark) fail("it ends with something left over");
     values_.root = stack_[0];
     return std::move(values_);
@@ -49,9 +47,8 @@ class Machine {
   // --- input ---
   std::span<const std::byte> take(std::uint64_t count) {
     if (count > bytes_.size() - at_) fail("it ends early");
-    const auto part = bytes_.subspan(at_, count);
     at_ += count;
-    return part;
+    return bytes_.subspan(at_ - count, count);
   }
   /// Little-endian, `count` bytes.
   std::uint64_t number(std::size_t count) {

@@ -14,18 +14,26 @@
 #include "attention/spec/random.hpp"
 
 namespace molgraph::cuda {
-namespace {
 
 constexpr unsigned kThreads = 64;
 
+// Outside the unnamed namespace: `memory` is the one that the emulated GPU defines.
+
 // Everybody writes a number and reads that of another warp's thread.
-void exchange(float* out, bool barrier) {
+static void exchange(float* out, bool barrier) {
   extern __shared__ __align__(16) unsigned char memory[];
   auto* shared = reinterpret_cast<float*>(memory);
   shared[threadIdx.x] = static_cast<float>(threadIdx.x);
   if (barrier) __syncthreads();
   out[blockIdx.x * kThreads + threadIdx.x] = shared[(threadIdx.x + 40) % kThreads];
 }
+
+static void write_beside(int at) {
+  extern __shared__ __align__(16) unsigned char memory[];
+  memory[at] = 1;
+}
+
+namespace {
 
 int wrong_after_exchange(bool barrier) {
   Array<float> out;
@@ -58,11 +66,6 @@ TEST(Emulator, FindsDeadlocks) {
                    },
                    1u, kThreads, 0, 40),
                std::logic_error);
-}
-
-void write_beside(int at) {
-  extern __shared__ __align__(16) unsigned char memory[];
-  memory[at] = 1;
 }
 
 TEST(Emulator, FindsWritesBesideSharedMemory) {

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include "attention/reference/encoder.hpp"
+#include "attention/reference/node_input.hpp"
+#include "attention/reference/relation_classes.hpp"
 #include "tests/graphormer/model_checks.hpp"
 
 namespace molgraph::test {
@@ -91,16 +94,16 @@ TEST(Laplacian, SignsAreRandomInTrainingOnly) {
   const auto model = make_model({"", &encoding, {}, false}, [](EncoderOptions& e) {
     e.dropout = e.attention_dropout = e.activation_dropout = e.input_dropout = 0.0;
   });
-  static_cast<Grpe&>(*model).to(torch::kFloat64);
+  model->to(torch::kFloat64);
   randomise(*model);
   const auto states = [&](bool training, std::uint32_t step, std::int64_t row) {
     const torch::NoGradGuard no_grad;
-    // The noise of GRPE's input is the same in all calls that are compared: take the encoder alone.
-    auto& grpe = static_cast<Grpe&>(*model);
     const GraphBatch batch = batch_for(*model, {random_graph(12, 2)}, {row});
-    return grpe.encoder->forward(grpe.node->forward(batch), batch,
-                                 relation_classes(batch, class_rule(batch.features, 3)), {},
-                                 {.training = training, .seed = 4, .step = step}, nullptr);
+    const torch::Tensor x =
+        node_input(*model, model->plan(), batch, {});  // without GRPE's noise, which would hide the signs
+    return Encoder(model->plan().encoder, *model, "encoder.", pair_terms(model->plan()))
+        .forward(x, batch, relation_classes(batch, model->plan().classes),
+                 {.training = training, .seed = 4, .step = step});
   };
   const torch::Tensor scored = states(false, 0, 0);
   EXPECT_TRUE(torch::equal(states(false, 1, 5), scored));

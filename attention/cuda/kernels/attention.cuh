@@ -98,11 +98,10 @@ struct GroupTask {
   float* base;
   const std::uint16_t* relation;
 
-  __device__ __forceinline__ GroupTask(const Attention<E>& attention, int task, const GroupArrays& arrays,
-                                       float* memory)
+  __device__ __forceinline__ GroupTask(const Attention<E>& attention, int task, const GroupArrays& arrays, float* first)
       : p(attention), m(attention.molecules[attention.chosen[task / attention.heads]]), head(task % attention.heads),
         lane(static_cast<int>(threadIdx.x % Lanes)), n(m.tokens), d(attention.width), line(arrays.line),
-        key_line(arrays.key_line), at(arrays), base(memory), relation(attention.relation + m.pair_at) {}
+        key_line(arrays.key_line), at(arrays), base(first), relation(attention.relation + m.pair_at) {}
 
   /// A barrier of the group.
   __device__ __forceinline__ static void sync() {
