@@ -90,8 +90,8 @@ std::string why_unusable(const Device& device, Precision precision = Precision::
 /// Makes a GPU the calling thread's own, for other libraries that work on it; of the CPU nothing.
 void use_device(const Device& device);
 
-/// Whom engines tell what no result shows, such as that a slower way is taken, each text once; empty = a line on
-/// stderr.
+/// Sets who receives the engines' notes, such as that slower kernels are used. Each text is sent once. Empty = a line
+/// on stderr.
 void tell_notes(std::function<void(const std::string&)> to);
 
 }  // namespace molgraph

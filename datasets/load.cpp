@@ -31,7 +31,8 @@ std::vector<std::string> known_names() {
 [[noreturn]] void throw_unknown(const std::string& path) {
   const std::vector<std::string> names = known_names();
   if (std::find(names.begin(), names.end(), path) != names.end())
-    throw UsageError("'" + path + "' is a data set known by name: it stands alone, several inputs are tables");
+    throw UsageError("'" + path +
+                     "' is a data set known by name and must be the only input; several inputs have to be tables");
   const std::string guess = closest_word(path, names);
   throw FileError("'" + path + "' is neither a file nor a known data set" +
                   (guess.empty() ? "" : "; did you mean '" + guess + "'?") + " (known: " + list_of(names) + ")");

@@ -149,19 +149,20 @@ void check_device(const Device& device, Precision precision) {
   const std::string reason = why_unusable(device, precision);
   if (reason.empty()) return;
   if (device.kind == Device::Kind::cuda) throw UsageError("--device cuda: " + reason);
-  throw UsageError("--precision " + std::string(to_string(precision)) + ": " + reason);
+  throw UsageError("--precision " + std::string(to_string(precision)) + ": " + reason +
+                   (precision == Precision::tf32 ? "; use fp32 or bf16, or --device cuda" : "; use --precision fp32"));
 }
 
 ScoringModel load_scoring_model(const std::string& path, const Device& device, Precision precision) {
   const SafetensorsFile file = read_model_file(path);
   ScoringModel model{.config = read_model_config(file, path)};
   const ModelPlan plan = model_plan(model.config);
-  model.engine = make_engine(plan, device, precision);
   const ParameterList parameters = parameters_of(plan);
   std::vector<ParameterSpec> wanted(parameters.begin(), parameters.end());
   const std::int64_t outputs = model.config.task.num_outputs();
   for (const char* name : {kTargetShift, kTargetScale}) wanted.push_back({.name = name, .shape = {outputs}});
   check_tensors(file, std::move(wanted), path);
+  model.engine = make_engine(plan, device, precision);
   model.engine->assign(
       [&](const std::string& name) { return reinterpret_cast<const float*>(file.tensors.at(name).bytes.data()); },
       false);

@@ -25,7 +25,6 @@ void check_compute(const TrainRun& run) {
 Compute make_compute(const TrainRun& run, GraphModel& model) {
   const TrainingSettings& t = run.options.training;
   if (t.backend == TrainingBackend::reference) return nullptr;
-  tell_notes(run.control.warn);
   Device device = device_of(run.gpu.value_or(-1));
   device.threads = thread_count(run.threads);
   return std::make_shared<EngineBoundary>(model, device, t.precision);
@@ -35,7 +34,7 @@ PackOptions pack_options(const GraphModel& model, const Compute& compute) {
   return compute ? compute->pack_options() : model.pack_options();
 }
 
-RunFunction run_function(const std::shared_ptr<GraphModel>& model, const Compute& compute) {
+PredictFunction predict_function(const std::shared_ptr<GraphModel>& model, const Compute& compute) {
   if (compute) return [compute](const GraphBatch& batch, const ForwardMode&) { return compute->predict(batch); };
   return [model](const GraphBatch& batch, const ForwardMode& mode) { return model->run(batch, mode); };
 }
@@ -44,7 +43,7 @@ Trainable make_trainable(const std::shared_ptr<GraphModel>& model, const Compute
                          bool decay_all) {
   Trainable trainable;
   trainable.module = model;
-  trainable.run = run_function(model, compute);
+  trainable.run = predict_function(model, compute);
   if (compute) {
     trainable.gradients = [compute](const GraphBatch& batch, const ForwardMode& mode, const LossSlope& slope) {
       torch::Tensor perturbation = mode.perturbation, dinput;

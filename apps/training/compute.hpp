@@ -21,7 +21,7 @@ Compute make_compute(const TrainRun& run, GraphModel& model);
 /// What a batch has to be packed with.
 PackOptions pack_options(const GraphModel& model, const Compute& compute);
 /// Predictions of the model as it is now.
-RunFunction run_function(const std::shared_ptr<GraphModel>& model, const Compute& compute);
+PredictFunction predict_function(const std::shared_ptr<GraphModel>& model, const Compute& compute);
 /// The model as the trainer sees it; `decay_all`: no parameter is exempt from weight decay.
 Trainable make_trainable(const std::shared_ptr<GraphModel>& model, const Compute& compute, const ModelConfig& config,
                          bool decay_all);

@@ -85,7 +85,7 @@ TrainOptions train_options_from_text(const std::string& text, const std::string&
     if (!node && option.key() == "header") continue;  // runs of the first version lack it
     if (!node)
       throw FileError(name + ": '" + option.key() +
-                      "' is missing: written by another version of molgraph, whose runs cannot be gone on with");
+                      "' is missing: written by another version of molgraph, whose runs cannot be resumed");
     OptionValue value = option.field.get();  // of the kind that is wanted
     if (!std::visit([&](auto& out) { return extract(*node, out); }, value)) {
       throw FileError(name + ": '" + option.key() + "' has a value of the wrong kind");

@@ -14,7 +14,7 @@ constexpr std::int64_t kTokensPerBatch = 4096;
 
 }  // namespace
 
-std::vector<double> predict_molecules(const RunFunction& run, const PackOptions& pack, const MoleculeSet& set,
+std::vector<double> predict_molecules(const PredictFunction& run, const PackOptions& pack, const MoleculeSet& set,
                                       const std::vector<std::int64_t>& indices, const RunControl& control) {
   torch::InferenceMode inference;
   const std::int64_t outputs = set.task.num_outputs();

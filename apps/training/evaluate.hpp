@@ -11,12 +11,12 @@
 
 namespace molgraph {
 
-using RunFunction = std::function<ModelOutput(const GraphBatch&, const ForwardMode&)>;
+using PredictFunction = std::function<ModelOutput(const GraphBatch&, const ForwardMode&)>;
 
 /// Predictions [n, outputs] as users see them (target's unit, probabilities), in the order of `indices`.
 /// Molecules are taken by size, in batches of about `kTokensPerBatch` tokens. Throws Stopped if the run control asks to
 /// stop.
-std::vector<double> predict_molecules(const RunFunction& run, const PackOptions& pack, const MoleculeSet& set,
+std::vector<double> predict_molecules(const PredictFunction& run, const PackOptions& pack, const MoleculeSet& set,
                                       const std::vector<std::int64_t>& indices, const RunControl& control = {});
 
 /// Targets [n, T] of the molecules `indices`.

@@ -55,7 +55,7 @@ void Optimizer::zero_grad() {
 void Optimizer::sum_gradients(Processes& processes) {
   if (processes.alone()) return;
   torch::NoGradGuard no_grad;
-  // Behind the numbers stands who has a gradient: a process whose part of the batch has no target has none.
+  // After the gradients come flags that say which exist: a process whose part of the batch has no target has none.
   std::vector<float> flat, has;
   for (const torch::Tensor& parameter : parameters_) {
     const auto first = flat.size();

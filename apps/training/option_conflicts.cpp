@@ -79,7 +79,7 @@ void check_model_flags(const TrainOptions& o, const NamedFlags& named, const Arc
   for (const auto& [flag, field] : kOwnedFlags) refuse(said(flag) && !architecture.has(field), flag, owners_of(field));
   if (encoding.path_bias && !architecture.has("path_bias")) {
     throw UsageError("--encoding " + std::string(encoding.name) + " needs " + owners_of("path_bias") +
-                     ": its edge-path bias is there");
+                     ", which alone has the edge-path bias");
   }
   const bool grpe_terms = encoding.name == "grpe", paths = encoding.path_bias || m.gate.path;
   refuse(m.path_hops && !paths, "path-hops", "--encoding graphormer and --gate-path");
@@ -87,8 +87,10 @@ void check_model_flags(const TrainOptions& o, const NamedFlags& named, const Arc
   refuse(m.untie_virtual && encoding.untie_virtual, "untie-virtual", "--encoding graphormer");
   refuse(said("key-term") && !grpe_terms, "key-term", "--encoding grpe");
   refuse(said("grpe-terms") && !grpe_terms, "grpe-terms", "--encoding grpe");
-  refuse(m.position_dim && encoding.position_dim == 0, "pe-dim",
-         "the encodings laplacian, random-walk, diet-abs, tupe");
+  std::string with_positions;
+  for (const Encoding& one : encodings())
+    if (one.position_dim > 0) with_positions += (with_positions.empty() ? "" : ", ") + std::string(one.name);
+  refuse(m.position_dim && encoding.position_dim == 0, "pe-dim", "the encodings " + with_positions);
   const std::array shape{"layers", "width", "ffn", "heads"};
   const auto given = [&](const char* key) { return named.contains(key); };
   if (named.contains("size") && std::all_of(shape.begin(), shape.end(), given)) {

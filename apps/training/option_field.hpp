@@ -4,16 +4,18 @@
 
 #include <algorithm>
 #include <array>
-#include <cassert>
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
+
+#include "featurize/graph/error.hpp"
 
 namespace molgraph {
 
@@ -31,30 +33,28 @@ using Words = std::vector<std::pair<std::string_view, T>>;
 struct OptionField {
   std::function<OptionValue()> get;
   std::function<void(const OptionValue&)> set;
-  const void* address = nullptr;
   std::vector<std::string> words{};  ///< all that the value, or each item of it, may be; empty = any text
   bool is_switch = false;            ///< words are those of Switch: --NAME and --no-NAME
   int least = 0, most = 0;           ///< items of a list; `most` 0 = any number
 
-  OptionField(std::function<OptionValue()> get_, std::function<void(const OptionValue&)> set_, const void* address_)
-      : get(std::move(get_)), set(std::move(set_)), address(address_) {}
+  OptionField(std::function<OptionValue()> get_, std::function<void(const OptionValue&)> set_)
+      : get(std::move(get_)), set(std::move(set_)) {}
 
   /// A field that is an alternative of OptionValue, or a whole number of another width.
   template <class T>
-  requires(!std::is_same_v<T, OptionField>) OptionField(T& field)
-      : address(&field) {  // NOLINT(google-explicit-constructor): fields stand in the list as they are
+  requires(!std::is_same_v<T, OptionField>)
+      OptionField(T& field) {  // NOLINT(google-explicit-constructor): fields stand in the list as they are
     using Stored = std::conditional_t<std::is_integral_v<T> && !std::is_same_v<T, bool>, std::int64_t, T>;
     get = [&field] { return OptionValue(static_cast<Stored>(field)); };
     set = [&field](const OptionValue& value) { field = static_cast<T>(std::get<Stored>(value)); };
   }
   /// So many numbers.
   template <std::size_t N>
-  OptionField(std::array<double, N>& field)
-      : address(&field), least(N), most(N) {  // NOLINT(google-explicit-constructor)
+  OptionField(std::array<double, N>& field) : least(N), most(N) {  // NOLINT(google-explicit-constructor)
     get = [&field] { return OptionValue(std::vector<double>(field.begin(), field.end())); };
     set = [&field](const OptionValue& value) {
       const auto& numbers = std::get<std::vector<double>>(value);
-      assert(numbers.size() == N);
+      if (numbers.size() != N) throw UsageError("so many numbers are needed: " + std::to_string(N));
       std::copy(numbers.begin(), numbers.end(), field.begin());
     };
   }
@@ -67,8 +67,7 @@ OptionField or_open(std::optional<T>& field, std::int64_t open) {
           [&field, open](const OptionValue& value) {
             const std::int64_t number = std::get<std::int64_t>(value);
             field = number == open ? std::nullopt : std::optional<T>(static_cast<T>(number));
-          },
-          &field};
+          }};
 }
 
 namespace option_words {
@@ -77,16 +76,14 @@ template <class T>
 std::string word_of(const Words<T>& words, const T& value) {
   for (const auto& [word, one] : words)
     if (one == value) return std::string(word);
-  assert(!"a value without a word");
-  return {};
+  throw std::logic_error("an option's value without a word");
 }
 
 template <class T>
 T value_of(const Words<T>& words, const std::string& word) {
   for (const auto& [one, value] : words)
     if (one == word) return value;
-  assert(!"a word without a value");
-  return {};
+  throw std::logic_error("an option's word without a value: " + word);
 }
 
 template <class T>
@@ -104,7 +101,7 @@ OptionField one_of(T& field, const Words<std::type_identity_t<T>>& words) {
   namespace w = option_words;
   return w::with_words<T>(
       {[&field, words] { return OptionValue(w::word_of(words, field)); },
-       [&field, words](const OptionValue& value) { field = w::value_of(words, std::get<std::string>(value)); }, &field},
+       [&field, words](const OptionValue& value) { field = w::value_of(words, std::get<std::string>(value)); }},
       words);
 }
 
@@ -133,8 +130,7 @@ OptionField some_of(std::vector<T>& field, const Words<std::type_identity_t<T>>&
                      field.clear();
                      for (const std::string& word : std::get<std::vector<std::string>>(value))
                        field.push_back(w::value_of(words, word));
-                   },
-                   &field};
+                   }};
   some.most = static_cast<int>(words.size());
   return w::with_words<T>(std::move(some), words);
 }

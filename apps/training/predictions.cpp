@@ -25,7 +25,7 @@ void AllPredictions::add_share(const AllPredictions& one, double share) {
     output_scale[o] = std::min(output_scale[o], one.output_scale[o]);
 }
 
-AllPredictions predict_all(const RunFunction& run, const PackOptions& pack, const LoadedData& data,
+AllPredictions predict_all(const PredictFunction& run, const PackOptions& pack, const LoadedData& data,
                            const RunControl& control) {
   AllPredictions all;
   for (std::size_t p = 0; p < all.parts.size(); ++p) {

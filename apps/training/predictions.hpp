@@ -28,7 +28,7 @@ struct AllPredictions {
 };
 
 /// Everything but `output_scale`. Throws Stopped.
-AllPredictions predict_all(const RunFunction& run, const PackOptions& pack, const LoadedData& data,
+AllPredictions predict_all(const PredictFunction& run, const PackOptions& pack, const LoadedData& data,
                            const RunControl& control);
 
 /// What OGB-LSC's judges take: y_pred, float32, in the order of the table, as FOLDER/y_pred_*.npz. A row without a

@@ -28,7 +28,7 @@ class RunClaim {
   /// checkpoint is removed. Throws RunInUse naming the process that has the claim, FileError where the folder cannot be
   /// written.
   RunClaim(const std::string& folder, bool resume, const RunControl& control = {});
-  /// Lets go. If the folder holds no run even now, what this start wrote is removed, and the folders that were made for
+  /// Releases the claim. If the folder still holds no run, what this start wrote is removed, with the folders made for
   /// it.
   ~RunClaim();
   RunClaim(const RunClaim&) = delete;

@@ -13,7 +13,7 @@
 
 namespace molgraph {
 
-/// As it stands, nobody stops a training and nobody hears of it. All functions are called by the thread that trains.
+/// By default training is never interrupted and reports nothing. All functions are called by the thread that trains.
 struct RunControl {
   /// The signal that asked this process to stop, 0 = none. Asked between two pieces of work.
   std::function<int()> stop_signal = [] { return 0; };

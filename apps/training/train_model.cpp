@@ -100,8 +100,8 @@ AllPredictions train_model(const TrainRun& run, const ResolvedRun& resolved, con
   }
   const LoadedModel best = load_model(directory.best());
   const Compute computes_best = make_compute(run, *best.model);
-  AllPredictions predictions =
-      predict_all(run_function(best.model, computes_best), pack_options(*best.model, computes_best), data, run.control);
+  AllPredictions predictions = predict_all(predict_function(best.model, computes_best),
+                                           pack_options(*best.model, computes_best), data, run.control);
   predictions.output_scale = values_of(best.model->named_buffers()["target_scale"]);
   save_model(directory.model(), *best.model, best.config);
   return predictions;

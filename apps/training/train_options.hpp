@@ -223,7 +223,7 @@ std::vector<TrainOption> options_over(Options& o) {
       {"--share-encodings", model, on_off(m.share_encodings),
        "relation tables shared by all layers: on, off or auto (off for diet-rel)"},
       {"--pe-dim", model, or_open(m.position_dim, 0),
-       "eigenvectors of laplacian, steps of random-walk, diet-abs and tupe; 0 = 8 and 16",
+       "eigenvectors of laplacian; steps of random-walk, diet-abs and tupe; Gaussians of resistance; 0 = 8, else 16",
        WholeRange{0, kMostPositions}},
       {"--post-ln", model, m.post_ln, "LayerNorm after the residual sums"},
       {"--max-distance", model, or_open(m.max_distance, 0), "cap of the topology classes; 0 = graphormer 20, grpe 5",

@@ -14,6 +14,7 @@
 #include "apps/training/run_options.hpp"
 #include "apps/training/train_model.hpp"
 #include "apps/training/train_report.hpp"
+#include "attention/engine.hpp"
 #include "datasets/dataset_warnings.hpp"
 #include "datasets/system/files.hpp"
 #include "datasets/system/readable.hpp"
@@ -137,9 +138,19 @@ void check_feasible(const TrainRun& run, const ResolvedRun& resolved) {
   }
 }
 
+/// The engines' notes go to this run's control, and no longer than it lives.
+class NotesOfRun {
+ public:
+  explicit NotesOfRun(const RunControl& control) { tell_notes(control.warn); }
+  ~NotesOfRun() { tell_notes({}); }
+  NotesOfRun(const NotesOfRun&) = delete;
+  NotesOfRun& operator=(const NotesOfRun&) = delete;
+};
+
 }  // namespace
 
 void run_training(const TrainRun& run) {
+  const NotesOfRun notes(run.control);
   // Threads write gradients in a fixed order, so that equal runs give equal files.
   at::globalContext().setDeterministicAlgorithms(true, true);
   torch::set_num_threads(thread_count(run.threads));

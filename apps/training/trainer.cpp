@@ -44,7 +44,7 @@ LossSum add_gradients(const Trainable& model, Loss loss, const TrainBatch& batch
   return masked_loss(loss, scaled, batch.targets, model.target_shift, model.target_scale);
 }
 
-/// One run of training; its parts share the state that a checkpoint holds.
+/// One training, from start or checkpoint to its end. The member functions share the state that a checkpoint holds.
 class Loop {
  public:
   Loop(const Trainable& model, const MoleculeSet& set, const Split& split, const TrainerOptions& options)

@@ -27,7 +27,7 @@ using GradientFunction = std::function<torch::Tensor(const GraphBatch&, const Fo
 /// What is trained.
 struct Trainable {
   std::shared_ptr<torch::nn::Module> module;
-  RunFunction run;                         ///< predictions; without `gradients` also for training, by autograd
+  PredictFunction run;                     ///< predictions; without `gradients` also for training, by autograd
   GradientFunction gradients;              ///< an engine's own way to the gradients; may be empty
   std::function<void()> weights_changed;   ///< called after every change of the weights; may be empty
   std::shared_ptr<DeviceTraining> device;  ///< does the updates, and holds the weights while it does; may be null

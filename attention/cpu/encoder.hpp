@@ -20,7 +20,7 @@ struct PackInput {
   bool keep_activations = false;  ///< for backward()
 };
 
-/// Where somebody wants a layer's states: 0 = node input, l = after block l, -1 = output.
+/// A request to copy a layer's states out: 0 = node input, l = after block l, -1 = output.
 struct KeptLayer {
   int layer = -1;
   float* states = nullptr;  ///< [tokens of the pack, C]

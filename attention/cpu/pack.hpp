@@ -1,4 +1,5 @@
-// A few whole molecules that go through all layers together, so that their activations stay in the cache.
+// A few whole molecules that go through all layers together, so that their activations stay in the cache. (Not to be
+// confused with pack() in featurize/graph/graph_batch.hpp, which makes the batch that packs are cut from.)
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Where a pack's tokens stand in their molecules: what node input and pair terms ask for beside the relations, found
-// once per pack.
+// What node input and pair terms need of a pack's molecules beside the relations (path levels, random walks,
+// resistances), computed once per pack.
 #pragma once
 
 #include <vector>
@@ -16,7 +16,7 @@ struct LevelPart {
   std::size_t first_pair, last_pair, first_step, last_step;
 };
 
-/// One thread's, for one pack after the other. What nobody asks for is not computed.
+/// One per thread, reloaded for each pack. Everything is computed when it is first asked for.
 class PackPlaces {
  public:
   /// Both must live until the next load().
@@ -29,7 +29,7 @@ class PackPlaces {
   const std::vector<float>& walks(std::size_t steps);
   /// [pairs of the pack] resistance distances (spec/resistance.hpp), -1 where there is none.
   const std::vector<float>& resistances();
-  /// Working memory of whoever asks last.
+  /// Working memory for the caller; overwritten by the next one.
   std::vector<float>& scratch() { return scratch_; }
 
  private:

@@ -19,7 +19,7 @@
 
 namespace molgraph::cuda {
 
-// Gradients are summed in so many parts, or fewer where the parameters are many.
+// Gradients are summed in this many slices, or fewer where there are many parameters.
 inline constexpr int kSlices = 8;
 inline constexpr std::int64_t kSliceFloats = std::int64_t{1} << 23;
 // Batches of training are filled up to these steps, so that few recordings serve all of them.
@@ -130,6 +130,7 @@ class DeviceModel : public Engine, public ResidentTraining {
   void gradients(const GraphBatch& batch, const RandomMode& random, const LossSlope& loss, float* scaled,
                  const GradientLookup& gradients, const float* perturbation, float* dinput) override {
     load(arrays_of(batch), random);
+    if (batch.size() == 0) return;
     const auto molecules = static_cast<std::size_t>(batch.size());
     const std::size_t input_bytes = tokens() * static_cast<std::size_t>(plan_.encoder.width) * sizeof(float);
     if (perturbation != nullptr)

@@ -9,9 +9,9 @@
 namespace molgraph::cuda {
 namespace {
 
-// Molecules up to so many tokens share a launch, which has memory for the largest of them.
+// Size classes, by largest number of tokens: molecules of one class share a launch, with memory for its largest one.
 constexpr std::int32_t kTokenClasses[] = {32, 64, 1 << 20};
-// Half warps get a launch of their own where so large a part of the molecules fits into them.
+// Half warps get a launch of their own if at least this share of the molecules fits into them.
 constexpr double kHalfWarpShare = 0.3;
 
 /// Were they made for a model with path terms?

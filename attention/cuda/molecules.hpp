@@ -54,7 +54,7 @@ class ResidentMolecules {
   void upload(const MoleculeArrays& from, const ModelPlan& plan, Stream stream);
   /// For molecules that stay on the host: what launches must know of all of them ...
   void begin_stream(const MoleculeArrays& all, const ModelPlan& plan);
-  /// ... and the molecules of the next batch, whose copies nobody waits for.
+  /// ... and the molecules of the next batch, copied without waiting.
   void stream_in(const MoleculeArrays& all, std::span<const std::int64_t> numbers, Stream stream);
 
   const std::vector<MoleculeArrays::Entry>& entries() const { return entries_; }

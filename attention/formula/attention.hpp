@@ -1,8 +1,10 @@
 // The one attention operation of the toolkit (docs/formula.md section 2):
 //
-//     s_ij = alpha * ( q_i.k_j + q_i.(PQ[t] + EQ[e]) + k_x.(PK[t'] + EK[e'] + u) + v.PQ[t] ) + b_ij       alpha =
-//     1/sqrt(d) a_ij = softmax over the molecule's tokens j of s_ij w_ij = dropout( a_ij * C_ij ) z_i  = sum_j w_ij * (
-//     v_j + PV[t] + EV[e] )
+//     s_ij = alpha * ( q_i.k_j + q_i.(PQ[t] + EQ[e]) + k_x.(PK[t'] + EK[e'] + u) + v.PQ[t] ) + b_ij
+//     alpha = 1/sqrt(score_terms * d)
+//     a_ij = softmax over the molecule's tokens j of s_ij
+//     w_ij = dropout( a_ij * C_ij )
+//     z_i  = sum_j w_ij * ( v_j + PV[t] + EV[e] )
 //
 // per head, with t and e the topology and edge class of the pair (i, j). x = j, or i (KeyTerm::row); t' and e' are the
 // classes of (i, j), or of (j, i) (KeyTerm::reverse).

@@ -17,8 +17,8 @@ namespace molgraph::formula {
 Matrix hop_table(const Matrix& bond, const Matrix& hop_weight, Features features);
 
 /// The edge-path term (Ying et al. 2021, eq. 7; docs/formula.md section 3): for atoms i, j at distance m,
-///     path_ij = mean over the shortest paths from i to j of (1/m') sum over hops p = 1..m' of T[p][bond p of the
-///     path],   m' = min(m, hops),
+///     path_ij = mean over the shortest paths from i to j of (1/m') sum over hops p = 1..m' of T[p][bond p]
+///     m' = min(m, hops), bond p the path's p-th bond;
 /// or of one path only (PathRule::single: the one through the smallest predecessors). 0 for i = j, unreachable pairs
 /// and token 0. Every path is walked: the time grows with their number, which rings in a row double each.
 std::vector<Matrix> path_values(const Molecule& molecule, const Matrix& bond, const Matrix& hop_weight, PathRule rule);

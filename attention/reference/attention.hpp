@@ -5,9 +5,9 @@
 //     w_ij = dropout( a_ij * C_ij )
 //     z_i  = sum_j w_ij * ( v_j + PV[t] + EV[e] )
 //
-// per head h, with t, e the topology and edge class of the pair (i, j). Works in float32 and float64. Three encodings
-// bend the formula as TermOptions and FilledTable say: alpha = 1/sqrt(3d) and the reversed pair's class in the key
-// term (DeBERTa), and learned u, v in place of a query (Transformer-XL).
+// per head h, with t, e the topology and edge class of the pair (i, j). Works in float32 and float64. Two encodings
+// change it, see TermOptions and FilledTable: alpha = 1/sqrt(3d) and the reversed pair's class in the key term
+// (DeBERTa), and learned u, v in place of a query (Transformer-XL).
 #pragma once
 
 #include <torch/torch.h>

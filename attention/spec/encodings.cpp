@@ -98,7 +98,7 @@ constexpr std::array<Encoding, 13> kEncodings{{
      .source = "Zhang et al. 2023 (Graphormer-GD), section 4; one matrix W behind the Gaussians instead of two with a "
                "GELU, no gate but --urpe",
      .parameters = "T H + k (2 + H)",
-     .cost = "n^3 per molecule, k n^2 H",
+     .cost = "n^3 per molecule and pass, k n^2 H",
      .use = "distances that tell rings from chains",
      .terms = {.bias = true, .resistance = true},
      .position_dim = 16},

@@ -1,7 +1,7 @@
 #include "attention/spec/model_options.hpp"
 
 #include <algorithm>
-#include <cassert>
+#include <stdexcept>
 
 #include "attention/spec/plan_check.hpp"
 #include "featurize/graph/error.hpp"
@@ -13,7 +13,7 @@ bool Architecture::has(std::string_view field) const {
 }
 
 ModelPlan model_plan(const ModelOptions& o) {
-  assert(o.architecture != nullptr);
+  if (o.architecture == nullptr) throw std::invalid_argument("a model without an architecture");
   ModelPlan plan{.features = o.features,
                  .encoder = o.encoder,
                  .classes = class_rule(o.features, o.max_distance),

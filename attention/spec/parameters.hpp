@@ -85,6 +85,7 @@ class ParameterList {
 ///     spatial [T, H] (or [T - 2, H]: EncoderOptions::untie_virtual), topology_{query,key,value} [T, C],
 ///     edge_{query,key,value} [E, C]: in layers.K when share_encodings is off
 ///     content_bias, position_bias  [C];  absolute.*: in layers.K when share_encodings is off
+///     resistance.{mean,width} [K], resistance.weight [K, H]: in layers.K when share_encodings is off
 ///     gate [T, H], gate_path.*: in layers.K when gate.per_layer
 ///     input_norm.{weight,bias}  [C];  position.weight  [C, position_dim]
 /// Each exists only if its term is on.

@@ -75,7 +75,7 @@ void check_atoms(const GraphBatch& batch, const FeatureShape& shape) {
     fail("an atom of negative degree");
 }
 
-/// What stands at pairs of atoms; where a token is the virtual node, nobody looks.
+/// Checks the raw relations of pairs of atoms; those of pairs with the virtual node are never read.
 void check_pairs(const GraphBatch& batch, const FeatureShape& shape) {
   check_size(batch.topology, batch.num_pairs(), "topology");
   check_size(batch.edge, batch.num_pairs(), "edge");
@@ -185,7 +185,8 @@ void check_paths(const GraphBatch& batch, const FeatureShape& shape) {
 }  // namespace
 
 bool needs_paths(const ModelPlan& plan) {
-  return plan.path_hops > 0 || (plan.encoder.gate.enabled && plan.encoder.gate.path_hops > 0);
+  const std::vector<PairTerm> terms = pair_terms(plan);
+  return std::any_of(terms.begin(), terms.end(), [](const PairTerm& t) { return t.kind == PairTerm::Kind::path; });
 }
 
 void check_plan(const ModelPlan& plan) {

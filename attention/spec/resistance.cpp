@@ -1,6 +1,7 @@
 #include "attention/spec/resistance.hpp"
 
 #include <Eigen/Dense>
+#include <stdexcept>
 
 namespace molgraph {
 
@@ -23,7 +24,9 @@ void resistance_distances(const GraphBatch& batch, std::int64_t molecule, double
       laplacian(i, i) += 1;
     }
   }
-  const Eigen::MatrixXd inverse = laplacian.llt().solve(Eigen::MatrixXd::Identity(atoms, atoms));
+  const Eigen::LLT<Eigen::MatrixXd> factors(laplacian);
+  if (factors.info() != Eigen::Success) throw std::invalid_argument("a molecule whose distances are of no graph");
+  const Eigen::MatrixXd inverse = factors.solve(Eigen::MatrixXd::Identity(atoms, atoms));
   for (Eigen::Index i = 0; i < atoms; ++i)
     for (Eigen::Index j = 0; j < atoms; ++j)
       out[i * atoms + j] = i == j                           ? 0.0

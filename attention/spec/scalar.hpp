@@ -40,10 +40,11 @@ MOLGRAPH_HOST_DEVICE inline T gelu_slope(T x) {
 
 // --- resistance distances (Zhang et al. 2023, arXiv:2301.09505, section 4) ---
 
-/// Deviation of a Gaussian of learned width: never so small that it vanishes.
+/// Added to the absolute value of a Gaussian's learned width, so that it never vanishes.
+inline constexpr double kLeastDeviation = 0.01;
 template <class T>
 MOLGRAPH_HOST_DEVICE inline T gaussian_deviation(T width) {
-  return std::abs(width) + T(0.01);
+  return std::abs(width) + T(kLeastDeviation);
 }
 /// The normal density at x.
 template <class T>

@@ -1,4 +1,4 @@
-// One table of cases for every test of the attention operation: values, gradients, precision, invariance.
+// Cases of the reference's own tests, term by term; all other tests take theirs from tests/support/cases.hpp.
 #pragma once
 
 #include <torch/torch.h>

@@ -154,7 +154,7 @@ TEST(PathBias, WalkedPathsOfRandomGraphs) {
   torch::manual_seed(7);
   constexpr int kAtoms = 9, kHops = 3;
   std::int64_t ties = 0, capped = 0;
-  for (int round = 0; round < 12; ++round) {
+  for (int round = 0; round < 20; ++round) {
     const std::vector<Bond> bonds = random_bonds(kAtoms, random);
     const Path path(Features::zinc, 2, kHops);
     const MolecularGraph chain = zinc_graph(4, kChain);  // its paths must not mix with those of the second molecule

@@ -61,7 +61,7 @@ const std::vector<Room> kTable{
     {"attention/cuda/gpu", kEngine + Names{"attention/cuda"}, {"CUDA"}},
     {"attention/cuda", kEngine + Names{"attention/cuda/gpu"}, {}},
     {"attention/engine.cpp", kEngine + Names{"attention/cpu", "attention/cuda"}, {}},
-    {"attention/reference", kEngine + Names{"attention/cuda"}, {"LibTorch"}, true},  // cuda: cuda_backend.hpp alone
+    {"attention/reference", kEngine, {"LibTorch"}, true},
     {"graphormer/plain", kSpec, {}},
     {"grpe/plain", kSpec, {}},
     {"graphormer", kModules + Names{"graphormer/plain"}, {"LibTorch"}, true},
@@ -101,7 +101,7 @@ const std::map<std::string, Names> kLinks{
     {"attention_cpu", {"attention_spec"}},
     {"attention_cuda", {"attention_spec"}},
     {"attention_engine", {"attention_spec", "attention_cpu", "attention_cuda"}},
-    {"attention", {"attention_spec", "attention_engine", "attention_cuda"}},
+    {"attention", {"attention_spec", "attention_engine"}},
     {"graphormer_plain", {"attention_spec"}},
     {"grpe_plain", {"attention_spec"}},
     {"graphormer", {"graphormer_plain", "attention"}},
@@ -114,11 +114,12 @@ const std::map<std::string, Names> kLinks{
     {"batch_run", {"predictor", "program_shell"}},
     {"trainer", {"predictor", "graphormer", "grpe"}},
 };
-const Names kProgramLinks{"trainer", "predictor", "batch_run", "program_shell", "datasets"};
+const Names kProgramLinks{"trainer",       "predictor", "batch_run",
+                          "program_shell", "datasets",  "attention_cpu"};  // nearest
 /// These train, import or check models; no other program needs LibTorch.
 const Names kTorchPrograms{"molgraph-train", "molgraph-import"};
 
-/// The file as the table sees it: graphormer/architecture.hpp lies in graphormer/plain.
+/// The file as the table sees it: graphormer/architecture.hpp lies in a room "plain" of its own.
 std::string place_of(const std::string& file) {
   for (const std::string preset : {"graphormer/", "grpe/"}) {
     if (file.starts_with(preset) && kPlainFiles.contains(file.substr(preset.size())))

@@ -195,7 +195,7 @@ inline std::vector<PlanCase> shape_cases() {
   add("one_hop", "graphormer", [](ModelOptions& o) { o.path_hops = 1; });
   add("neighbours_only", "grpe", [](ModelOptions& o) { o.spatial_pos_max = 2; });
   add("all_terms", "grpe", [](ModelOptions& o) {
-    o.encoder.terms = {true, true, true, true, true, true, true, true, true};
+    o.encoder.terms = {true, true, true, true, true, true, true, true, true, true};
     o.encoder.key_term = KeyTerm::reverse;
     o.encoder.score_terms = 3;
     o.encoder.position_dim = 3;

@@ -1,6 +1,7 @@
 // The way back through the attention of one molecule. With w = drop(a C), a the softmax:
-//     da_ij = drop(dz_i . (v_j + PV)) C_ij,  ds_ij = a_ij (da_ij - sum_j da_ij a_ij),  dC_ij = drop(dz_i . (v_j + PV))
-//     a_ij
+//     da_ij = drop(dz_i . (v_j + PV)) C_ij
+//     ds_ij = a_ij (da_ij - sum_j da_ij a_ij)
+//     dC_ij = drop(dz_i . (v_j + PV)) a_ij
 // Queries first (row by row: ds, dq, what the rows add to the tables), then keys (dk, dv, and the tables' sums).
 // dz [queries, dz_stride] -> dq [queries, stride], dk, dv [n, stride]; dbias, dgate [n*n, H] and the tables' [M, d*H]
 // are added to.

@@ -7,6 +7,7 @@
 #endif
 
 #include "attention/cpu/kernels/vectors-inl.hpp"
+#include "attention/spec/scalar.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace molgraph::cpu::HWY_NAMESPACE {
@@ -19,7 +20,7 @@ void gelu(float* x, float* slope, std::size_t rows, std::size_t stride, const Ke
   for (std::size_t t = 0; t < rows; ++t) {
     for (std::size_t c = 0; c < stride; c += kLanes) {
       const Vec v = hn::LoadU(tag, x + t * stride + c);
-      const Vec a = hn::Mul(hn::Abs(v), hn::Set(tag, 0.70710678f));
+      const Vec a = hn::Mul(hn::Abs(v), hn::Set(tag, static_cast<float>(kRootHalf)));
       const Vec gauss = exponential(hn::Neg(hn::Mul(a, a)));
       const Vec u = hn::Div(one, hn::MulAdd(a, hn::Set(tag, 0.3275911f), one));
       Vec p = hn::Set(tag, 1.061405429f);
@@ -33,7 +34,7 @@ void gelu(float* x, float* slope, std::size_t rows, std::size_t stride, const Ke
       if (keep.bits != nullptr) y = keep_lanes(y, keep, keep.bits + t * stride / 8, c);
       hn::StoreU(y, tag, x + t * stride + c);
       if (slope == nullptr) continue;
-      Vec d = hn::MulAdd(hn::Mul(v, hn::Set(tag, 0.39894228f)), gauss, phi);
+      Vec d = hn::MulAdd(hn::Mul(v, hn::Set(tag, static_cast<float>(kInverseRootTwoPi))), gauss, phi);
       if (keep.bits != nullptr) d = keep_lanes(d, keep, keep.bits + t * stride / 8, c);
       hn::StoreU(d, tag, slope + t * stride + c);
     }

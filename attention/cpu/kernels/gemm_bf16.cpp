@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cstdlib>
 #include <cstring>
 
 #if defined(__x86_64__)
@@ -150,9 +151,9 @@ void weight_gradient_bf16(const WeightGradient& g, std::uint16_t* scratch) {
 #else
 
 bool has_bf16() { return false; }
-void pack_bf16(const float*, std::size_t, std::size_t, std::size_t, std::uint16_t*) { assert(false); }
-void gemm_bf16(const Gemm&, const std::uint16_t*, std::uint16_t*) { assert(false); }
-void weight_gradient_bf16(const WeightGradient&, std::uint16_t*) { assert(false); }
+void pack_bf16(const float*, std::size_t, std::size_t, std::size_t, std::uint16_t*) { std::abort(); }
+void gemm_bf16(const Gemm&, const std::uint16_t*, std::uint16_t*) { std::abort(); }
+void weight_gradient_bf16(const WeightGradient&, std::uint16_t*) { std::abort(); }
 
 #endif
 

@@ -74,13 +74,13 @@ struct NormGradient {
 /// One molecule, all heads.
 struct Attention {
   std::size_t tokens = 0, heads = 0, head_width = 0;  ///< n, padded H, d
-  std::size_t queries = 0;                            ///< the first so many tokens ask; z has as many rows
+  std::size_t queries = 0;                            ///< number of leading tokens that are queries; z has as many rows
   float scale = 1;                                    ///< alpha
   const float *q = nullptr, *k = nullptr, *v = nullptr;
   std::size_t stride = 0;                        ///< of the rows of q, k and v
   const float *bias = nullptr, *gate = nullptr;  ///< [n*n, H]; null = none. Forbidden pairs: kForbidden
   Keep keep;                                     ///< bits [n*n, H/8]
-  std::size_t relations = 0;                     ///< M, those that occur in this molecule
+  std::size_t relations = 0;                     ///< M different (topology class, edge class) in this molecule
   const std::uint16_t* relation = nullptr;       ///< [n*n]
   const std::uint16_t* key_relation = nullptr;   ///< [n*n] of the key term
   /// tables [M, d*H]; null = term off

@@ -1,7 +1,8 @@
-// Residual sum and LayerNorm (docs/formula.md section 4), a row at a time; `stride` floats from row to row, `width` of
+// Residual sum and LayerNorm (docs/formula.md section 2), a row at a time; `stride` floats from row to row, `width` of
 // them real.
 //     residual_norm: sum [rows, stride] = x + drop(y), normed [rows, stride] = LayerNorm(sum), statistics [rows, 2]
-//     norm_gradient: dx [rows, stride] (+)= the derivative of normed by sum times dy; dweight, dbias [stride] are added
+//     norm_gradient: dx [rows, stride] (+)= the derivative of normed by sum times dy; dweight, dbias [stride] are
+//     added todweight, dbias [stride] are added
 //     up
 #if defined(MOLGRAPH_CPU_NORM_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef MOLGRAPH_CPU_NORM_INL

@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(kTableThreads)
       const int pairs = m.tokens * m.tokens;
       for (int pair = static_cast<int>(threadIdx.x); pair < pairs; pair += kTableThreads) {
         const float r = p.resistance[m.pair_at + pair];
-        if (r < 0) continue;
+        if (!(r >= 0)) continue;
         const float distance = (r - mean) / deviation;
         const float flow =
             slope[m.pair * p.heads + static_cast<std::int64_t>(h) * pairs + pair] * gaussian(r, mean, deviation);

@@ -7,11 +7,18 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <ostream>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "attention/cpu/kernels/kernels.hpp"
+
+namespace molgraph::cpu {
+
+inline void PrintTo(const Kernels* kernels, std::ostream* out) { *out << kernels->name; }
+
+}  // namespace molgraph::cpu
 
 namespace molgraph::test {
 
