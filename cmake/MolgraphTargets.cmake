@@ -65,3 +65,11 @@ function(molgraph_test name)
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600
                        ENVIRONMENT OMP_WAIT_POLICY=passive ${labels})
 endfunction()
+
+# molgraph_long(NAME PROGRAM FILTER): cases of a test program whose table is cut short by default, with the whole of it. It runs where
+# MOLGRAPH_LONG is set: MOLGRAPH_LONG=1 ctest -L long.
+function(molgraph_long name program filter)
+  add_test(NAME Long.${name} COMMAND sh -c "[ -n \"$MOLGRAPH_LONG\" ] || { echo 'skipped: MOLGRAPH_LONG is not set'; exit 77; }
+    exec $<TARGET_FILE:${program}> --gtest_filter=${filter}")
+  set_tests_properties(Long.${name} PROPERTIES TIMEOUT 1200 SKIP_RETURN_CODE 77 LABELS long ENVIRONMENT OMP_WAIT_POLICY=passive)
+endfunction()

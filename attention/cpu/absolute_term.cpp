@@ -23,13 +23,8 @@ std::vector<std::size_t> rows_of_tokens(const GraphBatch& batch, const Pack& pac
 
 }  // namespace
 
-AbsoluteTerm::AbsoluteTerm(const PairTerm& term, const ParameterList& parameters) {
-  std::size_t size = 0;
-  for (const char* part : {"query_row", "query_walk", "key_row", "key_walk"}) {
-    const ParameterSpec& spec = parameters.at(term.prefix + part);
-    places_.push_back({spec.name, size, static_cast<std::size_t>(spec.size())});
-    size += places_.back().size;
-  }
+AbsoluteTerm::AbsoluteTerm(const PairTerm& term, const ParameterList& parameters)
+    : PlainPairTerm(term, parameters, {"query_row", "query_walk", "key_row", "key_walk"}) {
   const auto& rows = parameters.at(term.prefix + "query_row").shape;
   rows_ = static_cast<std::size_t>(rows[0]);
   width_ = static_cast<std::size_t>(rows[1]);
@@ -37,18 +32,6 @@ AbsoluteTerm::AbsoluteTerm(const PairTerm& term, const ParameterList& parameters
   padded_ = padded_heads(heads_);
   steps_ = places_[1].size / width_;
   side_ = places_[2].offset;
-  flat_.resize(size);
-}
-
-void AbsoluteTerm::assign(const TensorLookup& tensors) {
-  for (const Place& place : places_) std::copy_n(tensors(place.name), place.size, flat_.data() + place.offset);
-}
-
-void AbsoluteTerm::add_gradients(const float* flat, const GradientLookup& gradients) const {
-  for (const Place& place : places_) {
-    float* to = gradients(place.name);
-    for (std::size_t i = 0; to != nullptr && i < place.size; ++i) to[i] += flat[place.offset + i];
-  }
 }
 
 void AbsoluteTerm::factors(PackPlaces& places, const float* side, std::vector<float>& out) const {

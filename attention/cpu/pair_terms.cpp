@@ -18,6 +18,28 @@ std::unique_ptr<PairTermPart> make_pair_term(const PairTerm& term, const Paramet
   throw std::invalid_argument("a pair term of no kind");
 }
 
+PlainPairTerm::PlainPairTerm(const PairTerm& term, const ParameterList& parameters,
+                             std::initializer_list<const char*> parts) {
+  std::size_t size = 0;
+  for (const char* part : parts) {
+    const ParameterSpec& spec = parameters.at(term.prefix + part);
+    places_.push_back({spec.name, size, static_cast<std::size_t>(spec.size())});
+    size += places_.back().size;
+  }
+  flat_.resize(size);
+}
+
+void PlainPairTerm::assign(const TensorLookup& tensors) {
+  for (const Place& place : places_) std::copy_n(tensors(place.name), place.size, flat_.data() + place.offset);
+}
+
+void PlainPairTerm::add_gradients(const float* flat, const GradientLookup& gradients) const {
+  for (const Place& place : places_) {
+    float* to = gradients(place.name);
+    for (std::size_t i = 0; to != nullptr && i < place.size; ++i) to[i] += flat[place.offset + i];
+  }
+}
+
 PairTerms::PairTerms(const ModelPlan& plan, const ParameterList& parameters)
     : layers_(static_cast<std::size_t>(plan.encoder.layers)),
       heads_(padded_heads(static_cast<std::size_t>(plan.encoder.heads))) {

@@ -2,7 +2,9 @@
 // (spec/terms.hpp) as parts with one interface, and the sums of their values for each layer.
 #pragma once
 
+#include <initializer_list>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "attention/cpu/pack_places.hpp"
@@ -27,6 +29,25 @@ class PairTermPart {
   virtual void add_gradient(PackPlaces& places, const float* slope, float* flat) const = 0;
   /// From `flat` to the parameters' gradients, which are added to.
   virtual void add_gradients(const float* flat, const GradientLookup& gradients) const = 0;
+};
+
+/// A term that computes with its parameters as they are: copies of them one after the other in `flat_`, and their
+/// gradients alike.
+class PlainPairTerm : public PairTermPart {
+ public:
+  /// `parts`: the parameters' names below the term's prefix, in the order in which they stand.
+  PlainPairTerm(const PairTerm& term, const ParameterList& parameters, std::initializer_list<const char*> parts);
+  void assign(const TensorLookup& tensors) final;
+  std::size_t gradient_size() const final { return flat_.size(); }
+  void add_gradients(const float* flat, const GradientLookup& gradients) const final;
+
+ protected:
+  struct Place {
+    std::string name;
+    std::size_t offset, size;
+  };
+  std::vector<Place> places_;
+  std::vector<float> flat_;
 };
 
 std::unique_ptr<PairTermPart> make_pair_term(const PairTerm& term, const ParameterList& parameters, Features features);

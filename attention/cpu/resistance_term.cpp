@@ -7,8 +7,6 @@
 namespace molgraph::cpu {
 namespace {
 
-constexpr const char* kParts[] = {"mean", "width", "weight"};
-
 /// Calls visit(pair (i, j), pair (j, i), R) for i <= j that have an R, which is the same both ways.
 template <class Visit>
 void for_each_resistance(PackPlaces& places, Visit visit) {
@@ -24,24 +22,8 @@ void for_each_resistance(PackPlaces& places, Visit visit) {
 }  // namespace
 
 ResistanceTerm::ResistanceTerm(const PairTerm& term, const ParameterList& parameters)
-    : prefix_(term.prefix), kernels_(static_cast<std::size_t>(term.size)),
-      heads_(static_cast<std::size_t>(parameters.at(term.prefix + "weight").shape[1])), padded_(padded_heads(heads_)),
-      flat_(kernels_ * (2 + heads_)) {}
-
-void ResistanceTerm::assign(const TensorLookup& tensors) {
-  float* to = flat_.data();
-  for (const char* part : kParts)
-    to = std::copy_n(tensors(prefix_ + part), part == kParts[2] ? kernels_ * heads_ : kernels_, to);
-}
-
-void ResistanceTerm::add_gradients(const float* flat, const GradientLookup& gradients) const {
-  for (const char* part : kParts) {
-    const std::size_t size = part == kParts[2] ? kernels_ * heads_ : kernels_;
-    float* to = gradients(prefix_ + part);
-    for (std::size_t i = 0; to != nullptr && i < size; ++i) to[i] += flat[i];
-    flat += size;
-  }
-}
+    : PlainPairTerm(term, parameters, {"mean", "width", "weight"}), kernels_(places_[0].size),
+      heads_(places_[2].size / kernels_), padded_(padded_heads(heads_)) {}
 
 void ResistanceTerm::add_values(PackPlaces& places, float* out) const {
   const float *mean = flat_.data(), *width = mean + kernels_, *weight = width + kernels_;

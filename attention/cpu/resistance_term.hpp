@@ -2,26 +2,19 @@
 // two atoms are connected.
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "attention/cpu/pair_terms.hpp"
 
 namespace molgraph::cpu {
 
-class ResistanceTerm final : public PairTermPart {
+/// `flat_`: mean [K], width [K], weight [K, heads].
+class ResistanceTerm final : public PlainPairTerm {
  public:
   ResistanceTerm(const PairTerm& term, const ParameterList& parameters);
-  void assign(const TensorLookup& tensors) override;
   void add_values(PackPlaces& places, float* out) const override;
-  std::size_t gradient_size() const override { return flat_.size(); }
   void add_gradient(PackPlaces& places, const float* slope, float* flat) const override;
-  void add_gradients(const float* flat, const GradientLookup& gradients) const override;
 
  private:
-  std::string prefix_;
   std::size_t kernels_, heads_, padded_;
-  std::vector<float> flat_;  ///< mean [K], width [K], weight [K, heads]
 };
 
 }  // namespace molgraph::cpu

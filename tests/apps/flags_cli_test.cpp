@@ -2,6 +2,7 @@
 // choice is listed.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <map>
 #include <regex>
 #include <set>
@@ -88,14 +89,15 @@ TEST_F(FlagsTest, EveryNumberIsCheckedAgainstTheRangeThatHelpShows) {
     EXPECT_GE(flags.size(), least) << program;
     std::string command;
     std::size_t calls = 0;
+    const std::size_t every = std::getenv("MOLGRAPH_LONG") == nullptr ? 4 : 1;  // all of them under the label long
     for (const NumberFlag& flag : flags) {
       ASSERT_NE(flag.range, "") << program << " " << flag.name << ": a number without a range";
       EXPECT_TRUE(flag.type == "N" || flag.type == "X") << flag.name << ": not made by limit()";
       for (const std::string& value : bad_values(flag)) {
+        if (calls++ % every != 0) continue;
         const std::string call = program + " " + flag.name + "='" + value + "'";
         command += call + " >out 2>err; code=$?; grep -q -e '" + flag.name + "' err && [ $code = 2 ] || { echo \"" +
                    call + ": $code\"; cat err; }\n";
-        ++calls;
       }
     }
     const ShellResult result = scratch.run(MOLGRAPH_BIN, command, 600);

@@ -100,14 +100,38 @@ TEST(TrainOptions, EveryNumberHasARange) {
   for (const auto& item : recipes()) EXPECT_NO_THROW(check_values(item.options)) << item.name;
 }
 
-TEST(TrainOptions, EveryFieldIsListedOnce) {
+/// Another value that the field may have.
+OptionValue another(const OptionField& field) {
+  OptionValue value = field.get();
+  const auto other_word = [&](const std::string& word) {
+    if (field.words.empty()) return word + "x";
+    return field.words[0] != word ? field.words[0] : field.words.at(1);
+  };
+  if (auto* text = std::get_if<std::string>(&value)) *text = other_word(*text);
+  if (auto* flag = std::get_if<bool>(&value)) *flag = !*flag;
+  if (auto* whole = std::get_if<std::int64_t>(&value)) ++*whole;
+  if (auto* real = std::get_if<double>(&value)) *real += 0.125;
+  if (auto* texts = std::get_if<std::vector<std::string>>(&value))
+    *texts = {other_word(texts->size() == 1 ? texts->front() : "")};
+  if (auto* reals = std::get_if<std::vector<double>>(&value))
+    for (double& one : *reals) one += 0.125;
+  return value;
+}
+
+TEST(TrainOptions, EveryOptionHasAFieldOfItsOwn) {
   TrainOptions options;
+  const auto all = list_options(options);
   std::set<std::string> keys;
-  std::set<const void*> fields;
-  for (const auto& option : list_options(options)) {
+  for (const auto& option : all) {
     EXPECT_TRUE(keys.insert(option.key()).second) << option.key();
-    EXPECT_TRUE(fields.insert(option.field.address).second) << option.key();
     EXPECT_FALSE(option.help.empty());
+    std::vector<OptionValue> before;
+    for (const auto& one : all) before.push_back(one.field.get());
+    const OptionValue old = option.field.get();
+    option.field.set(another(option.field));
+    for (std::size_t k = 0; k < all.size(); ++k)
+      EXPECT_EQ(all[k].field.get() != before[k], &all[k] == &option) << option.key() << " and " << all[k].key();
+    option.field.set(old);
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cmath>
+#include <cstdlib>
 #include <mutex>
 #include <thread>
 
@@ -90,8 +91,12 @@ TEST(PenalizedLogP, EqualsTheTableOfZinc12k) {
 TEST(PenalizedLogP, EqualsTheTableOfZincFull) {
   const std::string path = test::golden_file("MOLGRAPH_DATA", "zinc_full/zinc_full.csv.gz");
   if (path.empty()) GTEST_SKIP() << "MOLGRAPH_DATA with zinc_full/zinc_full.csv.gz is not set";
-  const auto rows = test::golden_rows(path);
+  auto rows = test::golden_rows(path);
   ASSERT_EQ(rows.size(), 249456u);
+  if (std::getenv("MOLGRAPH_LONG") == nullptr) {  // every tenth; all of them under the label long
+    for (std::size_t k = 0; 10 * k < rows.size(); ++k) rows[k] = rows[10 * k];
+    rows.resize((rows.size() + 9) / 10);
+  }
   expect_labels(compare(rows, 2, 3));
 }
 
