@@ -7,6 +7,7 @@
 #include <cmath>
 #include <map>
 #include <memory>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -134,6 +135,7 @@ struct SizeCase {
   int last_mlp = 0;
   KeyTerm key_term = KeyTerm::column;
 };
+inline void PrintTo(const SizeCase& c, std::ostream* out) { *out << c.name; }
 
 inline std::vector<SizeCase> sizes() {
   return {{"one_head", 2, 10, 7, 1},
