@@ -2,8 +2,10 @@
 // and back, in float or double.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "attention/spec/options.hpp"
