@@ -374,7 +374,7 @@ void RowSource::stream(bool with_scaffolds, const std::function<void(FeaturisedR
       if (!quota.open(has_parts() ? parts_[global] : SplitPart::none)) continue;
       block.table = t;
       block.bytes += row.mol_block.size();
-      for (const std::string& cell : row.cells) block.bytes += sizeof cell + cell.size();
+      for (const std::string& cell : row.cells) block.bytes += sizeof(std::string) + cell.size();
       block.rows.push_back(std::move(row));
       row = {};
       if (block.rows.size() >= kBlockRows || block.bytes >= kBlockBytes) start(block);

@@ -65,7 +65,7 @@ class Machine {
     const auto rest = bytes_.subspan(at_);
     const auto end = std::find(rest.begin(), rest.end(), std::byte{'\n'});
     if (end == rest.end()) fail("it ends early");
-    const std::string result = text(static_cast<std::uint64_t>(end - rest.begin()));
+    std::string result = text(static_cast<std::uint64_t>(end - rest.begin()));
     ++at_;
     return result;
   }

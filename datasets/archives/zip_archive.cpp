@@ -26,7 +26,7 @@ struct FreeSource {
 std::string text_of(int code) {
   zip_error_t error;
   zip_error_init_with_code(&error, code);
-  const std::string text = zip_error_strerror(&error);
+  std::string text = zip_error_strerror(&error);
   zip_error_fini(&error);
   return text;
 }
@@ -146,7 +146,7 @@ void write_zip(const std::string& path, const std::vector<ZipMember>& members) {
            zip_strerror(archive.get()));  // 1980-01-01
   }
   demand(zip_close(archive.get()) == 0, zip_strerror(archive.get()));
-  archive.release();
+  (void)archive.release();
   demand(zip_source_open(buffer.get()) == 0, "its bytes cannot be read back");
   AtomicFile out(path);
   std::vector<char> block(1 << 20);

@@ -18,7 +18,10 @@ struct ClassLabels {
   /// Appends one molecule's targets [T].
   template <class Values>
   void add(const Values& values) {
-    for (const auto value : values) of.push_back(value == value ? static_cast<std::int32_t>(value) : std::int32_t{-1});
+    for (const auto value : values) {
+      const bool known = value == value;  // NOLINT(misc-redundant-expression): false of NaN
+      of.push_back(known ? static_cast<std::int32_t>(value) : std::int32_t{-1});
+    }
   }
 };
 

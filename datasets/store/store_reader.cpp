@@ -283,7 +283,7 @@ std::vector<RejectedRow> Store::State::load_rejected() const {
   std::vector<RejectedRow> result;
   for (std::size_t r = 0; r < rows.size(); ++r) {
     if (rows[r] < 0) damaged(context, "a rejected row has a negative number");
-    result.push_back({rows[r], std::move(texts[r]), std::move(status[r]), std::move(reasons[r])});
+    result.push_back({rows[r], texts[r], status[r], reasons[r]});
   }
   return result;
 }

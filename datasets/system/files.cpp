@@ -69,7 +69,7 @@ std::string linked_file(const std::string& path) {
 
 std::string replaced_file(const std::string& path) {
   if (path.empty()) throw FileError("the name of the file to write is empty");
-  const std::string target = linked_file(path);
+  std::string target = linked_file(path);
   struct stat info {};
   if (::stat(target.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {
     errno = 0;

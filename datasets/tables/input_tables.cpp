@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 std::vector<std::string> matches(const std::string& pattern) {
   glob_t found{};
   const int code = ::glob(pattern.c_str(), 0, nullptr, &found);  // sorted by name
-  const std::vector<std::string> paths(found.gl_pathv, found.gl_pathv + found.gl_pathc);
+  std::vector<std::string> paths(found.gl_pathv, found.gl_pathv + found.gl_pathc);
   ::globfree(&found);
   if (code != 0 || paths.empty()) throw FileError(pattern + ": no file has such a name");
   return paths;
