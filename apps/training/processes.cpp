@@ -73,8 +73,8 @@ namespace {
 
 constexpr std::chrono::hours kWaiting{24};  // for the first process, which evaluates and writes while the others wait
 constexpr std::chrono::milliseconds kLook{20};
-constexpr std::chrono::seconds kGrace{
-    1};                    // the host stays so much longer, so that the others learn from it who is missing
+// The host stays so much longer, so that the others learn from it who is missing.
+constexpr std::chrono::seconds kGrace{1};
 constexpr int kNamed = 8;  // of the missing
 
 std::string first_line(const std::exception& error) {
