@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "attention/spec/random.hpp"
 #include "attention/spec/scalar.hpp"
 
 namespace molgraph::cpu {
@@ -14,6 +15,19 @@ std::pair<float, float> statistics(const std::vector<float>& x) {
   for (const float value : x) mean += value / static_cast<double>(x.size());
   for (const float value : x) square += (value - mean) * (value - mean) / static_cast<double>(x.size());
   return {static_cast<float>(mean), static_cast<float>(1.0 / std::sqrt(square + kLayerNormEpsilon))};
+}
+
+// Of the head's inputs [count]: 0 or what survivors are multiplied with.
+std::vector<float> dropout_factors(const RandomMode& random, std::int64_t row, std::uint32_t threshold,
+                                   std::size_t count) {
+  std::vector<float> factors(count, 1.0f);
+  if (!random.training || threshold == 0) return factors;
+  std::vector<std::uint16_t> draws(count);
+  random_draws({random.seed, random.step, static_cast<std::uint32_t>(row), 0, RandomSite::head_input, random.ascent},
+               static_cast<std::int64_t>(count), draws.data());
+  for (std::size_t i = 0; i < count; ++i)
+    factors[i] = draws[i] < threshold ? 0.0f : static_cast<float>(dropout_scale(threshold));
+  return factors;
 }
 
 }  // namespace
@@ -33,7 +47,9 @@ Head::Layer& Head::add_layer(const ParameterList& parameters, const std::string&
   return layers_.back();
 }
 
-Head::Head(const ParameterList& parameters) {
+Head::Head(const ParameterList& parameters, const ModelPlan& plan)
+    : width_(static_cast<std::size_t>(plan.encoder.width)), inputs_(static_cast<std::size_t>(plan.head.inputs)),
+      drop_threshold_(dropout_threshold(plan.encoder.dropout)) {
   const auto exists = [&](const std::string& name) { return parameters.find(name + ".weight") != nullptr; };
   std::string mlp;
   for (int k = 0; exists(mlp = "head.last_mlp." + std::to_string(k) + ".0"); ++k)
@@ -43,6 +59,12 @@ Head::Head(const ParameterList& parameters) {
     layer.gelu = layer.norm = true;
     layer.norm_offset = size_;
     for (const char* name : {"head.transform_norm.weight", "head.transform_norm.bias"}) place(parameters.at(name));
+  }
+  if (inputs_ > 0) {
+    stand_in_ = size_;
+    place(parameters.at("head.stand_in"));
+    Layer& layer = add_layer(parameters, "head.mix");
+    layer.gelu = layer.mixes = true;
   }
   add_layer(parameters, "head.linear");
   flat_.resize(size_);
@@ -113,21 +135,49 @@ void Head::back(const Layer& layer, const Trace& trace, std::vector<float>& slop
   slope = std::move(down);
 }
 
-void Head::forward(const float* graph, float* scaled) const {
-  std::vector<float> x(graph, graph + layers_.front().in);
-  for (const Layer& layer : layers_) run(layer, x, nullptr);
+// Behind the embedding; what is missing is taken for its stand-in.
+void Head::mix_in(const float* inputs, std::vector<float>& x) const {
+  for (std::size_t d = 0; d < inputs_; ++d) x.push_back(std::isnan(inputs[d]) ? flat_[stand_in_ + d] : inputs[d]);
+}
+
+void Head::mix_back(const float* inputs, std::vector<float>& slope, float* flat) const {
+  const std::size_t first = slope.size() - inputs_;
+  for (std::size_t d = 0; d < inputs_; ++d)
+    if (std::isnan(inputs[d])) flat[stand_in_ + d] += slope[first + d];
+  slope.resize(first);
+}
+
+void Head::forward(const HeadInput& input, float* scaled) const {
+  std::vector<float> x(input.graph, input.graph + width_);
+  for (const Layer& layer : layers_) {
+    if (layer.mixes) mix_in(input.inputs, x);
+    run(layer, x, nullptr);
+  }
   std::copy(x.begin(), x.end(), scaled);
 }
 
-void Head::gradient(const float* graph, const std::function<void(const float*, float*)>& slope_of, float* scaled,
-                    float* dgraph, float* flat) const {
-  std::vector<float> x(graph, graph + layers_.front().in);
+void Head::gradient(const HeadInput& input, const RandomMode& random, std::int64_t row,
+                    const std::function<void(const float*, float*)>& slope_of, float* scaled, float* dgraph,
+                    float* flat) const {
+  std::vector<float> x(input.graph, input.graph + width_), keep;
   std::vector<Trace> traces(layers_.size());
-  for (std::size_t k = 0; k < layers_.size(); ++k) run(layers_[k], x, &traces[k]);
+  for (std::size_t k = 0; k < layers_.size(); ++k) {
+    if (layers_[k].mixes) {
+      mix_in(input.inputs, x);
+      keep = dropout_factors(random, row, drop_threshold_, x.size());
+      for (std::size_t i = 0; i < x.size(); ++i) x[i] *= keep[i];
+    }
+    run(layers_[k], x, &traces[k]);
+  }
   std::copy(x.begin(), x.end(), scaled);
   std::vector<float> slope(x.size(), 0.0f);
   slope_of(x.data(), slope.data());
-  for (std::size_t k = layers_.size(); k-- > 0;) back(layers_[k], traces[k], slope, flat);
+  for (std::size_t k = layers_.size(); k-- > 0;) {
+    back(layers_[k], traces[k], slope, flat);
+    if (!layers_[k].mixes) continue;
+    for (std::size_t i = 0; i < slope.size(); ++i) slope[i] *= keep[i];
+    mix_back(input.inputs, slope, flat);
+  }
   std::copy(slope.begin(), slope.end(), dgraph);
 }
 

@@ -10,18 +10,25 @@
 
 namespace molgraph::cpu {
 
+/// What the head reads of one molecule.
+struct HeadInput {
+  const float* graph = nullptr;   ///< [C] its embedding
+  const float* inputs = nullptr;  ///< [D] its row of GraphBatch::inputs, NaN = missing; D = HeadOptions::inputs
+};
+
 class Head {
  public:
-  explicit Head(const ParameterList& parameters);
+  Head(const ParameterList& parameters, const ModelPlan& plan);
   void assign(const TensorLookup& tensors);
   std::size_t gradient_size() const { return size_; }
 
-  /// One molecule, `graph` [C] -> `scaled` [outputs].
-  void forward(const float* graph, float* scaled) const;
-  /// The same again with its way back: `slope` makes dscaled [outputs] from scaled. `dgraph` [C] is overwritten, `flat`
-  /// [gradient_size()] added to.
-  void gradient(const float* graph, const std::function<void(const float* scaled, float* dscaled)>& slope,
-                float* scaled, float* dgraph, float* flat) const;
+  /// One molecule -> `scaled` [outputs].
+  void forward(const HeadInput& input, float* scaled) const;
+  /// The same again in a training pass, with its way back: `slope` makes dscaled [outputs] from scaled; `row` is the
+  /// molecule's in its data set. `dgraph` [C] is overwritten, `flat` [gradient_size()] added to.
+  void gradient(const HeadInput& input, const RandomMode& random, std::int64_t row,
+                const std::function<void(const float* scaled, float* dscaled)>& slope, float* scaled, float* dgraph,
+                float* flat) const;
   void add_gradients(const float* flat, const GradientLookup& gradients) const;
 
  private:
@@ -33,11 +40,14 @@ class Head {
   struct Layer {
     std::size_t in, out, offset;  ///< weight [out, in], then bias [out], in the flat buffer
     bool gelu = false, norm = false;
+    bool mixes = false;           ///< reads the molecule's inputs behind the layer before it, through dropout
     std::size_t norm_offset = 0;  ///< LayerNorm behind the GELU: weight, bias [out]
   };
   struct Trace {
     std::vector<float> input, before_gelu, before_norm;
   };
+  void mix_in(const float* inputs, std::vector<float>& x) const;
+  void mix_back(const float* inputs, std::vector<float>& slope, float* flat) const;
   void run(const Layer& layer, std::vector<float>& x, Trace* trace) const;
   void back(const Layer& layer, const Trace& trace, std::vector<float>& slope, float* flat) const;
 
@@ -46,6 +56,9 @@ class Head {
 
   std::vector<Place> places_;
   std::vector<Layer> layers_;
+  std::size_t width_, inputs_;    ///< C, D
+  std::size_t stand_in_ = 0;      ///< where it stands in the flat buffer
+  std::uint32_t drop_threshold_;  ///< of what is mixed
   std::size_t size_ = 0;
   std::vector<float> flat_;
 };

@@ -62,7 +62,7 @@ class CpuEngine final : public Engine {
  public:
   CpuEngine(const ModelPlan& plan, int threads, Precision precision)
       : plan_(checked(plan)), parameters_(parameters_of(plan_)), shape_(plan_), weights_(shape_, parameters_),
-        node_(plan_, shape_, parameters_), head_(parameters_), terms_(plan_, parameters_), threads_(threads),
+        node_(plan_, shape_, parameters_), head_(parameters_, plan_), terms_(plan_, parameters_), threads_(threads),
         precision_(precision) {}
 
   std::size_t outputs() const override { return static_cast<std::size_t>(plan_.outputs); }
@@ -83,6 +83,9 @@ class CpuEngine final : public Engine {
     float *scaled, *dinput;
   };
 
+  HeadInput head_input(const GraphBatch& batch, std::size_t molecule, const float* graph) const {
+    return {graph, batch.inputs.data() + molecule * static_cast<std::size_t>(plan_.head.inputs)};
+  }
   std::size_t pack_tokens() const { return shape_.width <= kNarrow ? kNarrowTokens : kWideTokens; }
   std::size_t slot_count() const {
     return std::bit_floor(std::clamp<std::size_t>(kSlotBytes / (weights_.layout().size() * sizeof(float)), 2, kSlots));
@@ -165,7 +168,7 @@ void CpuEngine::predict(const GraphBatch& batch, float* scaled, const std::vecto
   with_workers(packs.size() - 1, [&](Worker& w, std::size_t p) {
     forward(batch, packs[p], packs[p + 1], {}, nullptr, kept, false, w);
     for (std::size_t b = packs[p]; b < packs[p + 1]; ++b)
-      head_.forward(w.graph.data() + (b - packs[p]) * shape_.stride, scaled + b * outputs());
+      head_.forward(head_input(batch, b, w.graph.data() + (b - packs[p]) * shape_.stride), scaled + b * outputs());
   });
 }
 
@@ -187,8 +190,9 @@ void CpuEngine::forward_and_back(const Training& pass, std::size_t first, std::s
   for (std::size_t b = first; b < last; ++b) {
     const std::size_t at = (b - first) * shape_.stride;
     head_.gradient(
-        w.graph.data() + at, [&](const float* y, float* dy) { pass.loss(b, y, dy); }, pass.scaled + b * outputs(),
-        w.dgraph.data() + at, slot.head.data());
+        head_input(pass.batch, b, w.graph.data() + at), pass.random, pass.batch.row[b],
+        [&](const float* y, float* dy) { pass.loss(b, y, dy); }, pass.scaled + b * outputs(), w.dgraph.data() + at,
+        slot.head.data());
   }
   const PackGradient gradient{slot.encoder.data(), terms_.gradients(w.pack, w.terms)};
   const float* dx = w.encoder.backward(weights_, w.dgraph.data(), gradient);

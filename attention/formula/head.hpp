@@ -6,7 +6,9 @@
 
 namespace molgraph::formula {
 
-/// `graph` [1, C], the molecule's embedding -> [1, outputs], in scaled units (or logits).
-Matrix head(const Matrix& graph, const HeadOptions& options, const Parameters& parameters);
+/// `graph` [1, C], the molecule's embedding -> [1, outputs], in scaled units (or logits). `inputs` [1, D], NaN =
+/// missing; `dropout` [1, C + D]: factors of what is mixed; both are looked at only where HeadOptions::inputs > 0.
+Matrix head(const Matrix& graph, const Matrix& inputs, const HeadOptions& options, const Parameters& parameters,
+            const Matrix& dropout);
 
 }  // namespace molgraph::formula

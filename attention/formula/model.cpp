@@ -16,7 +16,11 @@ Output run(const ModelPlan& plan, const GraphBatch& batch, std::int64_t molecule
   const Matrix& last = output.states.back();
   Matrix graph(1, last.columns);  // the virtual node's row
   for (std::int64_t c = 0; c < last.columns; ++c) graph(0, c) = last(0, c);
-  output.scaled = head(graph, plan.head, parameters).values;
+  Matrix inputs(1, plan.head.inputs);
+  for (std::int64_t d = 0; d < inputs.columns; ++d) inputs(0, d) = molecule.input(d);
+  const Matrix dropout =
+      draws.dropout(RandomSite::head_input, 0, 1, last.columns + inputs.columns, plan.encoder.dropout);
+  output.scaled = head(graph, inputs, plan.head, parameters, dropout).values;
   return output;
 }
 

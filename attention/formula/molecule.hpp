@@ -26,6 +26,12 @@ class Molecule {
   }
   int degree(std::int64_t i) const { return batch_->degree[at(batch_->atom_offset[at(number_)] + i - 1)]; }
 
+  /// Number `d` of those that the head reads; NaN = missing.
+  double input(std::int64_t d) const {
+    const auto count = static_cast<std::int64_t>(batch_->inputs.size()) / batch_->size();
+    return batch_->inputs[at(number_ * count + d)];
+  }
+
   /// Raw relations of the pair (i, j): distance in bonds, kUnreachable or kVirtual; bond id, kNoEdge, kSelfEdge or
   /// kVirtualEdge.
   std::uint16_t topology(std::int64_t i, std::int64_t j) const { return batch_->topology[pair(i, j)]; }

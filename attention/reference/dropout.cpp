@@ -79,6 +79,24 @@ std::vector<Tensor> DropoutMasks::attention(int layer, int heads, double p) cons
   return result;
 }
 
+Tensor molecule_dropout(const GraphBatch& batch, std::int64_t channels, RandomSite site, double p,
+                        const ForwardMode& mode, const torch::TensorOptions& like) {
+  const std::uint32_t threshold = dropout_threshold(p);
+  if (!mode.training || threshold == 0) return {};
+  const Tensor factors = torch::empty({batch.size(), channels}, like.requires_grad(false));
+  std::vector<std::uint16_t> draws(static_cast<std::size_t>(channels));
+  AT_DISPATCH_FLOATING_TYPES(factors.scalar_type(), "molecule_dropout", [&] {
+    const auto scale = static_cast<scalar_t>(dropout_scale(threshold));
+    scalar_t* out = factors.mutable_data_ptr<scalar_t>();
+    for (std::int64_t b = 0; b < batch.size(); ++b) {
+      random_draws({mode.seed, mode.step, static_cast<std::uint32_t>(batch.row[b]), 0, site, mode.ascent}, channels,
+                   draws.data());
+      to_factors(draws.data(), channels, threshold, scale, out + b * channels);
+    }
+  });
+  return factors;
+}
+
 Tensor input_noise(const GraphBatch& batch, std::int64_t channels, double width, const ForwardMode& mode,
                    const torch::TensorOptions& like, RandomSite site) {
   const Tensor noise = torch::empty({batch.num_tokens(), channels}, like.requires_grad(false));

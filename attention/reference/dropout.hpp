@@ -34,6 +34,10 @@ class DropoutMasks {
   torch::TensorOptions like_;
 };
 
+/// Factors [B, channels] at a site with one row per molecule (layer 0); undefined when not training or p = 0.
+torch::Tensor molecule_dropout(const GraphBatch& batch, std::int64_t channels, RandomSite site, double p,
+                               const ForwardMode& mode, const torch::TensorOptions& like);
+
 /// Uniform noise in (-width, width) for every packed token, [tokens, channels], from `site` (element i*channels + c).
 /// The rows of token 0 get draws too; zero them where a model leaves the virtual node alone.
 torch::Tensor input_noise(const GraphBatch& batch, std::int64_t channels, double width, const ForwardMode& mode,

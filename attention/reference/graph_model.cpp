@@ -1,5 +1,6 @@
 #include "attention/reference/graph_model.hpp"
 
+#include "attention/reference/dropout.hpp"
 #include "attention/reference/encoder.hpp"
 #include "attention/reference/head.hpp"
 #include "attention/reference/node_input.hpp"
@@ -24,7 +25,14 @@ ModelOutput GraphModel::run(const GraphBatch& batch, const ForwardMode& mode) co
   ModelOutput output;
   const torch::Tensor states =
       Encoder(plan_.encoder, *this, "encoder.", pair_terms(plan_)).forward(x, batch, classes, mode, &output.layers);
-  output.scaled = head(*this, plan_.head, states.index_select(0, virtual_tokens(batch)));
+  const torch::Tensor graph = states.index_select(0, virtual_tokens(batch));
+  torch::Tensor inputs, dropout;
+  if (const std::int64_t count = plan_.head.inputs; count > 0) {
+    inputs = torch::tensor(torch::ArrayRef<float>(batch.inputs)).view({batch.size(), count}).to(graph.dtype());
+    dropout = molecule_dropout(batch, graph.size(1) + count, RandomSite::head_input, plan_.encoder.dropout, mode,
+                               graph.options());
+  }
+  output.scaled = head(*this, plan_.head, graph, inputs, dropout);
   output.values = to_target_unit(output.scaled);
   return output;
 }

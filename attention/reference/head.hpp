@@ -9,8 +9,9 @@
 namespace molgraph {
 
 /// The tail, then one Linear: graph [B, C] -> [B, outputs]. The embedding of a molecule is what goes in here.
-/// Parameters: head.last_mlp.K.0.{weight,bias}, head.transform.{weight,bias}, head.transform_norm.{weight,bias},
-/// head.linear.{weight,bias}.
-torch::Tensor head(const ParameterTree& parameters, const HeadOptions& options, torch::Tensor graph);
+/// `inputs` [B, D], NaN = missing, and `dropout` [B, C + D], factors or undefined, are looked at where
+/// HeadOptions::inputs > 0. Parameters: head.* of parameters_of().
+torch::Tensor head(const ParameterTree& parameters, const HeadOptions& options, torch::Tensor graph,
+                   const torch::Tensor& inputs = {}, const torch::Tensor& dropout = {});
 
 }  // namespace molgraph

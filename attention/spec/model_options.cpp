@@ -24,7 +24,8 @@ ModelPlan model_plan(const ModelOptions& o) {
                  .outputs = o.outputs};
   if (o.published_classes) plan.classes.maps = o.architecture->published_classes(o.features, o.max_distance);
   plan.classes.forbidden_distance = o.spatial_pos_max;
-  plan.pack = {.paths = needs_paths(plan), .path_rule = o.path_rule};
+  plan.pack = {
+      .paths = needs_paths(plan), .path_rule = o.path_rule, .inputs = o.head.inputs, .scaling = o.input_scaling};
   return plan;
 }
 

@@ -2,6 +2,7 @@
 // architectures are one model with other defaults.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -30,6 +31,8 @@ struct ModelOptions {
   bool published_classes = false;  ///< Architecture::published_classes
   double perturb_noise = 0;        ///< width a of the uniform noise in [-a, a] on atoms in training
   HeadOptions head;
+  std::shared_ptr<const InputScaling>
+      input_scaling;          ///< [HeadOptions::inputs]; null = the inputs are taken as they are
   MissingRows missing;        ///< of imported tables
   PublishedLayout published;  ///< where the weights came from
   int outputs = 1;            ///< columns of the head

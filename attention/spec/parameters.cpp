@@ -115,7 +115,11 @@ class Lister {
       linear("head.transform", o_.width, o_.width);
       norm("head.transform_norm");
     }
-    linear("head.linear", o_.width, outputs);
+    if (head.inputs > 0) {
+      add("head.stand_in", {head.inputs}, ParameterRole::stand_in, {});
+      linear("head.mix", o_.width + head.inputs, head.mixed);
+    }
+    linear("head.linear", head.inputs > 0 ? head.mixed : o_.width, outputs);
   }
 
   ParameterList take() { return ParameterList(std::move(all_)); }

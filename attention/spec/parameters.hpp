@@ -25,6 +25,7 @@ enum class ParameterRole : std::uint8_t {
   gate,           ///< C by topology class [T, H]
   pair_term,      ///< of a term of pair_terms() that is added to the scores' bias
   gate_term,      ///< of a term of pair_terms() that is added to the gate
+  stand_in,       ///< what a missing input of the head is taken for [D]
 };
 
 /// What a parameter starts as, before a model's own rules (graphormer/, grpe/): LibTorch's defaults for Linear and
@@ -98,7 +99,7 @@ ParameterList encoder_parameters(const EncoderOptions& options, int topology_cla
 ///     path.bond [sum of bond_dims, H], path.hop_weight [hops, H, H], hop p at row p - 1, input head first
 ///     encoder.*
 ///     head.last_mlp.K.0.{weight,bias}, head.transform.{weight,bias}, head.transform_norm.{weight,bias},
-///     head.linear.{weight,bias}
+///     head.stand_in [D], head.mix.weight [mixed, C + D], head.mix.bias [mixed], head.linear.{weight,bias}
 ParameterList parameters_of(const ModelPlan& plan);
 
 }  // namespace molgraph

@@ -196,6 +196,8 @@ void check_plan(const ModelPlan& plan) {
   demand(e.score_terms >= 1, "score_terms below 1");
   demand(plan.outputs >= 1, "no output");
   demand(plan.head.last_mlp >= 0, "a negative number of layers in the head");
+  demand(plan.head.inputs >= 0 && plan.head.inputs == plan.pack.inputs, "inputs of the head that are not packed");
+  demand(plan.head.inputs == 0 || plan.head.mixed >= 1, "a head without a width");
   demand(plan.max_degree >= -1, "a negative degree");
   demand(plan.path_hops >= 0 && e.gate.path_hops >= 0, "a negative number of hops");
   demand(e.position_dim >= 1 || !uses_position_dim(e), "positions without a dimension");
@@ -218,6 +220,7 @@ void check_batch(const GraphBatch& batch, const ModelPlan& plan, bool paths) {
   check_offsets(batch);
   check_atoms(batch, shape);
   check_pairs(batch, shape);
+  check_size(batch.inputs, batch.size() * plan.head.inputs, "inputs");
   if (paths) check_paths(batch, shape);
 }
 

@@ -82,6 +82,7 @@ enum class RandomSite : std::uint32_t {
   input_noise = 5,         ///< i*C + c
   laplacian_sign = 6,      ///< number of the eigenvector
   flag = 7,                ///< i*C + c, the first perturbation
+  head_input = 8,          ///< of the head's C + D inputs
 };
 
 /// What all draws of a pass have in common.

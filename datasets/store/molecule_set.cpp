@@ -14,7 +14,9 @@ GraphView MoleculeSet::graph(std::int64_t g) const {
           static_cast<int>(bond_offset[index + 1] - bond_offset[index]),
           atoms.data() + atom_offset[index] * shape.atom_columns,
           bond_atoms.data() + bond_offset[index] * 2,
-          bonds.data() + bond_offset[index] * shape.bond_columns};
+          bonds.data() + bond_offset[index] * shape.bond_columns,
+          static_cast<int>(input_names.size()),
+          inputs.data() + index * input_names.size()};
 }
 
 void MoleculeSet::add(const MolecularGraph& graph, std::int64_t source_row, const std::string& molecule_id,
@@ -34,7 +36,7 @@ void MoleculeSet::add(const MolecularGraph& graph, std::int64_t source_row, cons
 
 void MoleculeSet::shrink_to_fit() {
   const auto shrink = [](auto&... lists) { (lists.shrink_to_fit(), ...); };
-  shrink(atom_offset, bond_offset, atoms, bond_atoms, bonds, row, id, smiles, targets);
+  shrink(atom_offset, bond_offset, atoms, bond_atoms, bonds, row, id, smiles, targets, inputs, weight, bound);
 }
 
 }  // namespace molgraph

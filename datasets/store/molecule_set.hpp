@@ -100,6 +100,11 @@ struct MoleculeSet {
   TextList id;                               ///< [G]
   TextList smiles;                           ///< [G]
   std::vector<double> targets;               ///< [G, T] as the cells say, missing = NaN, multiclass = class number
+  std::vector<std::string> input_names;      ///< [D] of the numbers that heads may read: descriptors, then columns
+  std::vector<float> inputs;                 ///< [G, D] raw, missing = NaN
+  std::vector<float> weight;                 ///< [G] of the rows in the loss; empty = all are 1
+  std::vector<std::int8_t> bound;            ///< [G, T] -1: the true value is below the target ("<5"), +1: above it, 0:
+                                             ///< it is the target; empty = all are 0
   std::map<std::string, Split> splits;       ///< e.g. "published", "scaffold"
   std::vector<RejectedRow> rejected;
 

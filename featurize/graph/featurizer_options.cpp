@@ -15,6 +15,9 @@ constexpr std::string_view kPrefix = "molgraph-featurizer v1; features=";
 /// stand still.
 constexpr std::string_view kMolgraphVersion = "; version=1; stereo=cip; rings=exact";
 
+/// The number goes up with every change of the list or of a value.
+constexpr std::string_view kRdkitDescriptors = "; descriptors=rdkit v1";
+
 /// "119,5,12": the sizes of the columns, so that a change of the vocabulary changes the hash.
 template <std::size_t Size>
 std::string dims_text(const std::array<int, Size>& dims, int columns) {
@@ -35,7 +38,9 @@ std::string FeaturizerOptions::canonical_text() const {
   if (features == Features::molgraph) text += kMolgraphVersion;
   text += "; atoms=" + dims_text(shape.atom_dims, shape.atom_columns);
   text += "; bonds=" + dims_text(shape.bond_dims, shape.bond_columns);
-  text += "; hydrogens=folded; fragments=kept; pairs=shortest-path";
+  text += standardize == Standardize::none ? "; hydrogens=folded; fragments=kept; pairs=shortest-path"
+                                           : "; hydrogens=folded; fragments=parent; pairs=shortest-path";
+  if (descriptors == DescriptorSet::rdkit) text += kRdkitDescriptors;
   return text;
 }
 
@@ -48,10 +53,12 @@ std::string FeaturizerOptions::hash() const {
 }
 
 FeaturizerOptions FeaturizerOptions::from_canonical_text(const std::string& text) {
-  for (const Features known : kFeatureSets) {
-    const FeaturizerOptions options{known};
-    if (options.canonical_text() == text) return options;
-  }
+  for (const Features known : kFeatureSets)
+    for (const DescriptorSet descriptors : {DescriptorSet::none, DescriptorSet::rdkit})
+      for (const Standardize standardize : {Standardize::none, Standardize::parent}) {
+        const FeaturizerOptions options{known, descriptors, standardize};
+        if (options.canonical_text() == text) return options;
+      }
   throw FileError("featuriser this version cannot read: '" + text.substr(0, 200) + "', expected '" +
                   FeaturizerOptions{}.canonical_text() + "' or the same for zinc or molgraph");
 }

@@ -8,9 +8,16 @@
 
 namespace molgraph {
 
+/// Numbers that are computed of a whole molecule beside its graph: none, or RDKit's 2-D descriptors.
+enum class DescriptorSet : std::uint8_t { none, rdkit };
+/// What is done to a molecule before it is looked at: nothing, or salts and solvents taken off and charges neutralised.
+enum class Standardize : std::uint8_t { none, parent };
+
 /// Everything that changes the numbers a molecule becomes. Limits on resources are not here and are not hashed.
 struct FeaturizerOptions {
   Features features = Features::ogb;  ///< the atom and bond columns
+  DescriptorSet descriptors = DescriptorSet::none;
+  Standardize standardize = Standardize::none;
 
   bool operator==(const FeaturizerOptions&) const = default;
   /// "molgraph-featurizer v1; features=ogb; ..." one line, stable.

@@ -22,6 +22,20 @@ void write_offsets(std::span<const GraphView> graphs, GraphBatch& batch) {
   }
 }
 
+void write_inputs(std::span<const GraphView> graphs, const PackOptions& options, GraphBatch& batch) {
+  const auto count = static_cast<std::size_t>(options.inputs);
+  if (count == 0) return;
+  batch.inputs.resize(graphs.size() * count);
+  for (std::size_t b = 0; b < graphs.size(); ++b) {
+    if (graphs[b].num_inputs != options.inputs)
+      throw std::invalid_argument("pack() was given a molecule with " + std::to_string(graphs[b].num_inputs) +
+                                  " inputs, its model reads " + std::to_string(count));
+    float* to = batch.inputs.data() + b * count;
+    if (options.scaling == nullptr) std::copy_n(graphs[b].inputs, count, to);
+    else options.scaling->apply(graphs[b].inputs, to);
+  }
+}
+
 /// What would be read or written beside the arrays.
 void check(std::span<const GraphView> graphs, std::span<const std::int64_t> rows) {
   if (graphs.size() != rows.size())
@@ -65,6 +79,7 @@ GraphBatch pack(std::span<const GraphView> graphs, std::span<const std::int64_t>
     write_pair_relations(graph, batch.topology.data() + batch.pair_offset[b], batch.edge.data() + batch.pair_offset[b]);
     if (options.paths) adjacency[b].assign(graph);
   }
+  write_inputs(graphs, options, batch);
   if (options.paths) batch.paths = path_steps(batch, adjacency, options.path_rule);
   return batch;
 }

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
+#include "featurize/graph/input_scaling.hpp"
 #include "featurize/graph/molecular_graph.hpp"
 
 namespace molgraph {
@@ -31,6 +33,8 @@ struct PathSteps {
 struct PackOptions {
   bool paths = false;  ///< also compute `GraphBatch::paths`
   PathRule path_rule = PathRule::mean;
+  int inputs = 0;                               ///< D, numbers per molecule that the head reads
+  std::shared_ptr<const InputScaling> scaling;  ///< of the inputs [D]; null = they are taken as they are
 };
 
 /// B molecules, A atoms, A + B tokens, P = sum of (n_b + 1)^2 pairs.
@@ -43,6 +47,7 @@ struct GraphBatch {
   std::vector<std::int32_t> degree;        ///< [A] number of bonds of the atom in the graph
   std::vector<std::uint16_t> topology;     ///< [P] raw
   std::vector<std::uint8_t> edge;          ///< [P] raw
+  std::vector<float> inputs;               ///< [B, D] scaled, NaN = missing; D = PackOptions::inputs
   std::vector<std::int64_t> row;           ///< [B] row of the molecule in its data set: the key of its random numbers
   PathSteps paths;                         ///< empty unless PackOptions::paths
 
@@ -51,8 +56,8 @@ struct GraphBatch {
   std::int64_t num_pairs() const { return pair_offset.empty() ? 0 : pair_offset.back(); }
 };
 
-/// Packs molecules of one feature set (std::invalid_argument for two, or a bond of no atom). `rows` [B] become
-/// GraphBatch::row.
+/// Packs molecules of one feature set (std::invalid_argument for two, a bond of no atom, or inputs of another number).
+/// `rows` [B] become GraphBatch::row.
 GraphBatch pack(std::span<const GraphView> graphs, std::span<const std::int64_t> rows, const PackOptions& options = {});
 
 }  // namespace molgraph

@@ -16,6 +16,8 @@ struct GraphView {
   const std::uint8_t* atoms = nullptr;        ///< [num_atoms, atom_columns]
   const std::uint16_t* bond_atoms = nullptr;  ///< [num_bonds, 2], 0-based atom indices, each undirected bond once
   const std::uint8_t* bonds = nullptr;        ///< [num_bonds, bond_columns]
+  int num_inputs = 0;
+  const float* inputs = nullptr;  ///< [num_inputs] raw numbers of the whole molecule for the head, NaN = missing
 };
 
 /// The owning form.
@@ -24,6 +26,7 @@ struct MolecularGraph {
   std::vector<std::uint8_t> atoms;        ///< [n, atom_columns]
   std::vector<std::uint16_t> bond_atoms;  ///< [m, 2]
   std::vector<std::uint8_t> bonds;        ///< [m, bond_columns]
+  std::vector<float> descriptors;  ///< of FeaturizerOptions::descriptors, NaN = undefined; empty = none asked for
 
   int num_atoms() const { return static_cast<int>(atoms.size()) / feature_shape(features).atom_columns; }
   int num_bonds() const { return static_cast<int>(bond_atoms.size() / 2); }
