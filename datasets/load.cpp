@@ -41,6 +41,7 @@ std::vector<std::string> known_names() {
 SourcePlan plan_tables(const LoadOptions& options) {
   SourcePlan plan;
   plan.features = options.table_features;
+  plan.descriptors = options.table_descriptors;
   std::vector<std::string> names;
   for (const std::string& path : options.paths) {
     if (path != "-" && !std::filesystem::exists(path)) throw_unknown(path);
@@ -260,6 +261,7 @@ LoadedData load_data(const LoadOptions& options, const std::function<void(std::i
   data.training = source.plan().training;
   data.set.featurizer = source.featurizer();
   data.set.task = source.task();
+  data.set.input_names = source.input_names();
   data.set.source = source.info();
   data.notes = source.notes();
   data.warnings = source.warnings();
@@ -278,7 +280,7 @@ LoadedData load_data(const LoadOptions& options, const std::function<void(std::i
           add_to_part(from_parts, row.part, data.set.size());
           if (row.extra_part > 0) extra[row.extra_part - 1].test.push_back(data.set.size());
           if (source.has_key()) keys.push_back(std::move(row.key));
-          data.set.add(*graph, row.row, row.id, row.smiles, row.values);
+          data.set.add(*graph, row.row, row.id, row.smiles, row.values, row.columns);
         } else {
           if (options.strict) throw_strict(source, row);
           data.set.rejected.push_back(rejected_row(row));

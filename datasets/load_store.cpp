@@ -8,6 +8,7 @@
 #include "datasets/store/store.hpp"
 #include "datasets/system/text.hpp"
 #include "datasets/tables/labels.hpp"
+#include "featurize/descriptors/descriptors.hpp"
 #include "featurize/graph/error.hpp"
 
 namespace molgraph {
@@ -76,6 +77,35 @@ void make_positive(MoleculeSet& set, const std::string& positive, const std::str
   task.class_labels = labels;
 }
 
+/// Keeps the inputs that are asked for, in that order: the descriptors if any, then columns.
+void choose_inputs(MoleculeSet& set, const LoadOptions& options, const std::string& path) {
+  const auto computed = set.featurizer.descriptors == DescriptorSet::rdkit
+                            ? static_cast<std::ptrdiff_t>(descriptor_names().size())
+                            : std::ptrdiff_t{0};
+  if (options.descriptors == DescriptorSet::rdkit && computed == 0)
+    throw UsageError(path + ": holds no descriptors; make the store with --descriptors rdkit");
+  std::vector<std::size_t> keep;
+  if (options.descriptors != DescriptorSet::none)
+    for (std::ptrdiff_t d = 0; d < computed; ++d) keep.push_back(static_cast<std::size_t>(d));
+  for (const std::string& name : options.input_columns) {
+    const auto found = std::find(set.input_names.begin() + computed, set.input_names.end(), name);
+    if (found == set.input_names.end())
+      throw UsageError(path + ": has no input column '" + name + "'; make the store with --descriptor-columns");
+    keep.push_back(static_cast<std::size_t>(found - set.input_names.begin()));
+  }
+  if (options.input_columns.empty())
+    for (auto d = static_cast<std::size_t>(computed); d < set.input_names.size(); ++d) keep.push_back(d);
+  if (options.descriptors == DescriptorSet::none) set.featurizer.descriptors = DescriptorSet::none;
+  if (keep.size() == set.input_names.size()) return;
+  std::vector<std::string> names;
+  for (const std::size_t d : keep) names.push_back(set.input_names[d]);
+  std::vector<float> inputs;
+  for (std::size_t g = 0; g < static_cast<std::size_t>(set.size()); ++g)
+    for (const std::size_t d : keep) inputs.push_back(set.inputs[g * set.input_names.size() + d]);
+  set.input_names = std::move(names);
+  set.inputs = std::move(inputs);
+}
+
 /// The molecules `keep` (ascending) of the set; its splits follow.
 MoleculeSet subset(const MoleculeSet& set, const std::vector<std::int64_t>& keep) {
   MoleculeSet result;
@@ -83,6 +113,7 @@ MoleculeSet subset(const MoleculeSet& set, const std::vector<std::int64_t>& keep
   result.task = set.task;
   result.source = set.source;
   result.rejected = set.rejected;
+  result.input_names = set.input_names;
   const auto targets = static_cast<std::size_t>(set.task.num_targets());
   const FeatureShape& shape = feature_shape(set.featurizer.features);
   std::vector<std::int64_t> new_index(static_cast<std::size_t>(set.size()), -1);
@@ -92,11 +123,12 @@ MoleculeSet subset(const MoleculeSet& set, const std::vector<std::int64_t>& keep
     const MolecularGraph graph{view.features,
                                {view.atoms, view.atoms + view.num_atoms * shape.atom_columns},
                                {view.bond_atoms, view.bond_atoms + view.num_bonds * 2},
-                               {view.bonds, view.bonds + view.num_bonds * shape.bond_columns}};
+                               {view.bonds, view.bonds + view.num_bonds * shape.bond_columns},
+                               {}};
     const auto values = set.targets.begin() + static_cast<std::ptrdiff_t>(index * targets);
     new_index[index] = result.size();
     result.add(graph, set.row[index], set.id[index], set.smiles[index],
-               {values, values + static_cast<std::ptrdiff_t>(targets)});
+               {values, values + static_cast<std::ptrdiff_t>(targets)}, {view.inputs, view.inputs + view.num_inputs});
   }
   for (const auto& [name, split] : set.splits) {
     Split& kept = result.splits[name];
@@ -188,6 +220,7 @@ LoadedData load_from_store(const LoadOptions& options) {
   if (options.features && *options.features != set.featurizer.features)
     throw UsageError(path + ": has " + std::string(to_string(set.featurizer.features)) + " features, not " +
                      std::string(to_string(*options.features)) + "; make the store with those");
+  choose_inputs(set, options, path);
   if (options.unsupported) reject_unsupported(set, options);
   if (options.strict && !set.rejected.empty())
     throw DataError(path, set.rejected[0].row + 1, set.rejected[0].status + ": " + set.rejected[0].reason,

@@ -5,6 +5,7 @@
 #include <deque>
 #include <filesystem>
 #include <future>
+#include <limits>
 #include <set>
 
 #include "datasets/archives/torch_archive.hpp"
@@ -13,6 +14,7 @@
 #include "datasets/system/threads.hpp"
 #include "datasets/tables/encoding.hpp"
 #include "datasets/tables/table_lines.hpp"
+#include "featurize/descriptors/descriptors.hpp"
 #include "featurize/graph/error.hpp"
 #include "featurize/smiles/chemistry.hpp"
 
@@ -72,7 +74,9 @@ struct RowSource::Quota {
 };
 
 RowSource::RowSource(SourcePlan plan, const LoadOptions& options)
-    : plan_(std::move(plan)), options_(options), featurizer_{options.features.value_or(plan_.features)},
+    : plan_(std::move(plan)),
+      options_(options), featurizer_{options.features.value_or(plan_.features),
+                                     options.descriptors.value_or(plan_.descriptors), options.standardize},
       featurize_(featurizer_, options.limits) {
   for (SourceTable& table : plan_.tables) {
     shown_.push_back(table.path == "-" ? "standard input" : table.path);
@@ -139,6 +143,12 @@ void RowSource::scan_table(std::size_t table, std::vector<ColumnStats>& stats) {
   const int part_column = find_part_column(columns, file);
   key_column_.push_back(find_key_column(columns, file));
   const ColumnNames names(columns, file);
+  std::vector<int>& inputs = input_columns_.emplace_back();
+  for (const std::string& name : options_.input_columns) {
+    inputs.push_back(names.find(name));
+    if (inputs.back() < 0)
+      throw DataError(file + ": no column '" + name + "', an input of the model; the columns are " + list_of(columns));
+  }
   if (table == 0) {
     std::vector<int> candidates;
     std::set<int> named;
@@ -147,10 +157,14 @@ void RowSource::scan_table(std::size_t table, std::vector<ColumnStats>& stats) {
       if (candidates.back() < 0)
         throw DataError(file + ": no target column '" + name + "'; the columns are " + list_of(columns));
       if (!named.insert(candidates.back()).second) throw UsageError("the target column '" + name + "' is named twice");
+      if (std::ranges::find(inputs, candidates.back()) != inputs.end())
+        throw UsageError("the column '" + name + "' cannot be both a target and an input");
     }
-    if (plan_.target_columns.empty())
-      candidates =
-          find_candidates(columns, {reader.smiles_column(), reader.id_column(), part_column, key_column_.back()});
+    if (plan_.target_columns.empty()) {
+      std::vector<int> others{reader.smiles_column(), reader.id_column(), part_column, key_column_.back()};
+      others.insert(others.end(), inputs.begin(), inputs.end());
+      candidates = find_candidates(columns, others);
+    }
     for (const int c : candidates) {
       stats.push_back({.name = columns[static_cast<std::size_t>(c)]});
       stats.back().keep_labels = plan_.task == TaskKind::multiclass || !options_.positive.empty();
@@ -293,6 +307,21 @@ void RowSource::check_part_sizes() const {
   }
 }
 
+std::vector<std::string> RowSource::input_names() const {
+  std::vector<std::string> names;
+  if (featurizer_.descriptors == DescriptorSet::rdkit)
+    names.assign(descriptor_names().begin(), descriptor_names().end());
+  names.insert(names.end(), options_.input_columns.begin(), options_.input_columns.end());
+  return names;
+}
+
+float RowSource::input_of_cell(const std::string& cell, const std::string& column, std::size_t table,
+                               std::int64_t row) const {
+  if (is_missing(cell)) return std::numeric_limits<float>::quiet_NaN();
+  if (const auto number = number_of_cell(cell)) return static_cast<float>(*number);
+  throw DataError(shown_[table], row + 1, "not a number in the input column '" + column + "'", cell);
+}
+
 FeaturizeResult RowSource::featurise_row(FeaturisedRow& out, TableRow& row) const {
   if (!row.problem.empty()) return Rejection{RowStatus::invalid_smiles, row.problem};
   if (!row.mol_block.empty()) out.smiles = smiles_of_mol_block(row.mol_block);
@@ -314,6 +343,9 @@ FeaturizeResult RowSource::featurise_row(FeaturisedRow& out, TableRow& row) cons
     const std::string& cell = row.cells[static_cast<std::size_t>(columns[t])];
     out.values.push_back(parser_->value(cell, t, shown_[out.table], row.row));
   }
+  for (std::size_t c = 0; c < options_.input_columns.size(); ++c)
+    out.columns.push_back(input_of_cell(row.cells[static_cast<std::size_t>(input_columns_[out.table][c])],
+                                        options_.input_columns[c], out.table, row.row));
   return result;
 }
 

@@ -26,6 +26,7 @@ struct FeaturisedRow {
   std::size_t extra_part = 0;  ///< 1 + index into RowSource::extra_parts(), 0 = none
   std::string id, smiles;      ///< smiles: the cell as it stands, trimmed; for SDF records RDKit's canonical one
   std::vector<double> values;  ///< [T]
+  std::vector<float> columns;  ///< of LoadOptions::input_columns; blank = NaN
   FeaturizeResult result;
   std::string scaffold;  ///< only where asked for
   std::string key;       ///< the cell of the group or time column, where the split goes by one
@@ -45,6 +46,8 @@ class RowSource {
   bool has_key() const { return !options_.group_column.empty() || !options_.time_column.empty(); }
   /// Names of the parts whose labels are hidden: "test" or "test-dev" (which are the test part too), "test-challenge".
   const std::vector<std::string>& extra_parts() const { return extra_parts_; }
+  /// What MoleculeSet::inputs holds of each row.
+  std::vector<std::string> input_names() const;
   /// What was decided about targets, for people; and what they should be warned of.
   const std::vector<std::string>& notes() const { return notes_; }
   const std::vector<std::string>& warnings() const { return warnings_; }
@@ -74,6 +77,7 @@ class RowSource {
   TableOptions table_options(std::size_t table) const;
   std::vector<FeaturisedRow> featurise(Block block, bool with_scaffolds) const;
   FeaturizeResult featurise_row(FeaturisedRow& out, TableRow& row) const;
+  float input_of_cell(const std::string& cell, const std::string& column, std::size_t table, std::int64_t row) const;
 
   SourcePlan plan_;
   const LoadOptions& options_;
@@ -85,6 +89,7 @@ class RowSource {
   std::vector<std::string> shown_;                           ///< [tables] names in messages
   std::vector<std::int64_t> first_row_;                      ///< [tables]
   std::vector<std::vector<int>> target_columns_;             ///< [tables][candidates, then chosen targets]
+  std::vector<std::vector<int>> input_columns_;              ///< [tables][LoadOptions::input_columns]
   std::vector<int> smiles_column_, id_column_, key_column_;  ///< [tables]; id and key -1 = none
   std::vector<SplitPart> parts_;                             ///< [rows], empty if the source has no parts
   std::vector<std::string> extra_parts_, notes_, warnings_;

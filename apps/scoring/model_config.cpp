@@ -2,12 +2,15 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <set>
 
 #include "apps/scoring/architectures.hpp"
 #include "apps/scoring/model_limits.hpp"
 #include "attention/spec/terms.hpp"
+#include "featurize/descriptors/descriptors.hpp"
 #include "featurize/graph/error.hpp"
 
 namespace molgraph {
@@ -206,7 +209,49 @@ void check(const ObjectReader& reader, const ModelOptions& o) {
   own("perturb_noise", o.perturb_noise, 0, kMostNoise);
 }
 
+/// The numbers that the head reads; a model without any has no such key.
+json inputs_json(const ModelConfig& config) {
+  const InputScaling scaling = config.model.input_scaling ? *config.model.input_scaling : InputScaling{};
+  return {{"names", config.input_names},
+          {"center", scaling.center},
+          {"scale", scaling.scale},
+          {"clip", scaling.clip},
+          {"mixed", config.model.head.mixed}};
+}
+
+void read_inputs(const json& inputs, ModelConfig& config, const std::string& where) {
+  InputScaling scaling;
+  ObjectReader reader(inputs, "inputs", where);
+  reader("names", config.input_names);
+  reader("center", scaling.center);
+  reader("scale", scaling.scale);
+  reader("clip", scaling.clip);
+  reader("mixed", config.model.head.mixed);
+  reader.finish();
+  const std::size_t count = config.input_names.size();
+  if (count == 0 || count > kMostInputs) reader.fail("has no input, or too many");
+  if (scaling.center.size() != count || scaling.scale.size() != count)
+    reader.fail("'center' and 'scale' do not match 'names'");
+  const auto finite = [](double value) { return std::isfinite(value); };
+  if (!std::all_of(scaling.center.begin(), scaling.center.end(), finite) ||
+      !std::all_of(scaling.scale.begin(), scaling.scale.end(), [](double s) { return std::isfinite(s) && s >= 0; }))
+    reader.fail("has a number in 'center' or 'scale' that cannot be");
+  check_range(reader, "clip", scaling.clip, 0, 1e9);
+  check_range(reader, "mixed", config.model.head.mixed, 1, kMostWidth);
+  const auto descriptors = descriptor_names();
+  if (config.featurizer.descriptors == DescriptorSet::rdkit &&
+      (count < descriptors.size() || !std::equal(descriptors.begin(), descriptors.end(), config.input_names.begin())))
+    reader.fail("'names' does not begin with this version's descriptors");
+  config.model.head.inputs = static_cast<int>(count);
+  config.model.input_scaling = std::make_shared<const InputScaling>(std::move(scaling));
+}
+
 }  // namespace
+
+std::span<const std::string> ModelConfig::input_columns() const {
+  const std::size_t computed = featurizer.descriptors == DescriptorSet::rdkit ? descriptor_names().size() : 0;
+  return std::span(input_names).subspan(std::min(computed, input_names.size()));
+}
 
 std::string to_json(const ModelConfig& config) {
   json encoder, specific;
@@ -217,8 +262,9 @@ std::string to_json(const ModelConfig& config) {
                      {"units", config.task.units},
                      {"classes", config.task.classes},
                      {"class_labels", config.task.class_labels}};
-  const json all = {{"version", 1},        {"model", config.model.architecture->name},         {"encoder", encoder},
-                    {"options", specific}, {"featurizer", config.featurizer.canonical_text()}, {"task", task}};
+  json all = {{"version", 1},        {"model", config.model.architecture->name},         {"encoder", encoder},
+              {"options", specific}, {"featurizer", config.featurizer.canonical_text()}, {"task", task}};
+  if (!config.input_names.empty()) all["inputs"] = inputs_json(config);
   return all.dump();
 }
 
@@ -228,7 +274,7 @@ ModelConfig model_config_from_json(const std::string& text, const std::string& w
   ModelConfig config;
   int version = 0;
   std::string model, featurizer, kind;
-  json encoder, specific, task;
+  json encoder, specific, task, inputs;
   ObjectReader top(all, "top level", where);
   top("version", version);
   if (version != 1) top.fail("has version " + std::to_string(version) + "; this program reads version 1");
@@ -237,6 +283,7 @@ ModelConfig model_config_from_json(const std::string& text, const std::string& w
   top("options", specific);
   top("featurizer", featurizer);
   top("task", task);
+  top(Newer{"inputs"}, inputs);
   top.finish();
   const Architecture* architecture = find_architecture(model);
   if (architecture == nullptr) top.fail("names the unknown model '" + model + "'");
@@ -250,6 +297,9 @@ ModelConfig model_config_from_json(const std::string& text, const std::string& w
   visit_model(config.model, specific_reader);
   specific_reader.finish();
   check(encoder_reader, config.model);
+
+  if (!inputs.is_null()) read_inputs(inputs, config, where);
+  else if (config.featurizer.descriptors != DescriptorSet::none) top.fail("has descriptors that no input reads");
 
   ObjectReader task_reader(task, "task", where);
   task_reader("kind", kind);

@@ -1,7 +1,9 @@
 // What a saved model is: its options, featuriser and task. The struct is the file header, defined once.
 #pragma once
 
+#include <span>
 #include <string>
+#include <vector>
 
 #include "attention/spec/model_options.hpp"
 #include "datasets/tables/task.hpp"
@@ -14,7 +16,11 @@ struct ModelConfig {
   ModelOptions model;  ///< its features and outputs are those of featurizer and task, see model_plan()
   FeaturizerOptions featurizer;
   Task task;
+  /// [HeadOptions::inputs] of the numbers that the head reads: the featuriser's descriptors, then columns of the table.
+  std::vector<std::string> input_names;
 
+  /// Those of `input_names` that a table must have.
+  std::span<const std::string> input_columns() const;
   const EncoderOptions& encoder() const { return model.encoder; }
   EncoderOptions& encoder() { return model.encoder; }
 };

@@ -7,6 +7,7 @@ inline constexpr int kMostLayers = 1000;
 inline constexpr int kMostHeads = 4096;
 inline constexpr int kMostWidth = 65536;
 inline constexpr int kMostFfn = 262144;
+inline constexpr int kMostInputs = 65536;     ///< numbers of a molecule that the head reads
 inline constexpr int kMostPositions = 1024;   ///< eigenvectors, steps of the random walk
 inline constexpr int kMostDistance = 65000;   ///< of topology classes, degrees and hops
 inline constexpr int kMostForbidden = 65533;  ///< --spatial-pos-max

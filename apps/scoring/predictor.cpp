@@ -25,6 +25,7 @@ std::string difference(const ModelConfig& a, const ModelConfig& b) {
   if (!(a.featurizer == b.featurizer)) {
     return "featuriser \"" + b.featurizer.canonical_text() + "\" instead of \"" + a.featurizer.canonical_text() + "\"";
   }
+  if (!std::ranges::equal(a.input_columns(), b.input_columns())) return "other input columns";
   if (a.task.kind != b.task.kind) {
     return "task " + std::string(to_string(b.task.kind)) + " instead of " + std::string(to_string(a.task.kind));
   }
@@ -71,18 +72,29 @@ Batches make_batches(const std::vector<FeaturizeResult>& molecules, std::int64_t
   return batches;
 }
 
-/// Texts without their repetitions.
-struct DistinctTexts {
+/// Molecules and their measured numbers, without repetitions.
+struct DistinctRows {
   std::vector<std::string> texts;
-  std::vector<std::size_t> place;  ///< of each text given: where it is in `texts`
+  std::vector<float> columns;      ///< [texts, K]
+  std::vector<std::size_t> place;  ///< of each row given: where it is in `texts`
 
-  explicit DistinctTexts(std::span<const std::string> all) {
-    std::unordered_map<std::string_view, std::size_t> seen;
+  /// `numbers` [all, K], or empty: nothing is measured.
+  DistinctRows(std::span<const std::string> all, std::span<const float> numbers, std::size_t per_row) {
+    if (!numbers.empty() && numbers.size() != all.size() * per_row)
+      throw UsageError("the model reads " + std::to_string(per_row) + " columns beside each molecule, " +
+                       std::to_string(numbers.size()) + " numbers were given for " + std::to_string(all.size()));
+    std::unordered_map<std::string, std::size_t> seen;
     seen.reserve(all.size());
-    for (const std::string& text : all) {
-      const auto [found, fresh] = seen.try_emplace(text, texts.size());
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      std::string key = all[i];
+      const float* row = numbers.data() + i * per_row;
+      if (!numbers.empty()) key.append(1, '\0').append(reinterpret_cast<const char*>(row), per_row * sizeof(float));
+      const auto [found, fresh] = seen.try_emplace(std::move(key), texts.size());
       place.push_back(found->second);
-      if (fresh) texts.push_back(text);
+      if (!fresh) continue;
+      texts.push_back(all[i]);
+      if (numbers.empty()) columns.insert(columns.end(), per_row, std::numeric_limits<float>::quiet_NaN());
+      else columns.insert(columns.end(), row, row + per_row);
     }
   }
 
@@ -191,7 +203,8 @@ Pooling pooling_from_string(const std::string& text) {
 struct Predictor::State {
   State(const PredictorOptions& given, std::vector<ScoringModel> loaded, std::vector<std::string> names)
       : options(given), runs(std::move(loaded)), files(std::move(names)),
-        featurizer(runs[0].config.featurizer, options.limits), output_scale(runs[0].target_scale) {
+        featurizer(runs[0].config.featurizer, options.limits),
+        of_graphs(without_descriptors(runs[0].config.featurizer), options.limits), output_scale(runs[0].target_scale) {
     for (const ScoringModel& run : runs)
       for (std::size_t o = 0; o < output_scale.size(); ++o)
         output_scale[o] = std::min(output_scale[o], run.target_scale[o]);
@@ -199,9 +212,14 @@ struct Predictor::State {
 
   PredictorOptions options;
   std::vector<ScoringModel> runs;
-  std::vector<std::string> files;  // of `runs`
-  Featurizer featurizer;
+  std::vector<std::string> files;    // of `runs`
+  Featurizer featurizer, of_graphs;  ///< the second is for embeddings, which no descriptor has a part in
   std::vector<double> output_scale;
+
+  static FeaturizerOptions without_descriptors(FeaturizerOptions of) {
+    of.descriptors = DescriptorSet::none;
+    return of;
+  }
 
   /// An imported model may lack rows for what a molecule holds; all runs must be able to take it.
   void reject_unsupported(FeaturizeResult& molecule) const {
@@ -215,25 +233,43 @@ struct Predictor::State {
   }
 
   using Parse = FeaturizeResult (Featurizer::*)(std::string_view) const;
-  std::vector<FeaturizeResult> featurize(std::span<const std::string> texts, Parse parse) const {
+  std::vector<FeaturizeResult> featurize(std::span<const std::string> texts, Parse parse, bool graphs_only) const {
+    const Featurizer& used = graphs_only ? of_graphs : featurizer;
     std::vector<FeaturizeResult> molecules(texts.size());
     parallel_for(static_cast<std::int64_t>(texts.size()), kMoleculesPerPiece, options.threads,
                  [&](std::int64_t begin, std::int64_t end) {
                    for (std::int64_t i = begin; i < end; ++i) {
                      const auto at = static_cast<std::size_t>(i);
-                     molecules[at] = (featurizer.*parse)(texts[at]);
+                     molecules[at] = (used.*parse)(texts[at]);
                      reject_unsupported(molecules[at]);
                    }
                  });
     return molecules;
   }
 
+  /// What the head reads of every molecule that has a graph [molecules, D]: its descriptors, then the columns; all
+  /// missing where only embeddings are wanted.
+  std::vector<float> inputs_of(const std::vector<FeaturizeResult>& molecules, std::span<const float> columns) const {
+    const ModelConfig& config = runs[0].config;
+    const std::size_t count = config.input_names.size(), measured = config.input_columns().size();
+    std::vector<float> inputs(molecules.size() * count, std::numeric_limits<float>::quiet_NaN());
+    for (std::size_t i = 0; i < molecules.size() && count > 0; ++i) {
+      const auto* graph = std::get_if<MolecularGraph>(&molecules[i]);
+      if (graph == nullptr) continue;
+      float* to = inputs.data() + i * count;
+      std::copy(graph->descriptors.begin(), graph->descriptors.end(), to);
+      if (!columns.empty()) std::copy_n(columns.data() + i * measured, measured, to + count - measured);
+    }
+    return inputs;
+  }
+
   /// Calls work(run, window indices of the batch, packed batch) for every batch and run. Each batch is computed by one
   /// thread, so that the numbers do not depend on the number of threads.
   void for_each_batch(
-      const std::vector<FeaturizeResult>& molecules,
+      const std::vector<FeaturizeResult>& molecules, const std::vector<float>& inputs,
       const std::function<void(std::size_t, std::span<const std::size_t>, const GraphBatch&)>& work) const {
     const Batches batches = make_batches(molecules, runs[0].engine->pairs_per_call());
+    const auto count = static_cast<int>(runs[0].config.input_names.size());
     parallel_for(batches.size(), 1, options.threads, [&](std::int64_t begin, std::int64_t) {
       const auto b = static_cast<std::size_t>(begin);
       const std::span<const std::size_t> chosen(batches.order.data() + batches.offset[b],
@@ -242,6 +278,8 @@ struct Predictor::State {
       std::vector<std::int64_t> rows;
       for (const std::size_t i : chosen) {
         graphs.push_back(std::get<MolecularGraph>(molecules[i]).view());
+        graphs.back().num_inputs = count;
+        graphs.back().inputs = inputs.data() + i * static_cast<std::size_t>(count);
         rows.push_back(static_cast<std::int64_t>(i));
       }
       for (std::size_t r = 0; r < runs.size(); ++r) {
@@ -250,10 +288,11 @@ struct Predictor::State {
     });
   }
 
-  /// `embedding` null = none is wanted, else there is one run.
-  std::vector<Prediction> predict(std::span<const std::string> texts, Parse parse,
-                                  const EmbeddingOptions* embedding) const {
-    const std::vector<FeaturizeResult> molecules = featurize(texts, parse);
+  /// `embedding` null = none is wanted, else there is one run. `embedding_only`: predictions are not looked at.
+  std::vector<Prediction> predict(std::span<const std::string> texts, std::span<const float> columns, Parse parse,
+                                  const EmbeddingOptions* embedding, bool embedding_only = false) const {
+    const std::vector<FeaturizeResult> molecules = featurize(texts, parse, embedding_only);
+    const std::vector<float> inputs = inputs_of(molecules, columns);
     const auto outputs = static_cast<std::size_t>(runs[0].config.task.num_outputs());
     const auto channels = static_cast<std::size_t>(runs[0].config.encoder().width);
     std::vector<Prediction> predictions(texts.size());
@@ -266,7 +305,7 @@ struct Predictor::State {
         predictions[i].reason = rejection->reason;
       }
     }
-    for_each_batch(molecules, [&](std::size_t r, std::span<const std::size_t> chosen, const GraphBatch& batch) {
+    for_each_batch(molecules, inputs, [&](std::size_t r, std::span<const std::size_t> chosen, const GraphBatch& batch) {
       std::vector<float> values(chosen.size() * outputs);
       std::vector<std::vector<float>> states(embedding != nullptr ? embedding->layers.size() : 0);
       std::vector<KeptStates> kept;
@@ -346,37 +385,45 @@ int Predictor::embedding_width(const EmbeddingOptions& options) const {
   return static_cast<int>(options.layers.size()) * encoder.width;
 }
 
-std::vector<Prediction> Predictor::predict(std::span<const std::string> smiles) const {
-  const DistinctTexts distinct(smiles);
-  return distinct.spread(state_->predict(distinct.texts, &Featurizer::smiles, nullptr));
+std::span<const std::string> Predictor::input_columns() const { return state_->runs[0].config.input_columns(); }
+
+std::vector<Prediction> Predictor::predict(std::span<const std::string> smiles, std::span<const float> columns) const {
+  const DistinctRows distinct(smiles, columns, input_columns().size());
+  return distinct.spread(state_->predict(distinct.texts, distinct.columns, &Featurizer::smiles, nullptr));
 }
 
-std::vector<Prediction> Predictor::predict(std::span<const std::string> smiles,
-                                           const EmbeddingOptions& embedding) const {
+std::vector<Prediction> Predictor::predict(std::span<const std::string> smiles, const EmbeddingOptions& embedding,
+                                           std::span<const float> columns) const {
   embedding_width(embedding);  // throws where there can be none
-  const DistinctTexts distinct(smiles);
-  return distinct.spread(state_->predict(distinct.texts, &Featurizer::smiles, &embedding));
-}
-
-std::vector<Prediction> Predictor::predict_mol_blocks(std::span<const std::string> blocks) const {
-  const DistinctTexts distinct(blocks);
-  return distinct.spread(state_->predict(distinct.texts, &Featurizer::mol_block, nullptr));
+  const DistinctRows distinct(smiles, columns, input_columns().size());
+  return distinct.spread(state_->predict(distinct.texts, distinct.columns, &Featurizer::smiles, &embedding));
 }
 
 std::vector<Prediction> Predictor::predict_mol_blocks(std::span<const std::string> blocks,
-                                                      const EmbeddingOptions& embedding) const {
+                                                      std::span<const float> columns) const {
+  const DistinctRows distinct(blocks, columns, input_columns().size());
+  return distinct.spread(state_->predict(distinct.texts, distinct.columns, &Featurizer::mol_block, nullptr));
+}
+
+std::vector<Prediction> Predictor::predict_mol_blocks(std::span<const std::string> blocks,
+                                                      const EmbeddingOptions& embedding,
+                                                      std::span<const float> columns) const {
   embedding_width(embedding);
-  const DistinctTexts distinct(blocks);
-  return distinct.spread(state_->predict(distinct.texts, &Featurizer::mol_block, &embedding));
+  const DistinctRows distinct(blocks, columns, input_columns().size());
+  return distinct.spread(state_->predict(distinct.texts, distinct.columns, &Featurizer::mol_block, &embedding));
 }
 
 std::vector<Embedding> Predictor::embed(std::span<const std::string> smiles, const EmbeddingOptions& options) const {
-  return embeddings_of(predict(smiles, options));
+  embedding_width(options);
+  const DistinctRows distinct(smiles, {}, 0);
+  return embeddings_of(distinct.spread(state_->predict(distinct.texts, {}, &Featurizer::smiles, &options, true)));
 }
 
 std::vector<Embedding> Predictor::embed_mol_blocks(std::span<const std::string> blocks,
                                                    const EmbeddingOptions& options) const {
-  return embeddings_of(predict_mol_blocks(blocks, options));
+  embedding_width(options);
+  const DistinctRows distinct(blocks, {}, 0);
+  return embeddings_of(distinct.spread(state_->predict(distinct.texts, {}, &Featurizer::mol_block, &options, true)));
 }
 
 }  // namespace molgraph

@@ -77,15 +77,22 @@ class Predictor {
   /// Numbers per molecule that embed() yields.
   int embedding_width(const EmbeddingOptions& options) const;
 
-  /// One result per text, in order. Bad text gives a status, never an exception.
-  std::vector<Prediction> predict(std::span<const std::string> smiles) const;
+  /// Names of measured numbers that the model reads beside the molecule (molgraph-train --descriptor-columns), K.
+  std::span<const std::string> input_columns() const;
+
+  /// One result per text, in order. Bad text gives a status, never an exception. `columns` [texts, K] are the
+  /// input_columns() of each, NaN = not measured; empty = none is. Throws UsageError for another number.
+  std::vector<Prediction> predict(std::span<const std::string> smiles, std::span<const float> columns = {}) const;
   /// With the embedding of each molecule, at no further cost. One run only.
-  std::vector<Prediction> predict(std::span<const std::string> smiles, const EmbeddingOptions& embedding) const;
+  std::vector<Prediction> predict(std::span<const std::string> smiles, const EmbeddingOptions& embedding,
+                                  std::span<const float> columns = {}) const;
+  /// An embedding is what the head reads: no column has a part in it.
   std::vector<Embedding> embed(std::span<const std::string> smiles, const EmbeddingOptions& options = {}) const;
   /// The same for SDF records.
-  std::vector<Prediction> predict_mol_blocks(std::span<const std::string> blocks) const;
   std::vector<Prediction> predict_mol_blocks(std::span<const std::string> blocks,
-                                             const EmbeddingOptions& embedding) const;
+                                             std::span<const float> columns = {}) const;
+  std::vector<Prediction> predict_mol_blocks(std::span<const std::string> blocks, const EmbeddingOptions& embedding,
+                                             std::span<const float> columns = {}) const;
   std::vector<Embedding> embed_mol_blocks(std::span<const std::string> blocks,
                                           const EmbeddingOptions& options = {}) const;
 

@@ -17,7 +17,13 @@ namespace {
 LoadedData load(const TrainRun& run, const std::optional<StartingPoint>& start) {
   const WorkInProgress work(run.control, "Reading and featurising", "molecules", 0);
   LoadOptions load = to_load_options(run.options, run.threads);
-  if (start) load.features = start->config.featurizer.features;
+  if (start) {
+    load.features = start->config.featurizer.features;
+    load.standardize = start->config.featurizer.standardize;
+    if (!load.descriptors) load.descriptors = start->config.featurizer.descriptors;
+    const auto columns = start->config.input_columns();
+    if (load.input_columns.empty()) load.input_columns.assign(columns.begin(), columns.end());
+  }
   load.table.hooks = run.control.reading;
   load.download = run.control.download;
   if (start && !start->config.model.missing.empty()) {

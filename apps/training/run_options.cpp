@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "apps/scoring/architectures.hpp"
+#include "apps/training/warm_start.hpp"
 #include "datasets/system/readable.hpp"
 #include "featurize/graph/error.hpp"
 
@@ -78,9 +79,18 @@ ModelOptions build_model(const ModelSettings& m, Features features) {
   return model;
 }
 
+/// Of the inputs, by the training part.
+std::shared_ptr<const InputScaling> training_scaling(const LoadedData& data) {
+  std::vector<const float*> rows;
+  for (const std::int64_t g : data.split.train) rows.push_back(data.set.graph(g).inputs);
+  return std::make_shared<const InputScaling>(input_scaling(rows, data.set.input_names.size()));
+}
+
 /// The model of --from, with what may differ from it.
 ModelOptions model_from(const ModelConfig& start, const ModelSettings& m, const FeaturizerOptions& of_data) {
-  if (!(of_data == start.featurizer)) {
+  FeaturizerOptions graphs = of_data;  // descriptors are the head's, which may be new
+  graphs.descriptors = start.featurizer.descriptors;
+  if (!(graphs == start.featurizer)) {
     throw UsageError("the run named by --from reads \"" + start.featurizer.canonical_text() + "\", the data hold \"" +
                      of_data.canonical_text() + "\"");
   }
@@ -89,6 +99,18 @@ ModelOptions model_from(const ModelConfig& start, const ModelSettings& m, const 
   if (m.gate.use == Switch::on && !gate.enabled) gate = gate_options(m, start.featurizer.features);
   if (model.architecture->has("perturb_noise")) model.perturb_noise = m.perturb_noise;
   return model;
+}
+
+/// What the head reads beside the embedding: the data's inputs, scaled by the training part; a head that stays keeps
+/// its scaling.
+void set_inputs(ModelConfig& config, const LoadedData& data, const ModelConfig* start, const ModelSettings& m) {
+  config.input_names = data.set.input_names;
+  HeadOptions& head = config.model.head;
+  if (start != nullptr && start->input_names == config.input_names && !needs_new_head(start->task, config.task)) return;
+  head.inputs = static_cast<int>(config.input_names.size());
+  head.mixed = m.mix_width.value_or(HeadOptions{}.mixed);
+  if (head.inputs > 0) config.model.input_scaling = training_scaling(data);
+  else config.model.input_scaling.reset();
 }
 
 void check_gate(const GateSettings& asked, const GateOptions& gate) {
@@ -133,6 +155,7 @@ ModelConfig resolve_model(TrainOptions& o, const LoadedData& data, const ModelCo
   }
   EncoderOptions& e = config.encoder();
   check_gate(m.gate, e.gate);
+  set_inputs(config, data, start, m);
   e.dropout = m.dropout;
   e.attention_dropout = m.attention_dropout;
   e.activation_dropout = m.activation_dropout;
@@ -140,7 +163,11 @@ ModelConfig resolve_model(TrainOptions& o, const LoadedData& data, const ModelCo
   config.model.features = config.featurizer.features;
   config.model.outputs = config.task.num_outputs();
   write_down(config.model, m);
+  if (config.model.head.inputs > 0) m.mix_width = config.model.head.mixed;
   o.data.features = config.featurizer.features;
+  o.data.descriptors = config.featurizer.descriptors;
+  const auto columns = config.input_columns();
+  o.data.descriptor_columns.assign(columns.begin(), columns.end());
   return config;
 }
 
@@ -241,6 +268,8 @@ LoadOptions to_load_options(const TrainOptions& o, int threads) {
   load.positive = d.positive;
   load.features = d.features;
   if (!o.model.recipe.empty()) load.table_features = Features::ogb;  // a paper's settings, on any table
+  load.descriptors = d.descriptors;
+  load.input_columns = d.descriptor_columns;
   load.limits.max_atoms = d.max_atoms;
   load.split = d.split == SplitKind::automatic && !d.splits_column.empty() ? SplitKind::column : d.split;
   load.splits_column = d.splits_column;
@@ -270,6 +299,7 @@ ResolvedRun resolve(const TrainOptions& asked, const LoadedData& data, const Mod
 
 ResolvedRun for_fold(const ResolvedRun& run, const LoadedData& data) {
   ResolvedRun fold = run;
+  if (fold.model.model.input_scaling) fold.model.model.input_scaling = training_scaling(data);
   TrainingSettings& t = fold.options.training;
   t.steps.reset();
   if (t.warmup_epochs) t.warmup_steps.reset();

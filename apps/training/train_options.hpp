@@ -39,6 +39,8 @@ struct DataSettings {
   std::optional<TaskWord> task;             ///< empty = by the values
   std::string positive;                     ///< the label that is 1; "" = by its meaning
   std::optional<Features> features;
+  std::optional<DescriptorSet> descriptors;     ///< empty = by the data
+  std::vector<std::string> descriptor_columns;  ///< empty = none; of a store all that it holds
   SplitKind split = SplitKind::automatic;
   SplitSizes split_sizes{0.8, 0.1, 0.1};
   std::string splits_column, group_column, time_column, splits_file;
@@ -66,6 +68,7 @@ struct ModelSettings {
   GateSettings gate;
   Switch share_encodings = Switch::automatic;
   std::optional<int> position_dim;
+  std::optional<int> mix_width;  ///< empty = HeadOptions::mixed
   bool post_ln = false;
   std::optional<int> max_distance;
   std::optional<int> path_hops;
@@ -178,6 +181,12 @@ std::vector<TrainOption> options_over(Options& o) {
        one_of(d.features,
               {{"", {}}, {"molgraph", Features::molgraph}, {"ogb", Features::ogb}, {"zinc", Features::zinc}}),
        "atom and bond columns (empty: the data set's, else molgraph; with --recipe ogb)"},
+      {"--descriptors", data,
+       one_of(d.descriptors, {{"", {}}, {"none", DescriptorSet::none}, {"rdkit", DescriptorSet::rdkit}}),
+       "numbers of the whole molecule that the head reads too, see docs/descriptors.md (empty: a store's own, else "
+       "none)"},
+      {"--descriptor-columns", data, d.descriptor_columns,
+       "columns of numbers that the head reads too; a table to score needs them as well"},
       {"--split-type", data,
        one_of(d.split, {{"", SplitKind::automatic},
                         {"published", SplitKind::published},
@@ -225,6 +234,8 @@ std::vector<TrainOption> options_over(Options& o) {
       {"--pe-dim", model, or_open(m.position_dim, 0),
        "eigenvectors of laplacian; steps of random-walk, diet-abs and tupe; Gaussians of resistance; 0 = 8, else 16",
        WholeRange{0, kMostPositions}},
+      {"--mix-width", model, or_open(m.mix_width, 0),
+       "width of the layer that mixes descriptors into the head; 0 = 256", WholeRange{0, kMostWidth}},
       {"--post-ln", model, m.post_ln, "LayerNorm after the residual sums"},
       {"--max-distance", model, or_open(m.max_distance, 0), "cap of the topology classes; 0 = graphormer 20, grpe 5",
        WholeRange{0, kMostDistance}},

@@ -26,7 +26,8 @@ bool needs_new_head(const Task& start, const Task& task) {
 
 WarmStart warm_start(const std::string& path, const ModelConfig& start, const ModelConfig& config, GraphModel& model) {
   WarmStart result;
-  result.new_head = needs_new_head(start.task, config.task);
+  result.new_head = needs_new_head(start.task, config.task) || start.input_names != config.input_names ||
+                    start.model.head.mixed != config.model.head.mixed;
   SafetensorsFile file = read_model_file(path);
   if (result.new_head) std::erase_if(file.tensors, [](const auto& item) { return belongs_to_head(item.first); });
   std::string problems;

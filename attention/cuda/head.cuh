@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "attention/cuda/kernels/head_input.cuh"
 #include "attention/cuda/norm_sums.cuh"
 #include "attention/cuda/pass.hpp"
 #include "attention/cuda/products.cuh"
@@ -13,25 +14,48 @@ namespace molgraph::cuda {
 /// The task head on the virtual nodes' rows; its products are float32 always.
 class Head {
  public:
-  Head(const ModelPlan& plan, const Parameters& p, Stream stream) : width_(plan.encoder.width), stream_(stream) {
+  Head(const ModelPlan& plan, const Parameters& p, Stream stream)
+      : width_(plan.encoder.width), inputs_(plan.head.inputs), drop_(plan.encoder.dropout),
+        stand_in_(p.offset("head.stand_in")), stream_(stream) {
+    int in = width_;
     const auto add = [&](const std::string& name, int out, bool gelu, bool norm) {
       Layer& layer = layers_.emplace_back();
-      layer.linear = linear_place(p, "head." + name, width_, out);
+      layer.linear = linear_place(p, "head." + name, in, out);
+      in = out;
       layer.gelu = gelu;
       if (norm) layer.norm = norm_place(p, "head.transform_norm");
     };
     for (int k = 0; k < plan.head.last_mlp; ++k) add("last_mlp." + std::to_string(k) + ".0", width_, true, false);
     if (plan.head.transform) add("transform", width_, true, true);
+    if (inputs_ > 0) {
+      in += inputs_;
+      add("mix", plan.head.mixed, true, false);
+      layers_.back().mixes = true;
+    }
     add("linear", plan.outputs, false, false);
   }
 
-  /// `states` [rows, C] -> [B, outputs] on the device.
-  float* forward(const Weights& w, const BatchPlaces& batch, const float* states) {
+  /// `states` [rows, C] -> [B, outputs] on the device. `set` and `draws` as PassInput's.
+  float* forward(const Weights& w, const ResidentMolecules& set, const BatchPlaces& batch, const DrawKey* draws,
+                 const float* states) {
     const auto count = static_cast<std::size_t>(batch.molecules);
     float* x = graph_.sized(count * static_cast<std::size_t>(width_));
     launch(stream_, virtual_rows_kernel, blocks_for(batch.molecules, kRowsPerBlock), kRowThreads, 0, batch.molecule,
            batch.molecules, width_, x, const_cast<float*>(states), false);
     for (Layer& layer : layers_) {
+      if (layer.mixes) {
+        input_ = {.molecule = batch.molecule,
+                  .molecules = batch.molecules,
+                  .width = width_,
+                  .count = inputs_,
+                  .inputs = set.inputs(),
+                  .stand_in = w.at(stand_in_),
+                  .dropout = dropout_at(draws, 0, RandomSite::head_input, drop_),
+                  .graph = x,
+                  .mixed = mixed_.sized(count * static_cast<std::size_t>(layer.linear.in))};
+        launch(stream_, head_input_kernel, blocks_for(batch.molecules, kRowsPerBlock), kRowThreads, 0, input_);
+        x = input_.mixed;
+      }
       const std::size_t floats = count * static_cast<std::size_t>(layer.linear.out);
       layer.input = x;
       multiply(stream_, Precision::fp32,
@@ -112,6 +136,14 @@ class Head {
                                                           .row_sums = w.gradient(linear.bias)}}},
                       2);
       dy = dx;
+      if (!layer.mixes) continue;
+      HeadInput back = input_;
+      back.mixed = dx;
+      back.graph = dgraph_.sized(count * static_cast<std::size_t>(width_));
+      back.dstand_in = w.gradient(stand_in_);
+      launch(stream_, head_input_back_kernel, blocks_for(batch.molecules, kRowsPerBlock), kRowThreads, 0, back);
+      launch(stream_, stand_in_gradient_kernel, blocks_for(inputs_, kRowsPerBlock), kRowThreads, 0, back);
+      dy = back.graph;
     }
     clear(dstates, static_cast<std::size_t>(batch.rows) * static_cast<std::size_t>(width_) * sizeof(float), stream_);
     launch(stream_, virtual_rows_kernel, blocks_for(batch.molecules, kRowsPerBlock), kRowThreads, 0, batch.molecule,
@@ -122,16 +154,20 @@ class Head {
   struct Layer {
     LinearPlace linear;
     bool gelu = false;
+    bool mixes = false;  ///< reads the molecule's inputs too
     NormPlace norm;
     const float* input = nullptr;
     Array<float> output, slope, before_norm, normed, down, dx;
     Array<float2> statistics;
   };
-  int width_;
+  int width_, inputs_;  ///< C, D
+  double drop_;
+  std::int64_t stand_in_;
   Stream stream_;
   std::vector<Layer> layers_;
   NormSums norm_sums_{stream_};
-  Array<float> graph_;
+  HeadInput input_;  ///< of the last forward()
+  Array<float> graph_, mixed_, dgraph_;
 };
 
 }  // namespace molgraph::cuda

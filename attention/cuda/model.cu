@@ -45,7 +45,7 @@ class ModelOf : public DeviceModel {
     bias_.forward(w, pass_);
     gate_.forward(w, pass_);
     encoder_.forward(w, pass_, node_input_.forward(w, pass_, perturbation));
-    return head_.forward(w, batch, encoder_.states(-1));
+    return head_.forward(w, set, batch, draws, encoder_.states(-1));
   }
   const float* states(int layer) const override { return encoder_.states(layer); }
 

@@ -44,11 +44,15 @@ void MoleculeArrays::append(const GraphBatch& batch, const ModelPlan& plan) {
                 0,
                 static_cast<std::int64_t>(degree.size()),
                 static_cast<std::int64_t>(relation.size()),
-                static_cast<std::int64_t>(classes.size())};
+                static_cast<std::int64_t>(classes.size()),
+                static_cast<std::int64_t>(inputs.size())};
     atoms.insert(atoms.end(), batch.atoms.begin() + static_cast<std::ptrdiff_t>(first_atom * columns),
                  batch.atoms.begin() + static_cast<std::ptrdiff_t>(last_atom * columns));
     degree.insert(degree.end(), batch.degree.begin() + static_cast<std::ptrdiff_t>(first_atom),
                   batch.degree.begin() + static_cast<std::ptrdiff_t>(last_atom));
+    const std::ptrdiff_t input_count = plan.head.inputs;
+    const auto first_input = batch.inputs.begin() + static_cast<std::ptrdiff_t>(b) * input_count;
+    inputs.insert(inputs.end(), first_input, first_input + input_count);
     const std::uint16_t* topology = batch.topology.data() + batch.pair_offset[b];
     const std::uint8_t* edge = batch.edge.data() + batch.pair_offset[b];
     for (std::size_t j = 0; j < n; ++j)
@@ -98,7 +102,8 @@ void MoleculeArrays::append(const MoleculeArrays& from, std::int64_t number) {
   const std::int64_t bond_at = paths_of(from) ? from.first_bond[static_cast<std::size_t>(of.atom_at)] : 0;
   const auto bonds_here = static_cast<std::int32_t>(partner.size());
   entries.push_back({of.row, of.tokens, of.relations, of.longest, static_cast<std::int64_t>(degree.size()),
-                     static_cast<std::int64_t>(relation.size()), static_cast<std::int64_t>(classes.size())});
+                     static_cast<std::int64_t>(relation.size()), static_cast<std::int64_t>(classes.size()),
+                     static_cast<std::int64_t>(inputs.size())});
   const auto part = [](auto& to, const auto& all, std::int64_t first, std::int64_t length) {
     if (!all.empty()) to.insert(to.end(), all.begin() + first, all.begin() + first + length);
   };
@@ -110,6 +115,7 @@ void MoleculeArrays::append(const MoleculeArrays& from, std::int64_t number) {
   part_by_atom(degree, from.degree);
   part_by_atom(positions, from.positions);
   part_by_atom(walks, from.walks);
+  part(inputs, from.inputs, of.input_at, static_cast<std::int64_t>(from.inputs.size() / from.entries.size()));
   part(relation, from.relation, of.pair_at, pair_count);
   part(forbidden, from.forbidden, of.pair_at, pair_count);
   part(distance, from.distance, of.pair_at, pair_count);
@@ -128,7 +134,7 @@ void MoleculeArrays::clear() {
   entries.clear();
   for (auto* array : {&atoms, &forbidden, &bond}) array->clear();
   for (auto* array : {&relation, &distance, &partner}) array->clear();
-  for (auto* array : {&positions, &walks, &resistance}) array->clear();
+  for (auto* array : {&positions, &walks, &inputs, &resistance}) array->clear();
   degree.clear();
   classes.clear();
   first_bond.assign(1, 0);
@@ -137,7 +143,7 @@ void MoleculeArrays::clear() {
 std::size_t MoleculeArrays::bytes() const {
   const auto of = [](const auto& array) { return array.size() * sizeof(array[0]); };
   return of(atoms) + of(degree) + of(relation) + of(classes) + of(forbidden) + of(distance) + of(first_bond) +
-         of(partner) + of(bond) + of(positions) + of(walks) + of(resistance);
+         of(partner) + of(bond) + of(positions) + of(walks) + of(inputs) + of(resistance);
 }
 
 std::size_t ResidentMolecules::class_of(std::int32_t tokens) const {
@@ -171,6 +177,7 @@ void ResidentMolecules::visit_arrays(const MoleculeArrays& from, const Visit& vi
   visit(bond_, from.bond);
   visit(positions_, from.positions);
   visit(walks_, from.walks);
+  visit(inputs_, from.inputs);
   visit(resistance_, from.resistance);
 }
 
@@ -218,7 +225,7 @@ void BatchPlaces::upload(const ResidentMolecules& set, std::span<const std::int6
     const auto b = static_cast<std::int32_t>(places.size());
     by_class[set.class_of(e.tokens)].push_back(b);
     places.push_back({e.row, e.tokens, e.relations, e.longest, static_cast<std::int64_t>(tokens_of.size()), pairs,
-                      relations, e.atom_at, e.pair_at, e.relation_at});
+                      relations, e.atom_at, e.pair_at, e.relation_at, e.input_at});
     for (std::int32_t i = 0; i < e.tokens; ++i) tokens_of.push_back({e.row, static_cast<std::uint32_t>(i), b});
     pairs += static_cast<std::int64_t>(e.tokens) * e.tokens;
     relations += e.relations;

@@ -26,7 +26,7 @@ struct MoleculeArrays {
   struct Entry {
     std::uint32_t row;
     std::int32_t tokens, relations, longest;
-    std::int64_t atom_at, pair_at, relation_at;
+    std::int64_t atom_at, pair_at, relation_at, input_at;
   };
   std::vector<Entry> entries;
   std::vector<std::uint8_t> atoms;
@@ -39,6 +39,7 @@ struct MoleculeArrays {
   std::vector<std::uint16_t> partner;
   std::vector<std::uint8_t> bond;
   std::vector<float> positions, walks;  ///< [atoms, dim]; empty unless the model has them
+  std::vector<float> inputs;            ///< [molecules, D] of the head, NaN = missing
   std::vector<float> resistance;        ///< as `relation`, -1 = none; empty unless the model has such a term
 
   void append(const GraphBatch& batch, const ModelPlan& plan);
@@ -76,6 +77,7 @@ class ResidentMolecules {
   BondGraph bonds() const { return {distance_.data(), first_bond_.data(), partner_.data(), bond_.data()}; }
   const float* positions() const { return positions_.data(); }
   const float* walks() const { return walks_.data(); }
+  const float* inputs() const { return inputs_.data(); }
   const float* resistance() const { return resistance_.data(); }
 
  private:
@@ -95,7 +97,7 @@ class ResidentMolecules {
   Array<std::int32_t> degree_, first_bond_;
   Array<std::uint16_t> relation_, distance_, partner_;
   Array<std::uint32_t> classes_;
-  Array<float> positions_, walks_, resistance_;
+  Array<float> positions_, walks_, inputs_, resistance_;
   bool has_forbidden_ = false;
 };
 

@@ -31,9 +31,9 @@ struct TokenPlace {
 struct Molecule {
   std::uint32_t row;  ///< key of its random numbers
   std::int32_t tokens, relations;
-  std::int32_t longest;                        ///< of its distances
-  std::int64_t token, pair, relation;          ///< first one within the batch
-  std::int64_t atom_at, pair_at, relation_at;  ///< first one within the resident arrays
+  std::int32_t longest;                                  ///< of its distances
+  std::int64_t token, pair, relation;                    ///< first one within the batch
+  std::int64_t atom_at, pair_at, relation_at, input_at;  ///< first one within the resident arrays
 };
 
 /// What changes from update to update; in device memory, so that a recorded step can be run again.

@@ -32,6 +32,7 @@ struct SourcePlan {
   std::vector<std::string> units;           ///< as target_columns; empty = unknown
   std::optional<TaskKind> task;
   Features features = Features::ogb;
+  DescriptorSet descriptors = DescriptorSet::none;
   bool computed_label = false;               ///< the target is penalised logP, computed from the SMILES
   std::string split_name;                    ///< of the split that comes with the source; "" = there is none
   std::string part_column;                   ///< the split's column, if it is one

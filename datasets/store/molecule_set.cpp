@@ -20,9 +20,11 @@ GraphView MoleculeSet::graph(std::int64_t g) const {
 }
 
 void MoleculeSet::add(const MolecularGraph& graph, std::int64_t source_row, const std::string& molecule_id,
-                      const std::string& molecule_smiles, const std::vector<double>& values) {
+                      const std::string& molecule_smiles, const std::vector<double>& values,
+                      const std::vector<float>& columns) {
   assert(graph.features == featurizer.features);
   assert(values.size() == static_cast<std::size_t>(task.num_targets()));
+  assert(graph.descriptors.size() + columns.size() == input_names.size());
   atom_offset.push_back(atom_offset.back() + graph.num_atoms());
   bond_offset.push_back(bond_offset.back() + graph.num_bonds());
   atoms.insert(atoms.end(), graph.atoms.begin(), graph.atoms.end());
@@ -32,6 +34,8 @@ void MoleculeSet::add(const MolecularGraph& graph, std::int64_t source_row, cons
   id.push_back(molecule_id);
   smiles.push_back(molecule_smiles);
   targets.insert(targets.end(), values.begin(), values.end());
+  inputs.insert(inputs.end(), graph.descriptors.begin(), graph.descriptors.end());
+  inputs.insert(inputs.end(), columns.begin(), columns.end());
 }
 
 void MoleculeSet::shrink_to_fit() {

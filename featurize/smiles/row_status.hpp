@@ -16,6 +16,7 @@ constexpr std::string_view row_status_word(RowStatus status) {
     case RowStatus::too_large: return "too_large";
     case RowStatus::unsupported: return "unsupported";
     case RowStatus::not_finite: return "not_finite";
+    case RowStatus::invalid_input: return "invalid_input";
   }
   return "ok";
 }

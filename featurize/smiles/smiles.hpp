@@ -12,7 +12,16 @@
 namespace molgraph {
 
 /// Status of an input row, as the programs print it.
-enum class RowStatus : std::uint8_t { ok, empty, invalid_smiles, no_atoms, too_large, unsupported, not_finite };
+enum class RowStatus : std::uint8_t {
+  ok,
+  empty,
+  invalid_smiles,
+  no_atoms,
+  too_large,
+  unsupported,
+  not_finite,
+  invalid_input,  ///< a cell of a column that the model reads is no number
+};
 std::string_view to_string(RowStatus status);
 
 /// Why a row has no graph. `reason` is one line for people: "ring 1 not closed".

@@ -14,6 +14,7 @@
 
 #include "attention/reference/graph_model.hpp"
 #include "tests/featurize/small_graphs.hpp"
+#include "tests/support/cases.hpp"
 
 namespace molgraph::test {
 
@@ -23,7 +24,13 @@ inline constexpr double kExact = 1e-10;  // float64 sums in another order
 inline GraphBatch batch_for(const GraphModel& model, const std::vector<MolecularGraph>& graphs,
                             std::vector<std::int64_t> rows = {}) {
   std::vector<GraphView> views;
-  for (const MolecularGraph& graph : graphs) views.push_back(graph.view());
+  std::vector<std::vector<float>> inputs;
+  for (const MolecularGraph& graph : graphs) {  // what the head reads of a molecule goes by its size
+    inputs.push_back(input_numbers(model.pack_options().inputs, static_cast<std::size_t>(graph.num_atoms())));
+    views.push_back(graph.view());
+    views.back().num_inputs = model.pack_options().inputs;
+    views.back().inputs = inputs.back().data();
+  }
   if (rows.empty()) {
     rows.resize(graphs.size());
     std::iota(rows.begin(), rows.end(), std::int64_t{0});

@@ -134,6 +134,7 @@ struct SizeCase {
   bool post_ln = false, input_norm = false, final_norm = true, transform = false;
   int last_mlp = 0;
   KeyTerm key_term = KeyTerm::column;
+  int inputs = 0, mixed = 0;
 };
 inline void PrintTo(const SizeCase& c, std::ostream* out) { *out << c.name; }
 
@@ -150,7 +151,9 @@ inline std::vector<SizeCase> sizes() {
           {"graphormer_v2", 2, 24, 24, 4, true, true, true, true},
           {"v2_preln", 2, 24, 24, 4, false, true, false, true},
           {"last_mlp", 2, 16, 16, 8, false, false, true, false, 2},
-          {"key_by_row", 2, 16, 16, 8, false, false, true, false, 0, KeyTerm::row}};
+          {"key_by_row", 2, 16, 16, 8, false, false, true, false, 0, KeyTerm::row},
+          {"inputs", 2, 16, 16, 8, false, false, true, false, 0, KeyTerm::column, 7, 9},
+          {"many_inputs", 1, 40, 33, 4, true, true, true, true, 1, KeyTerm::column, 217, 256}};
 }
 
 inline std::unique_ptr<GraphModel> make_sized(const SizeCase& c, bool grpe) {
@@ -167,7 +170,8 @@ inline std::unique_ptr<GraphModel> make_sized(const SizeCase& c, bool grpe) {
   options.max_distance = 3;
   if (!grpe) options.spatial_pos_max = 4;
   options.published_classes = true;
-  options.head = {.last_mlp = grpe ? c.last_mlp : 0, .transform = !grpe && c.transform};
+  options.head = {.last_mlp = grpe ? c.last_mlp : 0, .transform = !grpe && c.transform, .inputs = c.inputs};
+  if (c.inputs > 0) options.head.mixed = c.mixed;
   options.outputs = 3;
   return std::make_unique<GraphModel>(options);
 }

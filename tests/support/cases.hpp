@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <ostream>
 #include <random>
@@ -76,14 +77,28 @@ inline std::vector<MoleculeCase> molecule_cases(Features features = Features::og
           molecule("hundred_atoms", 100, bonds_of_chain(100))};  // far pairs, long paths
 }
 
+/// What the head of a model with `count` inputs reads of molecule `number`: small numbers, some missing.
+inline std::vector<float> input_numbers(int count, std::size_t number) {
+  std::vector<float> values;
+  for (int d = 0; d < count; ++d) {
+    const int k = d + 2 * static_cast<int>(number);
+    values.push_back(k % 5 == 4 ? std::nanf("") : static_cast<float>(7 * k % 11 - 5) / 4.0f);
+  }
+  return values;
+}
+
 /// The molecules of a batch; molecule k has row first_row + 3 k.
 inline GraphBatch batch_of_cases(const std::vector<MoleculeCase>& molecules, const PackOptions& options = {},
                                  std::int64_t first_row = 0) {
   std::vector<GraphView> views;
   std::vector<std::int64_t> rows;
+  std::vector<std::vector<float>> inputs;
   for (const MoleculeCase& molecule : molecules) {
     rows.push_back(first_row + 3 * static_cast<std::int64_t>(views.size()));
+    inputs.push_back(input_numbers(options.inputs, views.size()));
     views.push_back(molecule.graph.view());
+    views.back().num_inputs = options.inputs;
+    views.back().inputs = inputs.back().data();
   }
   return pack(views, rows, options);
 }
@@ -187,6 +202,16 @@ inline std::vector<PlanCase> shape_cases() {
   });
   add("no_final_norm", "grpe", [](ModelOptions& o) { o.encoder.final_norm = false; });
   add("last_mlp", "grpe", [](ModelOptions& o) { o.head.last_mlp = 2; });
+  add("inputs", "grpe", [](ModelOptions& o) {
+    o.head.inputs = 7;
+    o.head.mixed = 9;
+  });
+  add("scaled_inputs", "graphormer", [](ModelOptions& o) {
+    o.encoder.post_ln = o.encoder.input_norm = o.head.transform = true;
+    o.head.inputs = 3;
+    o.head.mixed = 20;
+    o.input_scaling = std::make_shared<InputScaling>(InputScaling{{0.5, -1, 0}, {2, 0, 0.25}, 1.5});
+  });
   add("key_by_row", "grpe", [](ModelOptions& o) {
     o.encoder.key_term = KeyTerm::row;
     o.published_classes = true;

@@ -13,7 +13,7 @@ namespace {
 struct Flags {
   CommonOptions common;
   TableFlags table;
-  std::string features, task, split;
+  std::string features, descriptors, task, split;
   std::vector<double> split_sizes{0.8, 0.1, 0.1};
 };
 
@@ -29,6 +29,12 @@ void add_data_options(CLI::App& app, FeaturizeOptions& options, Flags& flags) {
                         "molgraph (10 atom and 4 bond columns), ogb (9 and 3) or zinc (1 and 1); else the data set's "
                         "own, else molgraph"),
          {"molgraph", "ogb", "zinc"});
+  choose(app.add_option("--descriptors", flags.descriptors,
+                        "Keep RDKit's 2-D descriptors of every molecule too, for heads that read them"),
+         {"none", "rdkit"});
+  app.add_option("--descriptor-columns", options.load.input_columns,
+                 "Columns of numbers to keep for heads that read them; they are no targets")
+      ->type_name("NAME");
   app.add_flag("--no-pairs", options.no_pairs, "Leave the distances out; readers compute them again");
   app.add_option(
          "--target-columns", options.load.target_columns,
@@ -97,6 +103,8 @@ FeaturizeOptions parse(const std::vector<std::string>& arguments) {
   load.download = downloads_shown();
   if (!flags.task.empty()) load.task = task_kind_from_string(flags.task);
   if (!flags.features.empty()) load.features = features_from_string(flags.features);
+  if (!flags.descriptors.empty())
+    load.descriptors = flags.descriptors == "rdkit" ? DescriptorSet::rdkit : DescriptorSet::none;
   if (!flags.split.empty()) load.split = split_kind_from_string(flags.split);
   std::copy_n(flags.split_sizes.begin(), 3, load.split_sizes.begin());
   return options;

@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "apps/programs/batch/input_cells.hpp"
 #include "apps/programs/batch/score_output.hpp"
 #include "apps/programs/score/nearest.hpp"
 #include "featurize/graph/error.hpp"
@@ -21,13 +22,15 @@ RowFormat format_for(const std::string& output, TableFormat input) {
 
 /// Predictions of a window, with the nearest training molecules if there are any.
 std::vector<ScoredRow> score_window(const Predictor& predictor, const std::optional<TrainingMolecules>& training,
-                                    const RowWindow& window) {
+                                    const InputCells& cells, const RowWindow& window) {
+  const std::vector<float> columns = cells.values(window);
   const auto predict = [&](const auto&... embedding) {
-    return window.mol_blocks ? predictor.predict_mol_blocks(window.molecules, embedding...)
-                             : predictor.predict(window.molecules, embedding...);
+    return window.mol_blocks ? predictor.predict_mol_blocks(window.molecules, embedding..., columns)
+                             : predictor.predict(window.molecules, embedding..., columns);
   };
   std::vector<ScoredRow> rows;
   for (Prediction& one : training ? predict(EmbeddingOptions{}) : predict()) rows.push_back({std::move(one), 0, {}});
+  for (std::size_t i = 0; i < rows.size(); ++i) cells.check(window.rows[i], rows[i]);
   if (!training) return rows;
   std::vector<float> queries;
   for (const ScoredRow& row : rows)
@@ -53,6 +56,7 @@ int score(const ScoreOptions& options) {
   if (nearest && predictor.num_runs() > 1) throw UsageError("--nearest is measured in one model's space: give one -m");
   refuse_overwriting(batch, predictor.files(), {{options.nearest, "--nearest"}});
   InputRange range = open_input(batch);
+  const InputCells cells(range.tables, predictor.input_columns());
   const ScoreTable table(range.tables.columns(), predictor.task(), predictor.output_scale(), predictor.num_runs(),
                          options.individual, nearest, format_for(batch.output, range.tables.format()));
   TextOutput output(batch, range, table.header(), predictor.files(),
@@ -68,7 +72,7 @@ int score(const ScoreOptions& options) {
   });
   return run_batch<ScoredRow>(
       batch, "Scoring", std::move(range), output.counts(),
-      [&](const RowWindow& window) { return score_window(predictor, training, window); }, sink);
+      [&](const RowWindow& window) { return score_window(predictor, training, cells, window); }, sink);
 }
 
 }  // namespace molgraph

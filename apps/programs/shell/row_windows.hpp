@@ -72,7 +72,7 @@ void mark_malformed_rows(const RowWindow& window, std::vector<Result>& results) 
 /// How many rows ended how.
 class StatusCounts {
  public:
-  static constexpr std::size_t kStatuses = static_cast<std::size_t>(RowStatus::not_finite) + 1;  // the last of them
+  static constexpr std::size_t kStatuses = static_cast<std::size_t>(RowStatus::invalid_input) + 1;  // the last of them
 
   void add(RowStatus status) { ++counts_[static_cast<std::size_t>(status)]; }
   void add(const StatusCounts& others) {

@@ -1,0 +1,57 @@
+#include "apps/programs/batch/input_cells.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "datasets/system/text.hpp"
+#include "datasets/tables/encoding.hpp"
+#include "datasets/tables/targets.hpp"
+#include "featurize/graph/error.hpp"
+
+namespace molgraph {
+namespace {
+
+constexpr std::size_t kMostShown = 80;  ///< bytes of a cell in a reason
+
+}  // namespace
+
+InputCells::InputCells(const InputTables& tables, std::span<const std::string> names)
+    : names_(names.begin(), names.end()) {
+  std::vector<std::string> missing;
+  for (const std::string& name : names_) {
+    const auto found = std::ranges::find(tables.columns(), name);
+    if (found == tables.columns().end()) missing.push_back(name);
+    else places_.push_back(static_cast<std::size_t>(found - tables.columns().begin()));
+  }
+  if (missing.empty()) return;
+  const std::string& path = tables.path(0);
+  throw FileError((path == "-" ? "standard input" : path) + ": lacks what the model reads beside the molecules: " +
+                  list_of(missing) + "; the columns are " + list_of(tables.columns()));
+}
+
+std::vector<float> InputCells::values(const RowWindow& window) const {
+  std::vector<float> numbers;
+  for (const TableRow& row : window.rows)
+    for (const std::size_t place : places_) {
+      const auto number = place < row.cells.size() ? number_of_cell(row.cells[place]) : std::nullopt;
+      numbers.push_back(number ? static_cast<float>(*number) : std::numeric_limits<float>::quiet_NaN());
+    }
+  return numbers;
+}
+
+void InputCells::check(const TableRow& row, Prediction& prediction) const {
+  if (prediction.status != RowStatus::ok) return;
+  for (std::size_t c = 0; c < places_.size(); ++c) {
+    const std::string& cell = row.cells[places_[c]];
+    if (is_missing(cell) || number_of_cell(cell)) continue;
+    prediction.status = RowStatus::invalid_input;
+    prediction.reason = names_[c] + ": '" + utf8_head(cell, kMostShown) + "' is no number";
+    constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+    std::ranges::fill(prediction.values, kNaN);
+    std::ranges::fill(prediction.deviation, kNaN);
+    for (auto& member : prediction.members) std::ranges::fill(member, kNaN);
+    return;
+  }
+}
+
+}  // namespace molgraph
