@@ -1,8 +1,8 @@
 # RDKit as distributions package it (Debian: librdkit-dev), which ships no CMake config.
 # Gives the target RDKit::RDKit and RDKit_VERSION.
 find_path(RDKit_INCLUDE_DIR GraphMol/GraphMol.h HINTS ${RDKit_ROOT} PATH_SUFFIXES include/rdkit rdkit)
-set(_rdkit_names FileParsers SmilesParse ChemTransforms CIPLabeler Descriptors Fingerprints Subgraphs SubstructMatch
-    GraphMol RDGeometryLib DataStructs RDGeneral)
+set(_rdkit_names FileParsers SmilesParse ChemTransforms MolStandardize CIPLabeler Descriptors Fingerprints Subgraphs
+    SubstructMatch GraphMol RDGeometryLib DataStructs RDGeneral)
 set(_rdkit_libraries)
 set(_rdkit_required RDKit_INCLUDE_DIR)
 set(_rdkit_missing)

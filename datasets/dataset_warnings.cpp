@@ -125,7 +125,7 @@ std::string shared_molecules_warning(const MoleculeSet& set, const Split& split,
   std::vector<std::string> canonical(suspects.size());
   parallel_for(static_cast<std::int64_t>(suspects.size()), 64, threads, [&](std::int64_t begin, std::int64_t end) {
     for (auto s = static_cast<std::size_t>(begin); s < static_cast<std::size_t>(end); ++s)
-      canonical[s] = canonical_smiles(set.smiles[static_cast<std::size_t>(suspects[s])]);
+      canonical[s] = canonical_smiles(set.smiles[static_cast<std::size_t>(suspects[s])], set.featurizer.standardize);
   });
   struct Sight {
     std::int64_t first;

@@ -37,8 +37,8 @@ struct LoadOptions {
   Features table_features = kDefaultFeatures;  ///< of tables without a name
   std::optional<DescriptorSet> descriptors;    ///< empty = none of named data sets, of a store what it holds, else:
   DescriptorSet table_descriptors = DescriptorSet::none;  ///< of tables without a name
-  Standardize standardize = Standardize::none;
   std::vector<std::string> input_columns;  ///< columns of numbers that heads may read, behind the descriptors
+  std::optional<Standardize> standardize;  ///< empty = the store's, else none
   FeaturizerLimits limits;
   /// why a model cannot take a molecule ("" if it can): such rows are rejected as unsupported
   std::function<std::string(const GraphView&)> unsupported;

@@ -221,6 +221,9 @@ LoadedData load_from_store(const LoadOptions& options) {
     throw UsageError(path + ": has " + std::string(to_string(set.featurizer.features)) + " features, not " +
                      std::string(to_string(*options.features)) + "; make the store with those");
   choose_inputs(set, options, path);
+  if (options.standardize && *options.standardize != set.featurizer.standardize)
+    throw UsageError(path + ": was made with --standardize " + std::string(to_string(set.featurizer.standardize)) +
+                     ", not " + std::string(to_string(*options.standardize)) + "; make the store with that");
   if (options.unsupported) reject_unsupported(set, options);
   if (options.strict && !set.rejected.empty())
     throw DataError(path, set.rejected[0].row + 1, set.rejected[0].status + ": " + set.rejected[0].reason,

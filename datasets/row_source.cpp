@@ -25,9 +25,9 @@ constexpr std::size_t kBlockRows = 512;
 constexpr std::size_t kBlockBytes = std::size_t{4} << 20;  ///< of text, so that SDF blocks stay small too
 
 /// A molecule whose own SMILES RDKit cannot read again (some SDF records) counts as one without rings.
-std::string scaffold_or_none(const std::string& smiles) {
+std::string scaffold_or_none(const std::string& smiles, Standardize standardize) {
   try {
-    return murcko_scaffold(smiles);
+    return murcko_scaffold(smiles, standardize);
   } catch (const DataError&) {
     return {};
   }
@@ -75,8 +75,9 @@ struct RowSource::Quota {
 
 RowSource::RowSource(SourcePlan plan, const LoadOptions& options)
     : plan_(std::move(plan)),
-      options_(options), featurizer_{options.features.value_or(plan_.features),
-                                     options.descriptors.value_or(plan_.descriptors), options.standardize},
+      options_(options), featurizer_{.features = options.features.value_or(plan_.features),
+                                     .descriptors = options.descriptors.value_or(plan_.descriptors),
+                                     .standardize = options.standardize.value_or(Standardize::none)},
       featurize_(featurizer_, options.limits) {
   for (SourceTable& table : plan_.tables) {
     shown_.push_back(table.path == "-" ? "standard input" : table.path);
@@ -369,7 +370,7 @@ std::vector<FeaturisedRow> RowSource::featurise(Block block, bool with_scaffolds
     if (out.id.empty()) out.id = std::to_string(out.row + 1);
     out.result = featurise_row(out, row);
     if (with_scaffolds && std::holds_alternative<MolecularGraph>(out.result))
-      out.scaffold = scaffold_or_none(out.smiles);
+      out.scaffold = scaffold_or_none(out.smiles, featurizer_.standardize);
   }
   return result;
 }

@@ -69,11 +69,14 @@ std::optional<StartingPoint> starting_point(const TrainOptions& options) {
   if (from.empty()) return std::nullopt;
   const std::string file = model_file_of(from);
   StartingPoint start{file, read_model_config(read_model_file(file), file)};
-  const Features features = start.config.featurizer.features;
-  if (options.data.features && *options.data.features != features) {
-    throw UsageError("--features " + std::string(to_string(*options.data.features)) + " contradicts " + from +
-                     ", which --from names: it was trained on " + std::string(to_string(features)));
-  }
+  const auto demand = [&](const char* flag, const auto& asked, const auto& own) {
+    if (!asked || *asked == own) return;
+    throw UsageError(flag + (" " + std::string(to_string(*asked))) + " contradicts " + from +
+                     ", which --from names: it was trained on " + std::string(to_string(own)));
+  };
+  const FeaturizerOptions& own = start.config.featurizer;
+  demand("--features", options.data.features, own.features);
+  demand("--standardize", options.data.standardize, own.standardize);
   return start;
 }
 

@@ -168,6 +168,7 @@ ModelConfig resolve_model(TrainOptions& o, const LoadedData& data, const ModelCo
   o.data.descriptors = config.featurizer.descriptors;
   const auto columns = config.input_columns();
   o.data.descriptor_columns.assign(columns.begin(), columns.end());
+  o.data.standardize = config.featurizer.standardize;
   return config;
 }
 
@@ -267,6 +268,7 @@ LoadOptions to_load_options(const TrainOptions& o, int threads) {
   if (d.task) load.task = kind_of(*d.task);
   load.positive = d.positive;
   load.features = d.features;
+  load.standardize = d.standardize;
   if (!o.model.recipe.empty()) load.table_features = Features::ogb;  // a paper's settings, on any table
   load.descriptors = d.descriptors;
   load.input_columns = d.descriptor_columns;

@@ -41,6 +41,7 @@ struct DataSettings {
   std::optional<Features> features;
   std::optional<DescriptorSet> descriptors;     ///< empty = by the data
   std::vector<std::string> descriptor_columns;  ///< empty = none; of a store all that it holds
+  std::optional<Standardize> standardize;
   SplitKind split = SplitKind::automatic;
   SplitSizes split_sizes{0.8, 0.1, 0.1};
   std::string splits_column, group_column, time_column, splits_file;
@@ -187,6 +188,10 @@ std::vector<TrainOption> options_over(Options& o) {
        "none)"},
       {"--descriptor-columns", data, d.descriptor_columns,
        "columns of numbers that the head reads too; a table to score needs them as well"},
+      {"--standardize", data,
+       one_of(d.standardize, {{"", {}}, {"none", Standardize::none}, {"parent", Standardize::parent}}),
+       "parent: salts and solvents off and charges neutral before anything else, in scoring too (empty: that of --from "
+       "or of the store, else none)"},
       {"--split-type", data,
        one_of(d.split, {{"", SplitKind::automatic},
                         {"published", SplitKind::published},

@@ -283,7 +283,7 @@ std::vector<std::string> scaffolds_of(const MoleculeSet& set, int threads) {
   std::vector<std::string> scaffolds(static_cast<std::size_t>(set.size()));
   parallel_for(set.size(), 256, threads, [&](std::int64_t begin, std::int64_t end) {
     for (auto g = static_cast<std::size_t>(begin); g < static_cast<std::size_t>(end); ++g) try {
-        scaffolds[g] = murcko_scaffold(set.smiles[g]);
+        scaffolds[g] = murcko_scaffold(set.smiles[g], set.featurizer.standardize);
       } catch (const DataError&) {  // RDKit cannot read its own SMILES of some SDF records: as if without rings
       }
   });

@@ -60,7 +60,7 @@ Split column_split(const std::vector<std::string>& cells, const std::string& fil
 SplitPart split_part_of_cell(const std::string& cell, const std::string& file, std::int64_t row);
 void add_to_part(Split& split, SplitPart part, std::int64_t index);
 
-/// Murcko scaffolds of all molecules, in parallel.
+/// Murcko scaffolds of all molecules, or of their parents where the set is standardised, in parallel.
 std::vector<std::string> scaffolds_of(const MoleculeSet& set, int threads = 0);
 
 }  // namespace molgraph

@@ -31,6 +31,14 @@ std::string dims_text(const std::array<int, Size>& dims, int columns) {
 
 }  // namespace
 
+std::string_view to_string(Standardize standardize) { return standardize == Standardize::none ? "none" : "parent"; }
+
+Standardize standardize_from_string(std::string_view text) {
+  if (text == "none") return Standardize::none;
+  if (text == "parent") return Standardize::parent;
+  throw UsageError("unknown --standardize '" + std::string(text) + "': none or parent");
+}
+
 std::string FeaturizerOptions::canonical_text() const {
   const FeatureShape& shape = feature_shape(features);
   std::string text(kPrefix);

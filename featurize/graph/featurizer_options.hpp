@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "featurize/graph/vocabulary.hpp"
 
@@ -12,6 +13,8 @@ namespace molgraph {
 enum class DescriptorSet : std::uint8_t { none, rdkit };
 /// What is done to a molecule before it is looked at: nothing, or salts and solvents taken off and charges neutralised.
 enum class Standardize : std::uint8_t { none, parent };
+std::string_view to_string(Standardize standardize);         ///< "none", "parent"
+Standardize standardize_from_string(std::string_view text);  ///< throws UsageError
 
 /// Everything that changes the numbers a molecule becomes. Limits on resources are not here and are not hashed.
 struct FeaturizerOptions {

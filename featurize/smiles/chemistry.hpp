@@ -4,18 +4,20 @@
 #include <string>
 #include <string_view>
 
+#include "featurize/graph/featurizer_options.hpp"
+
 namespace molgraph {
 
-/// RDKit canonical SMILES, empty if the text does not parse. Used to find the same molecule in two splits;
-/// without RDKit the text as it stands.
-std::string canonical_smiles(std::string_view smiles);
+/// RDKit canonical SMILES (with stereo and isotopes) of the molecule, or of its parent; empty if the text does not
+/// parse or has no parent. Used to find the same molecule again; without RDKit the text as it stands.
+std::string canonical_smiles(std::string_view smiles, Standardize standardize = Standardize::none);
 
 /// Canonical SMILES of one SDF record, empty if it does not parse.
 std::string smiles_of_mol_block(std::string_view mol_block);
 
-/// Bemis-Murcko scaffold without chirality as OGB computes it; "" for an acyclic molecule. Throws DataError on bad
-/// text.
-std::string murcko_scaffold(std::string_view smiles);
+/// Bemis-Murcko scaffold without chirality as OGB computes it, of the molecule or of its parent; "" for an acyclic one.
+/// Throws DataError on bad text.
+std::string murcko_scaffold(std::string_view smiles, Standardize standardize = Standardize::none);
 
 /// The label of ZINC-12k and ZINC-full (docs/data.md section 4).
 struct PenalizedLogP {

@@ -7,6 +7,7 @@
 
 #include "featurize/graph/pair_relations.hpp"
 #include "featurize/smiles/molecule.hpp"
+#include "featurize/smiles/parent.hpp"
 #include "featurize/smiles/rdkit_features.hpp"
 #include "featurize/smiles/row_status.hpp"
 #include "featurize/smiles/syntax_reason.hpp"
@@ -30,19 +31,22 @@ bool is_pattern(const RDKit::ROMol& molecule) {
   return false;
 }
 
-FeaturizeResult featurize(ParsedMolecule&& parsed, const FeaturizerOptions& options, const FeaturizerLimits& limits) {
+FeaturizeResult featurize(ParsedMolecule&& parsed, StereoMarks marks, const FeaturizerOptions& options,
+                          const FeaturizerLimits& limits) {
   if (!parsed.molecule) return Rejection{RowStatus::invalid_smiles, std::move(parsed.reason)};
-  RDKit::RWMol& molecule = *parsed.molecule;
-  const std::size_t atoms = molecule.getNumAtoms();
+  const std::size_t atoms = parsed.molecule->getNumAtoms();
   if (atoms == 0) return Rejection{RowStatus::no_atoms, "no atoms"};
   if (atoms > static_cast<std::size_t>(limits.max_atoms)) {
     return too_large("atoms", atoms, static_cast<std::size_t>(limits.max_atoms));
   }
-  if (is_pattern(molecule)) return Rejection{RowStatus::unsupported, "an atom is a query, not an element"};
+  if (is_pattern(*parsed.molecule)) return Rejection{RowStatus::unsupported, "an atom is a query, not an element"};
+  std::string failure = reason_of_failure([&] { standardise(parsed.molecule, options.standardize, marks); });
+  if (!failure.empty()) return Rejection{RowStatus::invalid_smiles, "no parent structure: " + failure};
+  RDKit::RWMol& molecule = *parsed.molecule;
   if (options.features == Features::ogb) return ogb_graph(molecule);
 
   FeaturizeResult result;
-  std::string failure = reason_of_failure([&] {
+  failure = reason_of_failure([&] {
     if (options.features == Features::molgraph) {
       result = molgraph_graph(molecule);
       return;
@@ -75,14 +79,15 @@ FeaturizeResult Featurizer::smiles(std::string_view text) const {
     return too_large("atoms", static_cast<std::size_t>(named), static_cast<std::size_t>(limits_.max_atoms));
   }
   const bool own = options_.features == Features::molgraph;
-  return featurize(own ? parse_smiles_as_written(smiles) : parse_smiles(smiles), options_, limits_);
+  return own ? featurize(parse_smiles_as_written(smiles), StereoMarks::as_written, options_, limits_)
+             : featurize(parse_smiles(smiles), StereoMarks::cleaned, options_, limits_);
 }
 
 FeaturizeResult Featurizer::mol_block(std::string_view text) const {
   if (trimmed(text).empty()) return Rejection{RowStatus::empty, "empty"};
   const std::size_t limit = kRecordFactor * limits_.max_text;
   if (text.size() > limit) return too_large("characters", text.size(), limit);
-  return featurize(parse_mol_block(text), options_, limits_);
+  return featurize(parse_mol_block(text), StereoMarks::cleaned, options_, limits_);
 }
 
 std::string_view to_string(RowStatus status) { return row_status_word(status); }

@@ -17,9 +17,9 @@ Featurizer::Featurizer(const FeaturizerOptions& options, const FeaturizerLimits&
 FeaturizeResult Featurizer::smiles(std::string_view) const { no_rdkit(); }
 FeaturizeResult Featurizer::mol_block(std::string_view) const { no_rdkit(); }
 
-std::string canonical_smiles(std::string_view smiles) { return std::string(smiles); }
+std::string canonical_smiles(std::string_view smiles, Standardize) { return std::string(smiles); }
 std::string smiles_of_mol_block(std::string_view) { no_rdkit(); }
-std::string murcko_scaffold(std::string_view) { no_rdkit(); }
+std::string murcko_scaffold(std::string_view, Standardize) { no_rdkit(); }
 PenalizedLogP penalized_logp(std::string_view) { no_rdkit(); }
 
 std::string_view to_string(RowStatus status) { return row_status_word(status); }

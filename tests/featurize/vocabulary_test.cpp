@@ -102,6 +102,9 @@ TEST(FeaturizerOptions, TextComesBack) {
     const FeaturizerOptions options{features};
     EXPECT_EQ(FeaturizerOptions::from_canonical_text(options.canonical_text()), options);
   }
+  EXPECT_EQ(to_string(standardize_from_string("parent")), "parent");
+  EXPECT_EQ(to_string(standardize_from_string("none")), "none");
+  EXPECT_THROW(standardize_from_string("salt"), UsageError);
   EXPECT_THROW(FeaturizerOptions::from_canonical_text(""), FileError);
   EXPECT_THROW(FeaturizerOptions::from_canonical_text("molgraph-featurizer v2; features=ogb"), FileError);
 }

@@ -120,6 +120,12 @@ void add_batch_options(CommandLine& line, BatchOptions& options, const std::stri
   line.add_common(options.common, kThreads | kDevice | kMaxAtoms);
 }
 
+void tell_standardised(const FeaturizerOptions& featurizer) {
+  if (featurizer.standardize == Standardize::parent)
+    spdlog::info(
+        "each molecule loses salts and solvents and is neutralised first, as in training (--standardize parent)");
+}
+
 InputRange open_input(const BatchOptions& options) {
   InputRange range{InputTables(options.inputs, options.table.options())};
   if (options.shard.empty()) return range;

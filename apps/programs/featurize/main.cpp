@@ -13,7 +13,7 @@ namespace {
 struct Flags {
   CommonOptions common;
   TableFlags table;
-  std::string features, descriptors, task, split;
+  std::string features, descriptors, standardize, task, split;
   std::vector<double> split_sizes{0.8, 0.1, 0.1};
 };
 
@@ -35,6 +35,10 @@ void add_data_options(CLI::App& app, FeaturizeOptions& options, Flags& flags) {
   app.add_option("--descriptor-columns", options.load.input_columns,
                  "Columns of numbers to keep for heads that read them; they are no targets")
       ->type_name("NAME");
+  choose(app.add_option("--standardize", flags.standardize,
+                        "parent: salts and solvents off and charges neutral; else none. Models trained on the store "
+                        "score in the same way"),
+         {"none", "parent"});
   app.add_flag("--no-pairs", options.no_pairs, "Leave the distances out; readers compute them again");
   app.add_option(
          "--target-columns", options.load.target_columns,
@@ -102,6 +106,7 @@ FeaturizeOptions parse(const std::vector<std::string>& arguments) {
   load.require_targets = false;
   load.download = downloads_shown();
   if (!flags.task.empty()) load.task = task_kind_from_string(flags.task);
+  if (!flags.standardize.empty()) load.standardize = standardize_from_string(flags.standardize);
   if (!flags.features.empty()) load.features = features_from_string(flags.features);
   if (!flags.descriptors.empty())
     load.descriptors = flags.descriptors == "rdkit" ? DescriptorSet::rdkit : DescriptorSet::none;

@@ -123,6 +123,12 @@ void add_record(const fs::path& folder, Json& card) {
                       {"test", value(r->baseline[2])}};
 }
 
+Json card_of(const FeaturizerOptions& featurizer) {
+  Json card = {{"text", featurizer.canonical_text()}, {"hash", featurizer.hash()}};
+  if (featurizer.standardize != Standardize::none) card["standardize"] = to_string(featurizer.standardize);
+  return card;
+}
+
 Json model_card(const std::string& weights) {
   const SafetensorsFile file = read_model_file(weights);
   const ModelConfig config = read_model_config(file, weights);
@@ -138,7 +144,7 @@ Json model_card(const std::string& weights) {
                {"parameters", parameters_of(file)},
                {"encoder", stored["encoder"]},
                {"options", stored["options"]},
-               {"featurizer", {{"text", config.featurizer.canonical_text()}, {"hash", config.featurizer.hash()}}},
+               {"featurizer", card_of(config.featurizer)},
                {"task", to_string(config.task.kind)},
                {"targets", targets_of(config.task, file)}};
   add_labels(config.task, card);
@@ -222,7 +228,7 @@ Json store_card(const std::string& path) {
                {"path", path},
                {"bytes", summary.file_bytes},
                {"created", summary.created},
-               {"featurizer", {{"text", summary.featurizer.canonical_text()}, {"hash", summary.featurizer.hash()}}},
+               {"featurizer", card_of(summary.featurizer)},
                {"source",
                 {{"name", summary.source.name},
                  {"file", summary.source.file},

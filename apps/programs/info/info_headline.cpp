@@ -121,9 +121,12 @@ std::string size_of(const Json& card) {
 }  // namespace
 
 std::string run_headline(const Json& card) {
+  const bool parents = card["featurizer"].contains("standardize");
+  const std::string molecules = "without salts and solvents, neutralised (--standardize parent)";
   return card["path"].get<std::string>() + " (" + card["kind"].get<std::string>() + ")\n" +
-         line("predicts", predicts(card)) + line("from", made_from(card)) + line("how good", how_good(card)) +
-         line("made", made(card)) + line("model", size_of(card));
+         line("predicts", predicts(card)) + (parents ? line("molecules", molecules) : "") +
+         line("from", made_from(card)) + line("how good", how_good(card)) + line("made", made(card)) +
+         line("model", size_of(card));
 }
 
 }  // namespace molgraph

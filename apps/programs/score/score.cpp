@@ -52,6 +52,7 @@ int score(const ScoreOptions& options) {
   (void)format_for(batch.output, TableFormat::automatic);  // refused before any work
   const Predictor predictor(options.models, batch.predictor());
   spdlog::debug("{} model(s), {}", predictor.num_runs(), predictor.featurizer().canonical_text());
+  tell_standardised(predictor.featurizer());
   const bool nearest = !options.nearest.empty();
   if (nearest && predictor.num_runs() > 1) throw UsageError("--nearest is measured in one model's space: give one -m");
   refuse_overwriting(batch, predictor.files(), {{options.nearest, "--nearest"}});

@@ -1,0 +1,60 @@
+#include "featurize/smiles/parent.hpp"
+
+#include <GraphMol/GraphMol.h>
+#include <GraphMol/MolOps.h>
+#include <GraphMol/MolStandardize/Charge.h>
+#include <GraphMol/MolStandardize/Fragment.h>
+
+#include <mutex>
+#include <vector>
+
+namespace molgraph {
+namespace {
+
+/// RDKit's tools with their patterns, which take a millisecond to read: one of each per thread.
+struct Tools {
+  RDKit::MolStandardize::LargestFragmentChooser fragments{true};  // organic first
+  RDKit::MolStandardize::Uncharger charges{true};                 // which charge goes does not depend on atoms' order
+};
+
+Tools& tools_of_this_thread() {
+  static std::mutex reading_patterns;
+  thread_local const std::unique_ptr<Tools> tools = [] {
+    const std::lock_guard lock(reading_patterns);
+    return std::make_unique<Tools>();
+  }();
+  return *tools;
+}
+
+bool has_fragments(const RDKit::ROMol& molecule) {
+  std::vector<int> fragment_of_atom;
+  return RDKit::MolOps::getMolFrags(molecule, fragment_of_atom) > 1;
+}
+
+bool has_charges(const RDKit::ROMol& molecule) {
+  for (const RDKit::Atom* atom : molecule.atoms())
+    if (atom->getFormalCharge() != 0) return true;
+  return false;
+}
+
+}  // namespace
+
+void standardise(std::unique_ptr<RDKit::RWMol>& molecule, Standardize standardize, StereoMarks marks) {
+  if (standardize == Standardize::none) return;
+  bool changed = false;
+  const auto replace = [&](RDKit::ROMol* other) {
+    const std::unique_ptr<RDKit::ROMol> owned(other);
+    molecule = std::make_unique<RDKit::RWMol>(*owned);
+    changed = true;
+  };
+  if (has_fragments(*molecule)) replace(tools_of_this_thread().fragments.choose(*molecule));
+  if (has_charges(*molecule)) replace(tools_of_this_thread().charges.uncharge(*molecule));
+  if (!changed) return;
+  // What was derived from the charges (conjugation, hybridisation, radicals) anew.
+  constexpr bool clean = true, again = true;
+  molecule->clearComputedProps();
+  RDKit::MolOps::sanitizeMol(*molecule);
+  if (marks == StereoMarks::cleaned) RDKit::MolOps::assignStereochemistry(*molecule, clean, again);
+}
+
+}  // namespace molgraph
