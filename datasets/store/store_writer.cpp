@@ -4,8 +4,7 @@
 #include <deque>
 #include <optional>
 
-#include "datasets/store/chunk_codec.hpp"
-#include "datasets/store/chunk_pool.hpp"
+#include "datasets/store/column_writer.hpp"
 #include "datasets/store/store.hpp"
 #include "datasets/store/store_layout.hpp"
 #include "datasets/system/text.hpp"
@@ -16,114 +15,6 @@ namespace molgraph {
 namespace {
 
 using namespace store_layout;
-
-/// A data set that grows by rows: [rows] or [rows, columns]. Its chunks go through the pool.
-class Column {
- public:
-  /// `columns` 0 = one-dimensional. The data set is made with its first chunk, so that short ones have a short chunk.
-  Column(const std::string& file, hid_t group, std::string name, Element element, int columns,
-         std::int64_t chunk_elements, ChunkPool& pool)
-      : file_(file), group_(group), name_(std::move(name)), element_(element), columns_(columns),
-        row_bytes_(bytes_of(element) * static_cast<std::size_t>(std::max(columns, 1))),
-        chunk_rows_(static_cast<std::size_t>(std::max<std::int64_t>(1, chunk_elements / std::max(columns, 1)))),
-        pool_(pool) {
-    chunk_rows_ = std::min(chunk_rows_, kMostChunkBytes / row_bytes_);
-  }
-
-  Column(const Column&) = delete;
-  Column& operator=(const Column&) = delete;
-
-  template <typename Number>
-  void append(const Number* data, std::size_t rows) {
-    assert(sizeof(Number) == bytes_of(element_));
-    append_bytes(reinterpret_cast<const std::byte*>(data), rows * row_bytes_);
-  }
-
-  template <typename Number>
-  void append(Number value) {
-    append(&value, 1);
-  }
-
-  std::int64_t rows() const { return static_cast<std::int64_t>(submitted_ + buffer_.size() / row_bytes_); }
-
-  void finish() {
-    const std::size_t rest = buffer_.size() / row_bytes_;
-    if (!dataset_.valid()) {
-      chunk_rows_ = std::max<std::size_t>(1, rest);
-      create();
-    }
-    if (rest > 0) submit();
-  }
-
- private:
-  void append_bytes(const std::byte* data, std::size_t bytes) {
-    const std::size_t chunk_bytes = chunk_rows_ * row_bytes_;
-    while (bytes > 0) {
-      const std::size_t part = std::min(bytes, chunk_bytes - buffer_.size());
-      buffer_.insert(buffer_.end(), data, data + part);
-      data += part;
-      bytes -= part;
-      if (buffer_.size() == chunk_bytes) submit();
-    }
-  }
-
-  void submit() {
-    if (!dataset_.valid()) create();
-    const std::size_t rows = buffer_.size() / row_bytes_, first = submitted_;
-    buffer_.resize(chunk_rows_ * row_bytes_);  // HDF5's chunks are whole; what lies beyond the last row is zero
-    pool_.submit(std::move(buffer_), bytes_of(element_),
-                 [this, first, rows](const std::vector<std::byte>& packed) { write(first, rows, packed); });
-    submitted_ += rows;
-    buffer_ = {};
-  }
-
-  void create() {
-    const Session session;
-    const int rank = columns_ > 0 ? 2 : 1;
-    const auto second = static_cast<hsize_t>(columns_);
-    const hsize_t empty[] = {0, second}, most[] = {H5S_UNLIMITED, second}, chunk[] = {chunk_rows_, second};
-    const Handle space = checked(H5Screate_simple(rank, empty, most), file_, "cannot make " + name_);
-    const Handle properties = checked(H5Pcreate(H5P_DATASET_CREATE), file_, "cannot make " + name_);
-    const bool shuffled = bytes_of(element_) > 1;
-    const bool set = H5Pset_chunk(properties.get(), rank, chunk) >= 0 &&
-                     (!shuffled || H5Pset_shuffle(properties.get()) >= 0) &&
-                     H5Pset_deflate(properties.get(), kDeflateLevel) >= 0 && H5Pset_fletcher32(properties.get()) >= 0 &&
-                     H5Pset_obj_track_times(properties.get(), false) >= 0;
-    if (!set) throw FileError(file_ + ": this HDF5 library lacks the deflate filter");
-    dataset_ = checked(
-        H5Dcreate2(group_, name_.c_str(), type_of(element_), space.get(), H5P_DEFAULT, properties.get(), H5P_DEFAULT),
-        file_, "cannot make " + name_);
-  }
-
-  void write(std::size_t first, std::size_t rows, const std::vector<std::byte>& packed) {
-    const Session session;
-    const hsize_t extent[] = {first + rows, static_cast<hsize_t>(columns_)};
-    const hsize_t offset[] = {first, 0};
-    const bool written = H5Dset_extent(dataset_.get(), extent) >= 0 &&
-                         H5Dwrite_chunk(dataset_.get(), H5P_DEFAULT, 0, offset, packed.size(), packed.data()) >= 0;
-    check_written(written ? 0 : -1, file_, "cannot write " + name_);
-  }
-
-  const std::string& file_;
-  hid_t group_;
-  std::string name_;
-  Element element_;
-  int columns_;
-  std::size_t row_bytes_, chunk_rows_;
-  ChunkPool& pool_;
-  Handle dataset_;
-  std::vector<std::byte> buffer_;
-  std::size_t submitted_ = 0;  ///< rows
-};
-
-/// A text per row: the bytes, and where each begins.
-struct TextColumn {
-  Column *bytes = nullptr, *offset = nullptr;
-  void append(const std::string& text) {
-    bytes->append(text.data(), text.size());
-    offset->append(bytes->rows());
-  }
-};
 
 /// UTF-8 text of `bytes` bytes, padded by zeros.
 Handle text_type(const std::string& file, std::size_t bytes) {
@@ -179,8 +70,8 @@ struct StoreWriter::State {
   ~State();
 
   hid_t make_group(hid_t parent, const std::string& name);
-  Column& make_column(hid_t group, const std::string& name, Element element, int columns = 0);
-  TextColumn make_texts(hid_t group, const std::string& name);
+  ColumnWriter& make_column(hid_t group, const std::string& name, Element element, int columns = 0);
+  TextColumnWriter make_texts(hid_t group, const std::string& name);
   void describe(const SourceInfo& source);
   void describe_pairs(hid_t group, const FeatureShape& shape);
   void add_pairs(const MolecularGraph& graph);
@@ -191,14 +82,14 @@ struct StoreWriter::State {
   StoreWriterOptions options;
   AtomicFile out;
   Handle file;
-  std::deque<Handle> groups;      ///< all open, closed before the file
-  std::deque<Column> columns;     ///< a deque: references stay valid
-  std::optional<ChunkPool> pool;  ///< goes before the columns its jobs point to
+  std::deque<Handle> groups;         ///< all open, closed before the file
+  std::deque<ColumnWriter> columns;  ///< a deque: references stay valid
+  std::optional<ChunkPool> pool;     ///< goes before the columns its jobs point to
   hid_t splits = -1;
-  Column *row = nullptr, *atom_offset = nullptr, *bond_offset = nullptr, *pair_offset = nullptr;
-  Column *atoms = nullptr, *bond_atoms = nullptr, *bonds = nullptr, *topology = nullptr, *edge = nullptr;
-  Column *targets = nullptr, *rejected_row = nullptr;
-  TextColumn smiles, id, rejected_text, rejected_status, rejected_reason;
+  ColumnWriter *row = nullptr, *atom_offset = nullptr, *bond_offset = nullptr, *pair_offset = nullptr;
+  ColumnWriter *atoms = nullptr, *bond_atoms = nullptr, *bonds = nullptr, *topology = nullptr, *edge = nullptr;
+  ColumnWriter *targets = nullptr, *rejected_row = nullptr;
+  TextColumnWriter smiles, id, rejected_text, rejected_status, rejected_reason;
   std::vector<std::uint8_t> narrow_topology;  // scratch
 };
 
@@ -241,7 +132,7 @@ StoreWriter::State::State(const std::string& path_, const FeaturizerOptions& fea
   rejected_text = make_texts(rejected, "text");
   rejected_status = make_texts(rejected, "status");
   rejected_reason = make_texts(rejected, "reason");
-  for (Column* offset : {atom_offset, bond_offset, pair_offset}) offset->append(std::int64_t{0});
+  for (ColumnWriter* offset : {atom_offset, bond_offset, pair_offset}) offset->append(std::int64_t{0});
 }
 
 StoreWriter::State::~State() {
@@ -259,13 +150,13 @@ hid_t StoreWriter::State::make_group(hid_t parent, const std::string& name) {
   return groups.back().get();
 }
 
-Column& StoreWriter::State::make_column(hid_t group, const std::string& name, Element element, int columns_) {
+ColumnWriter& StoreWriter::State::make_column(hid_t group, const std::string& name, Element element, int columns_) {
   return columns.emplace_back(path, group, name, element, columns_, options.chunk, *pool);
 }
 
-TextColumn StoreWriter::State::make_texts(hid_t group, const std::string& name) {
-  Column& bytes = make_column(group, name, Element::u8);
-  Column& offset = make_column(group, name + kOffsetSuffix, Element::i64);
+TextColumnWriter StoreWriter::State::make_texts(hid_t group, const std::string& name) {
+  ColumnWriter& bytes = make_column(group, name, Element::u8);
+  ColumnWriter& offset = make_column(group, name + kOffsetSuffix, Element::i64);
   offset.append(std::int64_t{0});
   return {&bytes, &offset};
 }
@@ -361,7 +252,7 @@ void StoreWriter::split(const std::string& name, const Split& split) {
   const hid_t group = state_->make_group(state_->splits, name);
   const std::vector<std::int64_t>* parts[] = {&split.train, &split.valid, &split.test};
   for (std::size_t p = 0; p < std::size(parts); ++p) {
-    Column& column = state_->make_column(group, kParts[p], Element::i64);
+    ColumnWriter& column = state_->make_column(group, kParts[p], Element::i64);
     column.append(parts[p]->data(), parts[p]->size());
   }
 }
@@ -371,7 +262,7 @@ std::int64_t StoreWriter::size() const { return state_->row->rows(); }
 void StoreWriter::finish() {
   State& s = *state_;
   const Session session;
-  for (Column& column : s.columns) column.finish();
+  for (ColumnWriter& column : s.columns) column.finish();
   s.pool->drain();
   s.columns.clear();
   s.groups.clear();

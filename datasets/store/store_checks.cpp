@@ -1,0 +1,62 @@
+#include "datasets/store/store_checks.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "datasets/system/text.hpp"
+#include "featurize/graph/pair_relations.hpp"
+
+namespace molgraph::store_layout {
+
+void check_graph(const FileContext& file, std::int64_t g, const GraphView& graph, std::vector<std::uint32_t>& keys) {
+  const auto complain = [&](const std::string& what) { damaged(file, "molecule " + std::to_string(g) + ": " + what); };
+  const FeatureShape& shape = feature_shape(graph.features);
+  for (int a = 0; a < graph.num_atoms; ++a) {
+    for (int c = 0; c < shape.atom_columns; ++c) {
+      const int value = graph.atoms[a * shape.atom_columns + c];
+      if (value >= shape.atom_dims[static_cast<std::size_t>(c)]) {
+        complain("atom " + std::to_string(a) + ", column " + std::to_string(c) + " has value " + std::to_string(value));
+      }
+    }
+  }
+  keys.clear();
+  for (int b = 0; b < graph.num_bonds; ++b) {
+    const std::int32_t from = graph.bond_atoms[2 * b], to = graph.bond_atoms[2 * b + 1];
+    if (from >= graph.num_atoms || to >= graph.num_atoms || from == to) {
+      complain("bond " + std::to_string(b) + " joins atoms " + std::to_string(from) + " and " + std::to_string(to) +
+               " of " + std::to_string(graph.num_atoms));
+    }
+    keys.push_back(static_cast<std::uint32_t>(std::min(from, to)) << 16u |
+                   static_cast<std::uint32_t>(std::max(from, to)));
+    for (int c = 0; c < shape.bond_columns; ++c) {
+      const int value = graph.bonds[b * shape.bond_columns + c];
+      if (value >= shape.bond_dims[static_cast<std::size_t>(c)]) {
+        complain("bond " + std::to_string(b) + ", column " + std::to_string(c) + " has value " + std::to_string(value));
+      }
+    }
+  }
+  std::sort(keys.begin(), keys.end());
+  if (std::adjacent_find(keys.begin(), keys.end()) != keys.end()) complain("two bonds join the same atoms");
+}
+
+bool possible_pair(std::size_t i, std::size_t j, std::uint8_t topology, std::uint8_t edge, int atoms, int bond_ids) {
+  if (i == 0 || j == 0) return topology == kVirtual8 && edge == kVirtualEdge;
+  if (i == j) return topology == 0 && edge == kSelfEdge;
+  if (topology == 1) return edge < bond_ids;
+  return edge == kNoEdge && (topology == kUnreachable8 || (topology > 1 && topology < atoms));
+}
+
+void check_target(const FileContext& file, const Task& task, std::size_t index, double value) {
+  if (std::isnan(value)) return;
+  bool possible = std::isfinite(value);
+  if (task.kind == TaskKind::binary) possible = value == 0 || value == 1;
+  if (task.kind == TaskKind::multiclass) {
+    possible = value >= 0 && value < task.classes && value == std::floor(value);
+  }
+  if (possible) return;
+  const std::size_t targets = task.names.size();
+  damaged(file, "molecule " + std::to_string(index / targets) + ": target '" +
+                    task.names[index % targets].substr(0, 80) + "' is " + number_text(value));
+}
+
+}  // namespace molgraph::store_layout
