@@ -327,7 +327,9 @@ StoreReport load_to_store(const LoadOptions& options, const std::string& path, c
   std::vector<Split> extra(source.extra_parts().size());
   std::vector<std::string> keys;
   std::vector<std::int64_t> rows;
-  StoreWriter writer(path, source.featurizer(), source.task(), source.info(), writer_options);
+  StoreWriterOptions with_inputs = writer_options;
+  with_inputs.input_names = source.input_names();
+  StoreWriter writer(path, source.featurizer(), source.task(), source.info(), with_inputs);
   const LoadOptions split_by = split_options(options, source);
   const bool with_scaffolds = needs_scaffolds(split_by.split);
   const bool with_rows = source.has_key() || !options.splits_file.empty();
@@ -348,7 +350,7 @@ StoreReport load_to_store(const LoadOptions& options, const std::string& path, c
           else if (source.has_key()) keys.push_back(std::move(row.key));
           if (with_rows) rows.push_back(row.row);
           if (labels.targets > 0) labels.add(row.values);
-          writer.add(*graph, row.row, row.id, row.smiles, row.values);
+          writer.add(*graph, row.row, row.id, row.smiles, row.values, row.columns);
           return;
         }
         if (options.strict) throw_strict(source, row);

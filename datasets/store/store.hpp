@@ -12,9 +12,10 @@
 namespace molgraph {
 
 struct StoreWriterOptions {
-  bool pairs = true;             ///< write /pairs (molecules of <= 254 atoms); readers recompute them otherwise
-  int threads = 0;               ///< compression threads, 0 = all cores this process may use
-  std::int64_t chunk = 1 << 16;  ///< elements per chunk of the flat arrays
+  bool pairs = true;                     ///< write /pairs (molecules of <= 254 atoms); readers recompute them otherwise
+  int threads = 0;                       ///< compression threads, 0 = all cores this process may use
+  std::int64_t chunk = 1 << 16;          ///< elements per chunk of the flat arrays
+  std::vector<std::string> input_names;  ///< [D] as MoleculeSet's
 };
 
 /// Writes one store, for one thread, streaming, atomically: a temporary name beside `path`, flush, rename in finish().
@@ -27,9 +28,9 @@ class StoreWriter {
   StoreWriter(const StoreWriter&) = delete;
   StoreWriter& operator=(const StoreWriter&) = delete;
 
-  /// Molecules in their final order; `values` [T].
+  /// Molecules in their final order; arguments as MoleculeSet::add()'s.
   void add(const MolecularGraph& graph, std::int64_t row, const std::string& id, const std::string& smiles,
-           const std::vector<double>& values);
+           const std::vector<double>& values, const std::vector<float>& columns = {});
   void reject(const RejectedRow& row);
   void split(const std::string& name, const Split& split);
   /// Number of molecules added so far.
@@ -46,7 +47,8 @@ struct StoreSummary {
   FeaturizerOptions featurizer;
   Task task;
   SourceInfo source;
-  std::string created;  ///< ISO 8601, UTC
+  std::string created;                   ///< ISO 8601, UTC
+  std::vector<std::string> input_names;  ///< [D] as MoleculeSet's
   std::int64_t molecules = 0, atoms = 0, bonds = 0, pairs = 0, rejected = 0;
   bool has_pairs = false;
   std::vector<std::string> splits;

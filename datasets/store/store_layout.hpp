@@ -88,7 +88,8 @@ Handle file_access(const std::string& path);
 
 // --- names ---
 
-inline constexpr const char* kPairsGroup = "pairs";  ///< absent in stores without pairs
+inline constexpr const char* kPairsGroup = "pairs";    ///< absent in stores without pairs
+inline constexpr const char* kInputsGroup = "inputs";  ///< likewise without descriptors and measured columns
 /// Bytes of one decoded chunk at most: what a reader allocates before it has seen any content.
 inline constexpr std::size_t kMostChunkBytes = std::size_t{64} << 20u;
 /// Texts are stored as their bytes in NAME and where each begins in NAME_offset [count + 1].

@@ -10,6 +10,7 @@
 #include "datasets/store/store_columns.hpp"
 #include "datasets/store/store_layout.hpp"
 #include "datasets/system/text.hpp"
+#include "featurize/descriptors/descriptors.hpp"
 #include "featurize/graph/error.hpp"
 
 namespace molgraph {
@@ -36,6 +37,7 @@ struct Store::State {
   void open_rest(hid_t root);
   void check_molecule_offsets() const;
   Element target_element() const { return header.version == 1 ? Element::f32 : Element::f64; }
+  void open_inputs(hid_t root);
   std::vector<double> load_targets() const;
   std::vector<RejectedRow> load_rejected() const;
   std::map<std::string, Split> load_splits() const;
@@ -51,7 +53,7 @@ struct Store::State {
   std::vector<std::int64_t> atom_offset, bond_offset, pair_offset;
   TextColumnReader smiles, id, rejected_text, rejected_status, rejected_reason;
   ColumnReader atom_offset_column, bond_offset_column, pair_offset_column;
-  ColumnReader row, atoms, bond_atoms, bonds, topology, edge, targets, rejected_row;
+  ColumnReader row, atoms, bond_atoms, bonds, topology, edge, targets, inputs, rejected_row;
   std::vector<SplitColumns> splits;
   std::mutex mutex;  ///< of the columns' kept chunks
 };
@@ -152,13 +154,30 @@ void Store::State::open_molecules(hid_t root) {
   pair_offset_column = ColumnReader(context, molecules.get(), "pair_offset", Element::i64);
 }
 
-/// Targets, splits, rejected rows.
+void Store::State::open_inputs(hid_t root) {
+  const bool descriptors = summary.featurizer.descriptors == DescriptorSet::rdkit;
+  if (!has_child(root, kInputsGroup)) {
+    if (descriptors) damaged(context, "its descriptors are missing");
+    return;
+  }
+  const Handle group = open_group(context, root, kInputsGroup);
+  std::vector<std::string>& names = summary.input_names = read_texts(context, group.get(), "names");
+  const auto computed = descriptor_names();
+  if (names.empty() || names.size() > kMostTargets ||
+      (descriptors && (names.size() < computed.size() || !std::equal(computed.begin(), computed.end(), names.begin()))))
+    damaged(context, "inputs/names are none, too many or not this version's descriptors");
+  inputs = ColumnReader(context, group.get(), "values", Element::f32, static_cast<int>(names.size()));
+  if (inputs.rows() != row.rows()) damaged(context, "inputs/values has the wrong number of rows");
+}
+
+/// Targets, inputs, splits, rejected rows.
 void Store::State::open_rest(hid_t root) {
   const Handle target_group = open_group(context, root, "targets");
   if (const int count = summary.task.num_targets(); count > 0) {
     targets = ColumnReader(context, target_group.get(), "values", target_element(), count);
     if (targets.rows() != row.rows()) damaged(context, "targets/values has the wrong number of rows");
   }
+  open_inputs(root);
   const Handle split_group = open_group(context, root, "splits");
   for (const std::string& name : children(context, split_group.get())) {
     const Handle group = open_group(context, split_group.get(), name);
@@ -252,6 +271,8 @@ MoleculeSet Store::State::load() const {
   set.id = id.all(context, "id");
   set.smiles = smiles.all(context, "smiles");
   set.targets = load_targets();
+  set.input_names = summary.input_names;
+  if (inputs.valid()) set.inputs = inputs.all<float>();
   set.splits = load_splits();
   set.rejected = load_rejected();
   constexpr std::int64_t piece = 4096;

@@ -88,7 +88,7 @@ struct StoreWriter::State {
   hid_t splits = -1;
   ColumnWriter *row = nullptr, *atom_offset = nullptr, *bond_offset = nullptr, *pair_offset = nullptr;
   ColumnWriter *atoms = nullptr, *bond_atoms = nullptr, *bonds = nullptr, *topology = nullptr, *edge = nullptr;
-  ColumnWriter *targets = nullptr, *rejected_row = nullptr;
+  ColumnWriter *targets = nullptr, *inputs = nullptr, *rejected_row = nullptr;
   TextColumnWriter smiles, id, rejected_text, rejected_status, rejected_reason;
   std::vector<std::uint8_t> narrow_topology;  // scratch
 };
@@ -126,6 +126,11 @@ StoreWriter::State::State(const std::string& path_, const FeaturizerOptions& fea
     edge = &make_column(pairs, "edge", Element::u8);
   }
   describe(source);
+  if (const std::vector<std::string>& names = options.input_names; !names.empty()) {
+    const hid_t group = make_group(root, kInputsGroup);
+    write_texts(path, group, "names", names);
+    inputs = &make_column(group, "values", Element::f32, static_cast<int>(names.size()));
+  }
   splits = make_group(root, "splits");
   const hid_t rejected = make_group(root, "rejected");
   rejected_row = &make_column(rejected, "row", Element::i64);
@@ -216,7 +221,7 @@ StoreWriter::StoreWriter(const std::string& path, const FeaturizerOptions& featu
 StoreWriter::~StoreWriter() = default;
 
 void StoreWriter::add(const MolecularGraph& graph, std::int64_t row, const std::string& id, const std::string& smiles,
-                      const std::vector<double>& values) {
+                      const std::vector<double>& values, const std::vector<float>& columns) {
   State& s = *state_;
   assert(graph.features == s.featurizer.features && graph.num_atoms() > 0 && row >= 0);
   assert(values.size() == static_cast<std::size_t>(s.task.num_targets()));
@@ -235,6 +240,11 @@ void StoreWriter::add(const MolecularGraph& graph, std::int64_t row, const std::
   s.id.append(id);
   s.smiles.append(smiles);
   if (s.targets != nullptr) s.targets->append(values.data(), 1);
+  if (s.inputs == nullptr) return;
+  std::vector<float> numbers = graph.descriptors;
+  numbers.insert(numbers.end(), columns.begin(), columns.end());
+  assert(numbers.size() == s.options.input_names.size());
+  s.inputs->append(numbers.data(), 1);
 }
 
 void StoreWriter::reject(const RejectedRow& row) {

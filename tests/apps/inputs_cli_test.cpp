@@ -134,6 +134,24 @@ TEST_F(InputsCli, BothBackendsTrainAlikeAndARunCanStartFromAnother) {
   EXPECT_THAT(fresh.err, HasSubstr("a new head"));
 }
 
+TEST_F(InputsCli, AStoreKeepsThem) {
+  train(" --descriptors rdkit");
+  ASSERT_EQ(run("molgraph-featurize measured.csv -o m.h5 --descriptors rdkit --descriptor-columns logD --seed 0").code,
+            0);
+  const ShellResult stored =
+      run("molgraph-train m.h5 -o S --epochs 30 --lr 5e-3 --split-type random" + std::string(kTiny));
+  ASSERT_EQ(stored.code, 0) << stored.err;
+  EXPECT_EQ(scratch.read("S/model.safetensors"), scratch.read("R/model.safetensors"));
+  const ShellResult some =
+      run("molgraph-train m.h5 --descriptors none -o N --epochs 1 --split-type random" + std::string(kTiny));
+  ASSERT_EQ(some.code, 0) << some.err;
+  EXPECT_THAT(scratch.read("N/config.toml"),
+              AllOf(HasSubstr("descriptors = \"none\""), HasSubstr("descriptor-columns = [ \"logD\" ]")));
+  const ShellResult other = run("molgraph-train m.h5 --descriptor-columns pKa -o O --epochs 1" + std::string(kTiny));
+  EXPECT_EQ(other.code, 2);
+  EXPECT_THAT(other.err, HasSubstr("pKa"));
+}
+
 TEST_F(InputsCli, DescriptorsAreComputedAndKeptWithTheModel) {
   train(" --descriptors rdkit");
   EXPECT_THAT(scratch.read("R/config.toml"), HasSubstr("descriptors = \"rdkit\""));

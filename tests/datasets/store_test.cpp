@@ -130,6 +130,27 @@ TEST(Store, FragmentsKeepTheirUnreachablePairs) {
   EXPECT_EQ(store.pairs(1).topology[1 * 7 + 4], kUnreachable);
 }
 
+TEST(Store, HoldsNumbersForHeads) {
+  const Folder folder;
+  MoleculeSet set = make_set({4, 7});
+  set.input_names = {"logD", "pKa"};
+  set.inputs = {0.5f, std::nanf(""), -3, 7};
+  {
+    StoreWriter writer(folder / "a.h5", set.featurizer, set.task, set.source, {.input_names = set.input_names});
+    for (std::int64_t g = 0; g < 2; ++g)
+      writer.add(make_graph(Features::ogb, g == 0 ? 4 : 7, 0), g, "", "C", {0, 0},
+                 {set.inputs.begin() + 2 * g, set.inputs.begin() + 2 * g + 2});
+    writer.finish();
+  }
+  const MoleculeSet loaded = Store(folder / "a.h5").load();
+  EXPECT_EQ(loaded.input_names, set.input_names);
+  ASSERT_EQ(loaded.inputs.size(), 4u);
+  EXPECT_TRUE(std::isnan(loaded.inputs[1]));
+  EXPECT_EQ(loaded.inputs[2], -3);
+  EXPECT_EQ(loaded.graph(1).inputs[1], 7);
+  EXPECT_EQ(loaded.graph(1).num_inputs, 2);
+}
+
 TEST(Store, HoldsNoMoleculesNoTargets) {
   const Folder folder;
   MoleculeSet set;
