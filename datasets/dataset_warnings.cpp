@@ -172,7 +172,7 @@ std::string quoted_name(const MoleculeSet& set, std::size_t target) { return "'"
 
 /// What one part holds of one target.
 struct Values {
-  std::int64_t count = 0;
+  std::int64_t count = 0, censored = 0;
   std::set<double> distinct{};  ///< up to a few
 };
 
@@ -180,8 +180,13 @@ Values values_of(const MoleculeSet& set, const std::vector<std::int64_t>& part, 
   const auto targets = static_cast<std::size_t>(set.task.num_targets());
   Values values;
   for (const std::int64_t g : part) {
-    const auto value = static_cast<double>(set.targets[static_cast<std::size_t>(g) * targets + target]);
+    const std::size_t at = static_cast<std::size_t>(g) * targets + target;
+    const double value = set.targets[at];
     if (std::isnan(value)) continue;
+    if (!set.bound.empty() && set.bound[at] != 0) {
+      ++values.censored;
+      continue;
+    }
     ++values.count;
     if (values.distinct.size() <= kFewDistinct) values.distinct.insert(value);
   }
@@ -214,18 +219,23 @@ std::vector<std::string> target_warnings(const MoleculeSet& set, const Split& sp
                "have no value in the training part and cannot be learnt"};
   Trouble constant{"has the same value in the whole training part: nothing can be learnt from it",
                    "have the same value in the whole training part, nothing can be learnt from them"};
+  Trouble limits{"has only censored values in the training part: it is scaled by the numbers behind their signs",
+                 "have only censored values in the training part, are scaled by the numbers behind their signs"};
   Trouble scarce{"", "have fewer than " + std::to_string(kFewValues) + " values in the training part"};
   Trouble steps{"", "have few different values; should they be classified (-t classification or -t multiclass)?"};
   const auto targets = static_cast<std::size_t>(set.task.num_targets());
   for (std::size_t t = 0; t < targets; ++t) {
     const Values values = values_of(set, split.train, t);
-    const std::string name = quoted_name(set, t), count = std::to_string(values.count),
+    const std::int64_t all = values.count + values.censored;
+    const std::string name = quoted_name(set, t), count = std::to_string(all),
                       distinct = std::to_string(values.distinct.size());
-    if (values.count == 0) {
+    if (all == 0) {
       none.names.push_back(name);
-    } else if (values.distinct.size() == 1) {
+    } else if (values.count == 0) {
+      limits.names.push_back(name);
+    } else if (values.distinct.size() == 1 && values.censored == 0) {
       constant.names.push_back(name);
-    } else if (values.count < kFewValues) {
+    } else if (all < kFewValues) {
       scarce.one = "has only " + count + " values in the training part";
       scarce.names.push_back(name);
     } else if (set.task.kind == TaskKind::regression && values.distinct.size() <= kFewDistinct) {
@@ -235,7 +245,7 @@ std::vector<std::string> target_warnings(const MoleculeSet& set, const Split& sp
     }
   }
   std::vector<std::string> warnings;
-  append_lines({none, constant, scarce, steps}, warnings);
+  append_lines({none, limits, constant, scarce, steps}, warnings);
   std::int64_t unlabelled = 0;
   for (std::size_t g = 0; g < static_cast<std::size_t>(set.size()) && targets > 0; ++g)
     unlabelled += std::all_of(set.targets.begin() + static_cast<std::ptrdiff_t>(g * targets),

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "datasets/catalogue/catalogue.hpp"
+#include "datasets/censored.hpp"
 #include "datasets/dataset_warnings.hpp"
 #include "datasets/load_checks.hpp"
 #include "datasets/load_store.hpp"
@@ -230,6 +231,7 @@ void set_splits(LoadedData& data, ComputedSplits computed) {
 }
 
 void add_warnings(LoadedData& data, const LoadOptions& options) {
+  treat_censored(data, options.censored);
   if (!options.require_targets) return;
   if (auto warning = shared_molecules_warning(data.set, data.split, options.threads); !warning.empty())
     data.warnings.push_back(std::move(warning));
@@ -280,7 +282,7 @@ LoadedData load_data(const LoadOptions& options, const std::function<void(std::i
           add_to_part(from_parts, row.part, data.set.size());
           if (row.extra_part > 0) extra[row.extra_part - 1].test.push_back(data.set.size());
           if (source.has_key()) keys.push_back(std::move(row.key));
-          data.set.add(*graph, row.row, row.id, row.smiles, row.values, row.columns);
+          data.set.add(*graph, row.row, row.id, row.smiles, row.values, row.columns, row.bounds);
         } else {
           if (options.strict) throw_strict(source, row);
           data.set.rejected.push_back(rejected_row(row));
@@ -330,6 +332,7 @@ StoreReport load_to_store(const LoadOptions& options, const std::string& path, c
   StoreWriterOptions with_inputs = writer_options;
   with_inputs.input_names = source.input_names();
   StoreWriter writer(path, source.featurizer(), source.task(), source.info(), with_inputs);
+  CensoredTally censored(source.task());
   const LoadOptions split_by = split_options(options, source);
   const bool with_scaffolds = needs_scaffolds(split_by.split);
   const bool with_rows = source.has_key() || !options.splits_file.empty();
@@ -350,7 +353,8 @@ StoreReport load_to_store(const LoadOptions& options, const std::string& path, c
           else if (source.has_key()) keys.push_back(std::move(row.key));
           if (with_rows) rows.push_back(row.row);
           if (labels.targets > 0) labels.add(row.values);
-          writer.add(*graph, row.row, row.id, row.smiles, row.values, row.columns);
+          censored.add(row.bounds);
+          writer.add(*graph, row.row, row.id, row.smiles, row.values, row.columns, row.bounds);
           return;
         }
         if (options.strict) throw_strict(source, row);
@@ -383,6 +387,7 @@ StoreReport load_to_store(const LoadOptions& options, const std::string& path, c
                           static_cast<std::int64_t>(split.test.size())};
   }
   for (std::size_t e = 0; e < extra.size(); ++e) writer.split(source.extra_parts()[e], extra[e]);
+  if (censored.total() > 0) report.notes.push_back(censored.text() + ": kept with their signs");
   if (tally.total() > 0) report.warnings.push_back(tally.text(report.rows));
   writer.finish();
   return report;

@@ -23,6 +23,10 @@ enum class SplitKind : std::uint8_t { automatic, published, random, scaffold, sc
 /// "random", "scaffold", "scaffold-balanced", "group", "time", "predefined", "published"; throws UsageError.
 SplitKind split_kind_from_string(const std::string& text);
 
+/// What labels such as ">50" are to training: limits, whose loss is zero on the allowed side; missing; or the numbers
+/// themselves.
+enum class Censored : std::uint8_t { bounded, drop, value };
+
 /// What to load and how; aggregated from the command line. Two tables are train and test (valid is drawn from train,
 /// seeded), three are train, valid, test.
 struct LoadOptions {
@@ -53,6 +57,7 @@ struct LoadOptions {
   int threads = 0;
   bool strict = false;          ///< any rejected row is a DataError
   bool require_targets = true;  ///< false: featurise only
+  Censored censored = Censored::bounded;
   /// told all files that will be read, before the first row is and before anything is written; may throw
   std::function<void(const std::vector<std::string>&)> will_read;
   std::optional<DownloadOptions> download;  ///< how to fetch a named data set that is not there; empty = not at all
@@ -68,6 +73,7 @@ struct LoadedData {
   /// Parts whose labels are hidden, for the benchmark's judges ("test-dev"): per row of the part, in the table's order,
   /// its molecule, -1 where there is none. Empty with a limit: a part of them is no submission.
   std::map<std::string, std::vector<std::int64_t>> hidden_parts;
+  std::int64_t censored = 0;          ///< labels such as ">50" in the source, whatever they are now
   std::vector<std::string> notes;     ///< what was decided about targets and split, for people
   std::vector<std::string> warnings;  ///< same molecule in two splits, constant target, rejected rows ... for people
 };

@@ -37,12 +37,17 @@ void select_targets(MoleculeSet& set, const std::vector<std::string>& wanted, co
     task.names.push_back(set.task.names[chosen.back()]);
     task.units.push_back(set.task.units[chosen.back()]);
   }
-  std::vector<double> values;
-  values.reserve(chosen.size() * static_cast<std::size_t>(set.size()));
-  for (std::size_t g = 0; g < static_cast<std::size_t>(set.size()); ++g)
-    for (const std::size_t t : chosen) values.push_back(set.targets[g * before + t]);
+  const auto keep_chosen = [&](auto& values) {
+    if (values.empty()) return;
+    std::remove_reference_t<decltype(values)> kept;
+    kept.reserve(chosen.size() * static_cast<std::size_t>(set.size()));
+    for (std::size_t g = 0; g < static_cast<std::size_t>(set.size()); ++g)
+      for (const std::size_t t : chosen) kept.push_back(values[g * before + t]);
+    values = std::move(kept);
+  };
   set.task = std::move(task);
-  set.targets = std::move(values);
+  keep_chosen(set.targets);
+  keep_chosen(set.bound);
 }
 
 /// Regression values that are all 0 or 1 may be classified, and the other way round; nothing else can change.
@@ -51,6 +56,8 @@ void change_kind(MoleculeSet& set, TaskKind kind, const std::string& path) {
   if (set.task.kind == TaskKind::multiclass || kind == TaskKind::multiclass)
     throw UsageError(path + ": the store's targets are " + std::string(to_string(set.task.kind)) + ", not " +
                      std::string(to_string(kind)) + "; make the store with that task type");
+  if (kind != TaskKind::regression && std::ranges::any_of(set.bound, [](int bound) { return bound != 0; }))
+    throw DataError(path + ": its targets are to be classified, but there are censored ones among them");
   const auto not_binary =
       std::ranges::find_if(set.targets, [](double v) { return !std::isnan(v) && v != 0 && v != 1; });
   if (kind == TaskKind::binary && not_binary != set.targets.end())
@@ -125,10 +132,15 @@ MoleculeSet subset(const MoleculeSet& set, const std::vector<std::int64_t>& keep
                                {view.bond_atoms, view.bond_atoms + view.num_bonds * 2},
                                {view.bonds, view.bonds + view.num_bonds * shape.bond_columns},
                                {}};
-    const auto values = set.targets.begin() + static_cast<std::ptrdiff_t>(index * targets);
+    const auto of_molecule = [&](const auto& values) {
+      using Values = std::remove_cvref_t<decltype(values)>;
+      if (values.empty()) return Values();
+      const auto first = values.begin() + static_cast<std::ptrdiff_t>(index * targets);
+      return Values(first, first + static_cast<std::ptrdiff_t>(targets));
+    };
     new_index[index] = result.size();
-    result.add(graph, set.row[index], set.id[index], set.smiles[index],
-               {values, values + static_cast<std::ptrdiff_t>(targets)}, {view.inputs, view.inputs + view.num_inputs});
+    result.add(graph, set.row[index], set.id[index], set.smiles[index], of_molecule(set.targets),
+               {view.inputs, view.inputs + view.num_inputs}, of_molecule(set.bound));
   }
   for (const auto& [name, split] : set.splits) {
     Split& kept = result.splits[name];

@@ -279,7 +279,11 @@ FeaturizeResult RowSource::featurise_row(FeaturisedRow& out, TableRow& row) cons
   const auto& columns = target_columns_[out.table];
   for (std::size_t t = 0; t < columns.size(); ++t) {
     const std::string& cell = row.cells[static_cast<std::size_t>(columns[t])];
-    out.values.push_back(parser_->value(cell, t, shown_[out.table], row.row));
+    const Label label = parser_->label(cell, t, shown_[out.table], row.row);
+    out.values.push_back(label.value);
+    if (label.bound == 0) continue;
+    out.bounds.resize(columns.size());
+    out.bounds[t] = label.bound;
   }
   for (std::size_t c = 0; c < options_.input_columns.size(); ++c)
     out.columns.push_back(input_of_cell(row.cells[static_cast<std::size_t>(input_columns_[out.table][c])],

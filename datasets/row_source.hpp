@@ -23,10 +23,11 @@ struct FeaturisedRow {
   std::int64_t row_in_file = 0;  ///< 0-based
   std::size_t table = 0;         ///< index of its table
   SplitPart part = SplitPart::none;
-  std::size_t extra_part = 0;  ///< 1 + index into RowSource::extra_parts(), 0 = none
-  std::string id, smiles;      ///< smiles: the cell as it stands, trimmed; for SDF records RDKit's canonical one
-  std::vector<double> values;  ///< [T]
-  std::vector<float> columns;  ///< of LoadOptions::input_columns; blank = NaN
+  std::size_t extra_part = 0;       ///< 1 + index into RowSource::extra_parts(), 0 = none
+  std::string id, smiles;           ///< smiles: the cell as it stands, trimmed; for SDF records RDKit's canonical one
+  std::vector<double> values;       ///< [T]
+  std::vector<std::int8_t> bounds;  ///< [T] as MoleculeSet::bound; empty = all are exact
+  std::vector<float> columns;       ///< of LoadOptions::input_columns; blank = NaN
   FeaturizeResult result;
   std::string scaffold;  ///< only where asked for
   std::string key;       ///< the cell of the group or time column, where the split goes by one

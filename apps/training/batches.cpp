@@ -19,6 +19,11 @@ TrainBatch make_batch(const MoleculeSet& set, std::span<const std::int64_t> indi
                    torch::empty({static_cast<std::int64_t>(indices.size()), num_targets}, torch::kFloat64)};
   double* out = batch.targets.data_ptr<double>();
   for (std::int64_t g : indices) out = std::copy_n(set.targets.data() + g * num_targets, num_targets, out);
+  if (!set.bound.empty()) {
+    batch.terms.bounds = torch::empty_like(batch.targets, torch::kInt8);
+    auto* bound = batch.terms.bounds.data_ptr<std::int8_t>();
+    for (std::int64_t g : indices) bound = std::copy_n(set.bound.data() + g * num_targets, num_targets, bound);
+  }
   batch.present = count_present(set, indices);
   return batch;
 }

@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "apps/training/loss.hpp"
 #include "apps/training/processes.hpp"
 #include "datasets/store/molecule_set.hpp"
 #include "featurize/graph/graph_batch.hpp"
@@ -20,6 +21,7 @@ namespace molgraph {
 struct TrainBatch {
   GraphBatch graph;          ///< GraphBatch::row = index in the set, the key of the molecule's random numbers
   torch::Tensor targets;     ///< [B, T] float64, missing = NaN
+  LabelTerms terms{};        ///< of the targets
   std::int64_t present = 0;  ///< targets that are not missing, in the parts of all processes together
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "apps/training/batches.hpp"
@@ -51,26 +52,33 @@ std::vector<double> targets_of(const MoleculeSet& set, const std::vector<std::in
   for (std::int64_t g : indices) {
     const auto first = set.targets.begin() + g * num_targets;
     targets.insert(targets.end(), first, first + num_targets);
+    for (std::int64_t t = 0; t < num_targets && !set.bound.empty(); ++t)
+      if (set.bound[static_cast<std::size_t>(g * num_targets + t)] != 0)
+        targets[targets.size() - static_cast<std::size_t>(num_targets - t)] = std::numeric_limits<double>::quiet_NaN();
   }
   return targets;
 }
 
 TargetStatistics target_statistics(const MoleculeSet& set, const std::vector<std::int64_t>& indices) {
   const std::size_t num_targets = set.task.names.size();
-  const std::vector<double> values = targets_of(set, indices);
   TargetStatistics result{std::vector<double>(num_targets), std::vector<double>(num_targets)};
-  for (std::size_t t = 0; t < num_targets; ++t) {
+  const auto measure = [&](std::size_t t, bool censored) {
     double count = 0, mean = 0, squares = 0;  // Welford's recurrence
-    for (std::size_t i = t; i < values.size(); i += num_targets) {
-      if (std::isnan(values[i])) continue;
+    for (const std::int64_t g : indices) {
+      const std::size_t at = static_cast<std::size_t>(g) * num_targets + t;
+      const bool is_limit = !set.bound.empty() && set.bound[at] != 0;
+      if (std::isnan(set.targets[at]) || is_limit != censored) continue;
       count += 1;
-      const double delta = values[i] - mean;
+      const double delta = set.targets[at] - mean;
       mean += delta / count;
-      squares += delta * (values[i] - mean);
+      squares += delta * (set.targets[at] - mean);
     }
     result.mean[t] = mean;
     if (count > 1) result.deviation[t] = std::sqrt(squares / count);
-  }
+    return count > 0;
+  };
+  for (std::size_t t = 0; t < num_targets; ++t)
+    if (!measure(t, false) && !set.bound.empty()) measure(t, true);
   return result;
 }
 

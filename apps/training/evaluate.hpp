@@ -19,10 +19,11 @@ using PredictFunction = std::function<ModelOutput(const GraphBatch&, const Forwa
 std::vector<double> predict_molecules(const PredictFunction& run, const PackOptions& pack, const MoleculeSet& set,
                                       const std::vector<std::int64_t>& indices, const RunControl& control = {});
 
-/// Targets [n, T] of the molecules `indices`.
+/// Targets [n, T] of the molecules `indices` that are exact: what is missing or censored is NaN.
 std::vector<double> targets_of(const MoleculeSet& set, const std::vector<std::int64_t>& indices);
 
-/// [T] of those that are present; 0 where there is none. The deviation is the population's.
+/// [T] of those that are present and exact, else of the numbers of censored ones; 0 where there is none. The deviation
+/// is the population's.
 struct TargetStatistics {
   std::vector<double> mean, deviation;
 };

@@ -34,7 +34,7 @@ std::int64_t count_present(const torch::Tensor& targets) {
 }
 
 LossSum masked_loss(Loss loss, const torch::Tensor& scaled, const torch::Tensor& targets, const torch::Tensor& shift,
-                    const torch::Tensor& scale) {
+                    const torch::Tensor& scale, const LabelTerms& terms) {
   namespace F = torch::nn::functional;
   const torch::Tensor present = targets.isnan().logical_not();
   LossSum result;
@@ -61,6 +61,10 @@ LossSum masked_loss(Loss loss, const torch::Tensor& scaled, const torch::Tensor&
     each = (scaled - wanted).square();
   } else {
     each = F::huber_loss(scaled, wanted, F::HuberLossFuncOptions().reduction(torch::kNone));
+  }
+  if (terms.bounds.defined()) {
+    const torch::Tensor keeps = terms.bounds * (scaled.detach() - wanted) > 0;  // keeps_bound()
+    each = torch::where(keeps, torch::zeros_like(each), each);
   }
   result.sum = (each * present).sum();
   return result;
@@ -92,27 +96,33 @@ double loss_of_predictions(Loss loss, const Task& task, const std::vector<double
 }
 
 LossSlope loss_slope(Loss loss, const torch::Tensor& targets, const torch::Tensor& shift, const torch::Tensor& scale,
-                     double factor) {
-  return
-      [loss, targets = values_of(targets), count = targets.size(1), shift = values_of(shift), scale = values_of(scale),
-       factor = static_cast<float>(factor)](std::size_t molecule, const float* scaled, float* slope) {
-        const double* target = targets.data() + static_cast<std::int64_t>(molecule) * count;
-        const auto classes = static_cast<std::int64_t>(shift.size()) / count;  // of a multiclass target
-        for (std::int64_t t = 0; t < count; ++t) {
-          if (loss == Loss::ce) {
-            if (std::isnan(target[t])) std::fill_n(slope + t * classes, classes, 0.0f);
-            else
-              (void)cross_entropy(scaled + t * classes, static_cast<int>(classes), static_cast<int>(target[t]), factor,
-                                  slope + t * classes);
-          } else if (std::isnan(target[t])) {
-            slope[t] = 0;
-          } else {
-            const auto k = static_cast<std::size_t>(t);
-            const auto wanted = static_cast<float>(loss == Loss::bce ? target[t] : (target[t] - shift[k]) / scale[k]);
-            slope[t] = factor * target_slope(loss, scaled[t], wanted);
-          }
-        }
-      };
+                     double factor, const LabelTerms& terms) {
+  std::vector<std::int8_t> bounds;
+  if (terms.bounds.defined()) {
+    const torch::Tensor flat = terms.bounds.contiguous();
+    bounds.assign(flat.const_data_ptr<std::int8_t>(), flat.const_data_ptr<std::int8_t>() + flat.numel());
+  }
+  return [loss, bounds = std::move(bounds), targets = values_of(targets), count = targets.size(1),
+          shift = values_of(shift), scale = values_of(scale),
+          factor = static_cast<float>(factor)](std::size_t molecule, const float* scaled, float* slope) {
+    const double* target = targets.data() + static_cast<std::int64_t>(molecule) * count;
+    const auto classes = static_cast<std::int64_t>(shift.size()) / count;  // of a multiclass target
+    for (std::int64_t t = 0; t < count; ++t) {
+      if (loss == Loss::ce) {
+        if (std::isnan(target[t])) std::fill_n(slope + t * classes, classes, 0.0f);
+        else
+          (void)cross_entropy(scaled + t * classes, static_cast<int>(classes), static_cast<int>(target[t]), factor,
+                              slope + t * classes);
+      } else if (std::isnan(target[t])) {
+        slope[t] = 0;
+      } else {
+        const auto k = static_cast<std::size_t>(t);
+        const auto wanted = static_cast<float>(loss == Loss::bce ? target[t] : (target[t] - shift[k]) / scale[k]);
+        const int bound = bounds.empty() ? 0 : bounds[molecule * static_cast<std::size_t>(count) + k];
+        slope[t] = factor * target_slope(loss, scaled[t], wanted, bound);
+      }
+    }
+  };
 }
 
 }  // namespace molgraph

@@ -18,6 +18,11 @@ Loss default_loss(TaskKind kind);
 /// Throws UsageError if the loss means nothing for the task.
 void check_loss(Loss loss, TaskKind kind);
 
+/// What the losses of some labels go by beside their numbers.
+struct LabelTerms {
+  torch::Tensor bounds;  ///< [B, T] int8 as MoleculeSet::bound; undefined = all are exact
+};
+
 /// Sum of the losses over the targets that are present, and their number. `scaled` [B, outputs] is the model's raw
 /// output; `targets` [B, T] (NaN = missing) are in the user's unit and scaled by shift and scale first, in double where
 /// they are.
@@ -26,7 +31,7 @@ struct LossSum {
   std::int64_t count = 0;
 };
 LossSum masked_loss(Loss loss, const torch::Tensor& scaled, const torch::Tensor& targets, const torch::Tensor& shift,
-                    const torch::Tensor& scale);
+                    const torch::Tensor& scale, const LabelTerms& terms = {});
 
 /// The mean loss of predictions as users see them, `predictions` [n, outputs] and `targets` [n, T], in the unit of the
 /// training loss (`scale` [outputs] as above). Probabilities of 0 and 1 count as the next float beside them.
@@ -40,8 +45,8 @@ std::vector<double> values_of(const torch::Tensor& tensor);
 /// Number of targets that are not NaN.
 std::int64_t count_present(const torch::Tensor& targets);
 
-/// The derivative of masked_loss's sum, times `factor`, by one molecule's raw outputs. It holds copies of the targets.
+/// The derivative of masked_loss's sum, times `factor`, by one molecule's raw outputs. It holds copies of the labels.
 LossSlope loss_slope(Loss loss, const torch::Tensor& targets, const torch::Tensor& shift, const torch::Tensor& scale,
-                     double factor);
+                     double factor, const LabelTerms& terms = {});
 
 }  // namespace molgraph

@@ -170,6 +170,8 @@ void check_training_flags(const TrainOptions& o, const NamedFlags& named, const 
            "--urpe", "a new gate of ones that --freeze encoder keeps from training");
   }
   refuse(o.training.patience.value_or(0) > 0 && data.split.valid.empty(), "--patience", "there is no validation part");
+  refuse((named.contains("censored") || o.data.censored != Censored::bounded) && data.censored == 0, "--censored",
+         "the labels have no sign such as >");
   const bool scaling = named.contains("scale-targets");
   refuse(scaling && data.set.task.kind != TaskKind::regression, "--scale-targets", "it is for regression");
   refuse(scaling && start != nullptr && !needs_new_head(start->task, data.set.task), "--scale-targets",

@@ -76,7 +76,10 @@ void write_predictions(const std::string& path, const MoleculeSet& set, const st
       const double target = set.targets[g * num_targets + t];
       const double* row = predictions.data() + k * outputs + (multiclass ? t * classes : t);
       if (!multiclass) {
-        text += "," + or_blank(target, number_text(target)) + "," + or_blank(*row, number_text(*row, output_scale[t]));
+        const int bound = set.bound.empty() ? 0 : set.bound[g * num_targets + t];
+        const std::string sign = bound > 0 ? ">" : bound < 0 ? "<" : "";
+        text += "," + or_blank(target, sign + number_text(target)) + "," +
+                or_blank(*row, number_text(*row, output_scale[t]));
         continue;
       }
       text += "," + (std::isnan(target) ? "" : cell(class_label(task, static_cast<std::size_t>(target))));

@@ -267,6 +267,7 @@ LoadOptions to_load_options(const TrainOptions& o, int threads) {
   load.target_columns = d.target_columns;
   if (d.task) load.task = kind_of(*d.task);
   load.positive = d.positive;
+  load.censored = d.censored;
   load.features = d.features;
   load.standardize = d.standardize;
   if (!o.model.recipe.empty()) load.table_features = Features::ogb;  // a paper's settings, on any table

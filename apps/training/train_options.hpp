@@ -38,6 +38,7 @@ struct DataSettings {
   std::vector<std::string> target_columns;  ///< empty = those with numbers, or with yes and no
   std::optional<TaskWord> task;             ///< empty = by the values
   std::string positive;                     ///< the label that is 1; "" = by its meaning
+  Censored censored = Censored::bounded;
   std::optional<Features> features;
   std::optional<DescriptorSet> descriptors;     ///< empty = by the data
   std::vector<std::string> descriptor_columns;  ///< empty = none; of a store all that it holds
@@ -178,6 +179,9 @@ std::vector<TrainOption> options_over(Options& o) {
        "kind of target (empty: by its values)"},
       {"--positive", data, d.positive,
        "classification: the label that is 1, where two words do not say it themselves as yes and no do"},
+      {"--censored", data,
+       one_of(d.censored, {{"bounded", Censored::bounded}, {"drop", Censored::drop}, {"value", Censored::value}}),
+       "labels such as >50: bounded = no loss on their side, drop = missing, value = as if they were exact"},
       {"--features", data,
        one_of(d.features,
               {{"", {}}, {"molgraph", Features::molgraph}, {"ogb", Features::ogb}, {"zinc", Features::zinc}}),

@@ -68,6 +68,18 @@ std::string skipped_note(const char* part, Metric metric, const MetricResult& re
   return notes;
 }
 
+/// "" without censored labels in the part; else how many the metrics leave out.
+std::string censored_note(const char* name, const MoleculeSet& set, const std::vector<std::int64_t>& part) {
+  const auto targets = static_cast<std::size_t>(set.task.num_targets());
+  std::int64_t censored = 0;
+  for (const std::int64_t g : part)
+    for (std::size_t t = 0; t < targets && !set.bound.empty(); ++t)
+      censored += set.bound[static_cast<std::size_t>(g) * targets + t] != 0;
+  if (censored == 0) return {};
+  return std::string(name) + ": " + with_thousands(censored) +
+         (censored == 1 ? " censored label is" : " censored labels are") + " left out of the metrics\n";
+}
+
 /// What stands in a file; nothing where there is no number.
 std::string cell_of(double value) { return std::isnan(value) ? "" : number_text(static_cast<float>(value)); }
 
@@ -124,6 +136,7 @@ Report report_results(const LoadedData& data, const TrainOptions& options, const
     if (part.empty()) continue;
     rows.push_back(text("%-6s %9s", names[p], with_thousands(static_cast<std::int64_t>(part.size())).c_str()));
     const std::vector<double> targets = targets_of(data.set, part);
+    notes += censored_note(names[p], data.set, part);
     for (std::size_t k = 0; k < metrics.size(); ++k) {
       const Metric m = metrics[k];
       const MetricResult result = evaluate_metric(m, data.set.task, predictions[p], targets);

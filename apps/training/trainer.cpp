@@ -35,13 +35,13 @@ LossSum add_gradients(const Trainable& model, Loss loss, const TrainBatch& batch
   const double share = 1.0 / static_cast<double>(batch.present * passes);
   if (!model.gradients) {
     const torch::Tensor scaled = model.run(batch.graph, mode).scaled;
-    const LossSum sum = masked_loss(loss, scaled, batch.targets, model.target_shift, model.target_scale);
+    const LossSum sum = masked_loss(loss, scaled, batch.targets, model.target_shift, model.target_scale, batch.terms);
     (sum.sum * share).backward();
     return sum;
   }
   const torch::Tensor scaled = model.gradients(
-      batch.graph, mode, loss_slope(loss, batch.targets, model.target_shift, model.target_scale, share));
-  return masked_loss(loss, scaled, batch.targets, model.target_shift, model.target_scale);
+      batch.graph, mode, loss_slope(loss, batch.targets, model.target_shift, model.target_scale, share, batch.terms));
+  return masked_loss(loss, scaled, batch.targets, model.target_shift, model.target_scale, batch.terms);
 }
 
 /// One training, from start or checkpoint to its end. The member functions share the state that a checkpoint holds.

@@ -32,6 +32,8 @@ inline void check_training(const UpdateOptions& o, std::size_t outputs, std::int
     fail(std::to_string(o.targets) + " targets for " + std::to_string(outputs) + " outputs");
   if (o.target.size() != static_cast<std::size_t>(molecules) * targets)
     fail(std::to_string(o.target.size()) + " target values for " + std::to_string(molecules) + " molecules");
+  if (!o.bound.empty() && o.bound.size() != o.target.size())
+    fail(std::to_string(o.bound.size()) + " bounds for " + std::to_string(o.target.size()) + " target values");
   const bool labels = o.loss == Loss::ce;
   if (labels && std::any_of(o.target.begin(), o.target.end(),
                             [&](float of) { return of < 0 || of >= static_cast<float>(classes); }))

@@ -253,6 +253,8 @@ class DeviceModel : public Engine, public ResidentTraining {
   std::int64_t updates_ = 0;
   Array<float> mean_, square_, average_, target_, shift_, scale_, slope_;
   Array<std::uint8_t> kind_;
+  Array<std::int8_t> bound_;
+  bool has_bounds_ = false;
   Array<double> squares_, total_, present_;
   std::map<Likeness, std::unique_ptr<Recording>> recordings_;
   std::map<Likeness, int> seen_;
@@ -269,6 +271,8 @@ inline void DeviceModel::start_training(const UpdateOptions& options, std::int64
   seen_.clear();
   options_ = options;
   options_.target.clear();  // on the device from here on
+  options_.bound.clear();
+  has_bounds_ = !options.bound.empty();
   options_.frozen = options_.decay_exempt = nullptr;
   updates_ = updates;
   const auto size = static_cast<std::size_t>(parameters_.size());
@@ -288,6 +292,7 @@ inline void DeviceModel::start_training(const UpdateOptions& options, std::int64
     if (state.average) copy_in(state.average, average_.data());
   }
   target_.upload(options.target, stream_);
+  if (has_bounds_) bound_.upload(options.bound, stream_);
   shift_.upload(options.shift, stream_);
   scale_.upload(options.scale, stream_);
   (void)present_.sized(1);
@@ -310,6 +315,7 @@ inline void DeviceModel::gradients_on_device() {
                   .target = target_.data(),
                   .shift = shift_.data(),
                   .scale = scale_.data(),
+                  .bound = has_bounds_ ? bound_.data() : nullptr,
                   .chosen = places_.number,
                   .slope = slope_.sized(values),
                   .total = total_.data(),

@@ -157,6 +157,22 @@ MOLGRAPH_HOST_DEVICE inline T target_slope(Loss loss, T scaled, T wanted) {
     default: return 1 / (1 + std::exp(-scaled)) - wanted;
   }
 }
+/// A censored label is a limit: with bound +1 the true value lies above `wanted`, with -1 below it, 0 is an exact
+/// label. True where the prediction keeps to the limit, which costs nothing then.
+template <class T>
+MOLGRAPH_HOST_DEVICE inline bool keeps_bound(T scaled, T wanted, int bound) {
+  return bound != 0 && static_cast<T>(bound) * (scaled - wanted) > 0;
+}
+/// The loss of a label with a bound: on the forbidden side that of the number itself.
+template <class T>
+MOLGRAPH_HOST_DEVICE inline T target_loss(Loss loss, T scaled, T wanted, int bound) {
+  return keeps_bound(scaled, wanted, bound) ? T(0) : target_loss(loss, scaled, wanted);
+}
+/// Its derivative by `scaled`.
+template <class T>
+MOLGRAPH_HOST_DEVICE inline T target_slope(Loss loss, T scaled, T wanted, int bound) {
+  return keeps_bound(scaled, wanted, bound) ? T(0) : target_slope(loss, scaled, wanted);
+}
 /// ce: -log softmax(scaled)[label]. `slope` [classes]: its derivative times `factor`, softmax minus the one that is
 /// wanted.
 template <class T>

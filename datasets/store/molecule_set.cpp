@@ -21,7 +21,7 @@ GraphView MoleculeSet::graph(std::int64_t g) const {
 
 void MoleculeSet::add(const MolecularGraph& graph, std::int64_t source_row, const std::string& molecule_id,
                       const std::string& molecule_smiles, const std::vector<double>& values,
-                      const std::vector<float>& columns) {
+                      const std::vector<float>& columns, const std::vector<std::int8_t>& bounds) {
   assert(graph.features == featurizer.features);
   assert(values.size() == static_cast<std::size_t>(task.num_targets()));
   assert(graph.descriptors.size() + columns.size() == input_names.size());
@@ -33,7 +33,13 @@ void MoleculeSet::add(const MolecularGraph& graph, std::int64_t source_row, cons
   row.push_back(source_row);
   id.push_back(molecule_id);
   smiles.push_back(molecule_smiles);
+  if (!bounds.empty()) {
+    assert(bounds.size() == values.size());
+    bound.resize(targets.size());  // the first ones were exact
+    bound.insert(bound.end(), bounds.begin(), bounds.end());
+  }
   targets.insert(targets.end(), values.begin(), values.end());
+  if (!bound.empty()) bound.resize(targets.size());
   inputs.insert(inputs.end(), graph.descriptors.begin(), graph.descriptors.end());
   inputs.insert(inputs.end(), columns.begin(), columns.end());
 }

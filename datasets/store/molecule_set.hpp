@@ -110,11 +110,11 @@ struct MoleculeSet {
 
   std::int64_t size() const { return static_cast<std::int64_t>(row.size()); }
   GraphView graph(std::int64_t g) const;
-  /// Appends one molecule; `values` [T] (may be empty when the set has no targets). Its descriptors and `columns` are
-  /// its inputs.
+  /// Appends one molecule; `values` [T] (may be empty when the set has no targets), `bounds` [T] or empty. Its
+  /// descriptors and `columns` are its inputs.
   void add(const MolecularGraph& graph, std::int64_t source_row, const std::string& molecule_id,
            const std::string& molecule_smiles, const std::vector<double>& values,
-           const std::vector<float>& columns = {});
+           const std::vector<float>& columns = {}, const std::vector<std::int8_t>& bounds = {});
   /// Gives back what grew too large while molecules were added.
   void shrink_to_fit();
 };

@@ -59,4 +59,15 @@ void check_target(const FileContext& file, const Task& task, std::size_t index, 
                     task.names[index % targets].substr(0, 80) + "' is " + number_text(value));
 }
 
+void check_bounds(const FileContext& file, const MoleculeSet& set) {
+  for (std::size_t i = 0; i < set.bound.size(); ++i) {
+    const int bound = set.bound[i];
+    if (bound == 0) continue;
+    const std::size_t targets = set.task.names.size();
+    if (bound < -1 || bound > 1 || set.task.kind != TaskKind::regression || std::isnan(set.targets[i]))
+      damaged(file, "molecule " + std::to_string(i / targets) + ": target '" +
+                        set.task.names[i % targets].substr(0, 80) + "' has the bound " + std::to_string(bound));
+  }
+}
+
 }  // namespace molgraph::store_layout

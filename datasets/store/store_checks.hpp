@@ -18,4 +18,7 @@ bool possible_pair(std::size_t i, std::size_t j, std::uint8_t topology, std::uin
 /// Number `index` of the targets [G, T] is one that the task can have. Throws FileError.
 void check_target(const FileContext& file, const Task& task, std::size_t index, double value);
 
+/// The bounds [G, T] are of numbers and of nothing that is missing. Throws FileError.
+void check_bounds(const FileContext& file, const MoleculeSet& set);
+
 }  // namespace molgraph::store_layout

@@ -53,13 +53,13 @@ std::recursive_mutex& session_mutex() {
 
 }  // namespace
 
-void write_user_block(File& file) {
+void write_user_block(File& file, std::uint32_t version) {
   Block block{};
   file.rewind();
   (void)file.read(block.data(), block.size());  // moves to the first byte that is hashed
   block.fill(0);
   std::memcpy(block.data(), kMagic.data(), kMagic.size());
-  put(block, kVersionAt, kFormatVersion);
+  put(block, kVersionAt, version);
   put(block, kSizeAt, static_cast<std::uint32_t>(kUserBlock));
   put(block, kLengthAt, file.size());
   put(block, kChecksumAt, checksum_of_rest(file));
@@ -142,6 +142,7 @@ void check_written(herr_t status, const std::string& path, const std::string& wh
 std::size_t bytes_of(Element element) {
   switch (element) {
     case Element::u8: return 1;
+    case Element::i8: return 1;
     case Element::u16: return 2;
     case Element::i64: return 8;
     case Element::f32: return 4;
@@ -153,6 +154,7 @@ std::size_t bytes_of(Element element) {
 hid_t type_of(Element element) {
   switch (element) {
     case Element::u8: return H5T_STD_U8LE;
+    case Element::i8: return H5T_STD_I8LE;
     case Element::u16: return H5T_STD_U16LE;
     case Element::i64: return H5T_STD_I64LE;
     case Element::f32: return H5T_IEEE_F32LE;

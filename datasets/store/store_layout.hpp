@@ -19,21 +19,22 @@ namespace molgraph::store_layout {
 // --- user block: checked before the HDF5 library sees the file ---
 
 inline constexpr std::size_t kUserBlock = 512;  ///< bytes before HDF5's own
-/// 1: targets are float32; 2: float64.
-inline constexpr std::uint32_t kFormatVersion = 2, kOldestVersion = 1;
+/// 1: targets are float32; 2: float64; 3: with arrays that a reader of 2 would overlook (targets/bound). A store
+/// without those is still one of version 2.
+inline constexpr std::uint32_t kFormatVersion = 3, kPlainVersion = 2, kOldestVersion = 1;
 /// PNG's idea: the first byte is no text, CR LF and LF show transfers that change line ends, 0x1A stops a `type`.
 inline constexpr std::string_view kMagic{"\x89MOLGRAPH\r\n\x1a\n\0\0\0", 16};
 
 /// Bytes 0..15 magic, 16..19 format version, 20..23 size of this block, 24..31 length of the file, 32..39 XXH3-64 of
 /// everything after the block, 64..127 a line for people, 504..511 XXH3-64 of bytes 0..503; the rest is zero.
 struct UserBlock {
-  std::uint32_t version = kFormatVersion;
+  std::uint32_t version = kPlainVersion;
   std::uint64_t file_bytes = 0;
   std::uint64_t checksum = 0;
 };
 
 /// Hashes what follows the user block of the finished file and writes the block.
-void write_user_block(File& file);
+void write_user_block(File& file, std::uint32_t version = kPlainVersion);
 /// Checks magic, version, length and both checksums. Throws FileError.
 UserBlock check_user_block(File& file);
 
@@ -78,7 +79,7 @@ void check(herr_t status, const std::string& path, const std::string& what);
 void check_written(herr_t status, const std::string& path, const std::string& what);
 
 /// Numbers in a store are little-endian and of these types.
-enum class Element : std::uint8_t { u8, u16, i64, f32, f64 };
+enum class Element : std::uint8_t { u8, i8, u16, i64, f32, f64 };
 std::size_t bytes_of(Element element);
 /// HDF5's type; a constant of the library, not to be released.
 hid_t type_of(Element element);

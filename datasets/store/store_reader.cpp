@@ -53,7 +53,7 @@ struct Store::State {
   std::vector<std::int64_t> atom_offset, bond_offset, pair_offset;
   TextColumnReader smiles, id, rejected_text, rejected_status, rejected_reason;
   ColumnReader atom_offset_column, bond_offset_column, pair_offset_column;
-  ColumnReader row, atoms, bond_atoms, bonds, topology, edge, targets, inputs, rejected_row;
+  ColumnReader row, atoms, bond_atoms, bonds, topology, edge, targets, bound, inputs, rejected_row;
   std::vector<SplitColumns> splits;
   std::mutex mutex;  ///< of the columns' kept chunks
 };
@@ -176,6 +176,10 @@ void Store::State::open_rest(hid_t root) {
   if (const int count = summary.task.num_targets(); count > 0) {
     targets = ColumnReader(context, target_group.get(), "values", target_element(), count);
     if (targets.rows() != row.rows()) damaged(context, "targets/values has the wrong number of rows");
+    if (has_child(target_group.get(), "bound")) {
+      bound = ColumnReader(context, target_group.get(), "bound", Element::i8, count);
+      if (bound.rows() != row.rows()) damaged(context, "targets/bound has the wrong number of rows");
+    }
   }
   open_inputs(root);
   const Handle split_group = open_group(context, root, "splits");
@@ -273,6 +277,8 @@ MoleculeSet Store::State::load() const {
   set.targets = load_targets();
   set.input_names = summary.input_names;
   if (inputs.valid()) set.inputs = inputs.all<float>();
+  if (bound.valid()) set.bound = bound.all<std::int8_t>();
+  check_bounds(context, set);
   set.splits = load_splits();
   set.rejected = load_rejected();
   constexpr std::int64_t piece = 4096;

@@ -75,6 +75,8 @@ struct StoreWriter::State {
   void describe(const SourceInfo& source);
   void describe_pairs(hid_t group, const FeatureShape& shape);
   void add_pairs(const MolecularGraph& graph);
+  void add_bounds(const std::vector<std::int8_t>& bounds);
+  void write_version();
 
   std::string path;
   FeaturizerOptions featurizer;
@@ -85,10 +87,12 @@ struct StoreWriter::State {
   std::deque<Handle> groups;         ///< all open, closed before the file
   std::deque<ColumnWriter> columns;  ///< a deque: references stay valid
   std::optional<ChunkPool> pool;     ///< goes before the columns its jobs point to
-  hid_t splits = -1;
+  hid_t splits = -1, target_group = -1;
+  std::uint32_t version = kPlainVersion;
   ColumnWriter *row = nullptr, *atom_offset = nullptr, *bond_offset = nullptr, *pair_offset = nullptr;
   ColumnWriter *atoms = nullptr, *bond_atoms = nullptr, *bonds = nullptr, *topology = nullptr, *edge = nullptr;
   ColumnWriter *targets = nullptr, *inputs = nullptr, *rejected_row = nullptr;
+  ColumnWriter* bound = nullptr;  ///< made for the first label that is a limit
   TextColumnWriter smiles, id, rejected_text, rejected_status, rejected_reason;
   std::vector<std::uint8_t> narrow_topology;  // scratch
 };
@@ -170,7 +174,7 @@ TextColumnWriter StoreWriter::State::make_texts(hid_t group, const std::string& 
 void StoreWriter::State::describe(const SourceInfo& source) {
   const hid_t root = file.get();
   const std::string kind(to_string(task.kind));
-  write_attribute(path, root, "format_version", static_cast<std::int64_t>(kFormatVersion));
+  write_attribute(path, root, "format_version", static_cast<std::int64_t>(version));
   write_attribute(path, root, "featurizer", featurizer.canonical_text());
   write_attribute(path, root, "featurizer_hash", featurizer.hash());
   write_attribute(path, root, "rdkit_version", source.rdkit_version);
@@ -179,7 +183,7 @@ void StoreWriter::State::describe(const SourceInfo& source) {
   write_attribute(path, root, "source_sha256", source.sha256);
   write_attribute(path, root, "created", now_utc());
   write_attribute(path, root, "task", kind);
-  const hid_t group = make_group(root, "targets");
+  const hid_t group = target_group = make_group(root, "targets");
   write_attribute(path, group, "kind", kind);
   write_attribute(path, group, "classes", static_cast<std::int64_t>(task.classes));
   std::vector<std::string> units = task.units;
@@ -214,6 +218,27 @@ void StoreWriter::State::add_pairs(const MolecularGraph& graph) {
   edge->append(pairs.edge.data(), pairs.edge.size());
 }
 
+/// Labels of the molecule that is being added.
+void StoreWriter::State::add_bounds(const std::vector<std::int8_t>& bounds) {
+  if (bound == nullptr && bounds.empty()) return;
+  const std::vector<std::int8_t> exact(task.names.size());
+  if (bound == nullptr) {
+    bound = &make_column(target_group, "bound", Element::i8, task.num_targets());
+    version = kFormatVersion;
+    for (std::int64_t g = 0; g < row->rows(); ++g) bound->append(exact.data(), 1);
+  }
+  bound->append((bounds.empty() ? exact : bounds).data(), 1);
+}
+
+/// In the place of the one that the file began with.
+void StoreWriter::State::write_version() {
+  if (version == kPlainVersion) return;
+  const auto value = static_cast<std::int64_t>(version);
+  const Handle attribute =
+      checked(H5Aopen(file.get(), "format_version", H5P_DEFAULT), path, "cannot open format_version");
+  check(H5Awrite(attribute.get(), H5T_NATIVE_INT64, &value), path, "cannot write format_version");
+}
+
 StoreWriter::StoreWriter(const std::string& path, const FeaturizerOptions& featurizer, const Task& task,
                          const SourceInfo& source, const StoreWriterOptions& options)
     : state_(std::make_unique<State>(path, featurizer, task, source, options)) {}
@@ -221,7 +246,8 @@ StoreWriter::StoreWriter(const std::string& path, const FeaturizerOptions& featu
 StoreWriter::~StoreWriter() = default;
 
 void StoreWriter::add(const MolecularGraph& graph, std::int64_t row, const std::string& id, const std::string& smiles,
-                      const std::vector<double>& values, const std::vector<float>& columns) {
+                      const std::vector<double>& values, const std::vector<float>& columns,
+                      const std::vector<std::int8_t>& bounds) {
   State& s = *state_;
   assert(graph.features == s.featurizer.features && graph.num_atoms() > 0 && row >= 0);
   assert(values.size() == static_cast<std::size_t>(s.task.num_targets()));
@@ -236,6 +262,7 @@ void StoreWriter::add(const MolecularGraph& graph, std::int64_t row, const std::
   s.atom_offset->append(s.atoms->rows());
   s.bond_offset->append(s.bond_atoms->rows());
   s.pair_offset->append(s.options.pairs ? s.topology->rows() : std::int64_t{0});
+  s.add_bounds(bounds);
   s.row->append(row);
   s.id.append(id);
   s.smiles.append(smiles);
@@ -273,11 +300,12 @@ void StoreWriter::finish() {
   State& s = *state_;
   const Session session;
   for (ColumnWriter& column : s.columns) column.finish();
+  s.write_version();
   s.pool->drain();
   s.columns.clear();
   s.groups.clear();
   check_written(H5Fclose(s.file.release()), s.path, "cannot write");
-  write_user_block(s.out.file());
+  write_user_block(s.out.file(), s.version);
   s.out.commit();
 }
 

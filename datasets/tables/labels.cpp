@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 
 #include "datasets/system/text.hpp"
@@ -13,6 +14,33 @@ namespace {
 
 constexpr std::array<std::array<std::string_view, 2>, kPairs> kWords{
     {{"0", "1"}, {"no", "yes"}, {"inactive", "active"}, {"false", "true"}, {"negative", "positive"}}};
+
+struct Sign {
+  std::string_view text;
+  int bound = 0;
+  bool approximate = false;
+};
+constexpr std::array<Sign, 7> kSigns{
+    {{"<", -1}, {">", 1}, {"~", 0, true}, {"=", 0}, {"\u2264", -1}, {"\u2265", 1}, {"\u2248", 0, true}}};
+
+/// The sign at the beginning of `text`, which loses it and the blanks behind it; null if there is none.
+const Sign* take_sign(std::string_view& text) {
+  for (const Sign& sign : kSigns) {
+    if (!text.starts_with(sign.text)) continue;
+    text = trim(text.substr(sign.text.size()));
+    return &sign;
+  }
+  return nullptr;
+}
+
+/// What may stand behind a number: one word that begins as a unit does. `apart`: a blank lies between.
+bool is_unit(std::string_view text, bool apart) {
+  constexpr std::size_t kLongest = 20;
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  const auto begins = static_cast<unsigned char>(text.front());
+  return text.size() <= kLongest && (std::isalpha(begins) || begins >= 0x80 || begins == '%') &&
+         text.find_first_of(" \t\r\n") == std::string_view::npos && (apart || std::ranges::none_of(text, is_digit));
+}
 
 }  // namespace
 
@@ -52,18 +80,38 @@ std::vector<std::string> sorted_labels(const std::set<std::string>& labels) {
 }
 
 bool is_censored(std::string_view cell) {
-  constexpr std::array<std::string_view, 7> signs{"<", ">", "~", "=", "\u2264", "\u2265", "\u2248"};  // <= >= ~~
   std::string_view text = trim(cell);
   const std::size_t whole = text.size();
-  for (bool found = true; found;) {
-    found = false;
-    for (const std::string_view sign : signs)
-      if (text.starts_with(sign)) text = trim(text.substr(sign.size())), found = true;
-  }
+  while (take_sign(text) != nullptr) continue;
   if (text.size() == whole || text.empty()) return false;
   const bool signed_number = (text[0] == '-' || text[0] == '+') && text.size() > 1;
   const char first = signed_number ? text[1] : text[0];
   return (first >= '0' && first <= '9') || first == '.';
+}
+
+std::optional<CensoredNumber> censored_number(std::string_view cell) {
+  if (!is_censored(cell)) return std::nullopt;
+  CensoredNumber result;
+  bool above = false, below = false;
+  std::string_view text = trim(cell);
+  while (const Sign* sign = take_sign(text)) {
+    above = above || sign->bound > 0;
+    below = below || sign->bound < 0;
+    result.approximate = result.approximate || sign->approximate;
+  }
+  if (above && below) return std::nullopt;
+  result.bound = above ? 1 : below ? -1 : 0;
+  const std::size_t plus = text[0] == '+' ? 1 : 0;  // from_chars knows none
+  double ignored = 0;
+  const char* end = std::from_chars(text.data() + plus, text.data() + text.size(), ignored).ptr;
+  const std::string_view digits = text.substr(0, static_cast<std::size_t>(end - text.data())),
+                         rest = text.substr(digits.size());
+  const auto number = number_of_cell(digits);
+  if (!number) return std::nullopt;
+  result.number = *number;
+  result.unit = trim(rest);
+  if (!result.unit.empty() && !is_unit(result.unit, trim(rest).size() < rest.size())) return std::nullopt;
+  return result;
 }
 
 std::vector<std::string> labels_with_positive(const std::set<std::string>& labels, const std::string& positive) {

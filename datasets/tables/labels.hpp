@@ -29,8 +29,19 @@ std::string class_label(std::string_view cell);
 /// Numbers by value if all labels are numbers, else by text.
 std::vector<std::string> sorted_labels(const std::set<std::string>& labels);
 
-/// True for a limit or an approximate value: ">50", "<= 0.1 nM", "~3".
+/// True for what begins as a limit or an approximate value does: ">50", "<= 0.1 nM", "~3".
 bool is_censored(std::string_view cell);
+
+/// A number behind signs.
+struct CensoredNumber {
+  double number = 0;
+  int bound = 0;             ///< +1: the true value lies above the number (> and >=), -1: below it, 0: "~3" and "=3"
+  bool approximate = false;  ///< "~3"
+  std::string unit;          ///< what stands behind the number, "" = nothing
+};
+/// A cell that is_censored() and says one number, perhaps with one word behind it as its unit. Empty for anything else,
+/// such as ">1,5", ">50-100" or "<3>".
+std::optional<CensoredNumber> censored_number(std::string_view cell);
 
 /// The two labels of a binary task, {negative, positive}, where `positive` is one of `labels` in any case and there is
 /// at most one other (labels that differ in case only are one). The negative one is "" where there is none. Empty

@@ -21,7 +21,7 @@ constexpr std::size_t kExamples = 5;  ///< columns named in one message
   throw DataError(
       place.file, place.row + 1,
       "column '" + column + "' holds no number here" +
-          (is_censored(place.text) ? "; a censored value cannot be trained on: give a number or leave it blank" : ""),
+          (is_censored(place.text) ? "; behind a sign such as > stands one number, perhaps with its unit" : ""),
       place.text);
 }
 
@@ -54,8 +54,15 @@ Task multiclass_task(const std::vector<ColumnStats>& stats, const std::vector<st
   return task;
 }
 
+[[noreturn]] void throw_at(const CellPlace& place, const std::string& what) {
+  throw DataError(place.file, place.row + 1, what, place.text);
+}
+
 void check_values(const ColumnStats& column, std::optional<TaskKind> kind, bool named) {
   if (column.filled == 0) throw DataError("column '" + column.name + "' holds no value at all");
+  if (kind == TaskKind::multiclass && column.numbers > 0 && column.censored > 0)
+    throw_at(column.first_censored,
+             "column '" + column.name + "' is to be classified, but this is a limit and no class");
   if (kind == TaskKind::multiclass || (kind == TaskKind::binary && column.is_binary())) return;
   if (column.decimal_commas > 0) throw_decimal_comma(column, named);
   if (!column.is_mostly_numbers()) {
@@ -69,7 +76,10 @@ void check_values(const ColumnStats& column, std::optional<TaskKind> kind, bool 
                         std::to_string(column.filled) + " cells are numbers), so it cannot be a target; " + advice,
                     column.first_text.text);
   }
-  if (column.numbers < column.filled) throw_bad_number(column.name, column.first_text);
+  if (column.numbers + column.censored < column.filled) throw_bad_number(column.name, column.first_text);
+  if (column.other_unit.row >= 0)
+    throw_at(column.other_unit, "column '" + column.name + "' has another unit here than '" + column.unit +
+                                    "' in row " + std::to_string(column.first_unit.row + 1));
   if (kind == TaskKind::binary && column.first_not_binary.row >= 0)
     throw DataError(column.first_not_binary.file, column.first_not_binary.row + 1,
                     "column '" + column.name + "' is to be classified, but this is neither 0 nor 1",
@@ -91,7 +101,7 @@ std::vector<std::size_t> find_columns(const std::vector<ColumnStats>& stats, con
   for (std::size_t c = 0; c < stats.size(); ++c) {
     if (!wishes.positive.empty()) {
       if (!labels_with_positive(stats[c].labels, wishes.positive).empty()) chosen.push_back(c);
-    } else if (stats[c].is_mostly_numbers()) {
+    } else if (stats[c].is_found()) {
       chosen.push_back(c);
       other_numbers = other_numbers || !stats[c].is_binary();
     } else if (stats[c].is_binary() && wishes.kind.value_or(TaskKind::binary) == TaskKind::binary) {
@@ -110,7 +120,7 @@ void warn_of_left_out(const std::vector<ColumnStats>& stats, TargetChoice& choic
   std::vector<std::string> texts;
   for (std::size_t c = 0; c < stats.size(); ++c) {
     const ColumnStats& column = stats[c];
-    if (column.is_mostly_numbers() || column.numbers + column.censored == 0 || column.is_binary() ||
+    if (column.numbers + column.censored == 0 || column.is_binary() || column.is_found() ||
         std::ranges::find(choice.columns, c) != choice.columns.end())
       continue;
     texts.push_back("'" + std::string(trim(column.name)) + "' (" + std::to_string(column.numbers) + " of " +
@@ -124,7 +134,28 @@ void warn_of_left_out(const std::vector<ColumnStats>& stats, TargetChoice& choic
   if (texts.empty()) return;
   choice.warnings.push_back(
       (texts.size() == 1 ? "a column is" : std::to_string(texts.size()) + " columns are") +
-      " left out of the targets, as fewer than half of the filled cells are numbers: " + list_of(texts, kExamples));
+      " left out of the targets, as fewer than half of the filled cells are numbers, or none is exact: " +
+      list_of(texts, kExamples));
+}
+
+/// Cells that are read as more than they say.
+void warn_of_signs(const std::vector<ColumnStats>& stats, TargetChoice& choice) {
+  std::vector<std::string> approximate, units;
+  for (const std::size_t c : choice.columns) {
+    const ColumnStats& column = stats[c];
+    const std::string name = "'" + std::string(trim(column.name)) + "'";
+    if (column.approximate > 0)
+      approximate.push_back(name + " (" + std::to_string(column.approximate) + ", such as " +
+                            std::string(trim(column.first_approximate.text)) + " in row " +
+                            std::to_string(column.first_approximate.row + 1) + ")");
+    if (!column.unit.empty())
+      units.push_back(name + " (" + column.unit + " in row " + std::to_string(column.first_unit.row + 1) + ")");
+  }
+  if (!approximate.empty())
+    choice.warnings.push_back("approximate values count as if they were exact: " + list_of(approximate, kExamples));
+  if (!units.empty())
+    choice.warnings.push_back("a unit behind a sign and a number is taken for that of the whole column: " +
+                              list_of(units, kExamples));
 }
 
 /// One of the labels is said to be the positive one.
@@ -199,11 +230,19 @@ void ColumnStats::add(std::string_view cell, const std::string& file, std::int64
   if (is_missing(cell)) return;
   ++filled;
   const auto number = number_of_cell(cell);
-  numbers += number.has_value();
+  const auto limit = number ? std::nullopt : censored_number(cell);
+  const auto keep_first = [&](CellPlace& place) {
+    if (place.row < 0) place = {file, std::string(cell.substr(0, 200)), row};
+  };
+  numbers += number || (limit && limit->bound == 0);
   if (!number && has_decimal_comma(cell)) ++decimal_commas;
-  if (!number && first_text.row < 0) first_text = {file, std::string(cell.substr(0, 200)), row};
-  if (!number && is_censored(cell)) {
-    if (++censored == 1) first_censored = {file, std::string(cell.substr(0, 200)), row};
+  if (!number && !limit) keep_first(first_text);
+  if (limit && limit->bound != 0) ++censored, keep_first(first_censored);
+  if (limit && limit->approximate && limit->bound == 0) ++approximate, keep_first(first_approximate);
+  if (limit && !limit->unit.empty()) {
+    keep_first(first_unit);
+    if (unit.empty()) unit = limit->unit;
+    else if (unit != limit->unit) keep_first(other_unit);
   }
   if (first_not_binary.row < 0) {
     if (const auto label = binary_label(cell)) pairs |= 1u << label->pair;
@@ -270,6 +309,7 @@ TargetChoice choose_targets(const std::vector<ColumnStats>& stats, const TargetW
                              list_of(choice.task.class_labels) +
                              "; --positive LABEL makes one of them the positive label");
   }
+  if (choice.task.kind == TaskKind::regression) warn_of_signs(stats, choice);
   for (const std::size_t c : choice.columns) choice.task.names.emplace_back(trim(stats[c].name));
   choice.task.units.assign(choice.columns.size(), "");
   return choice;
@@ -282,22 +322,23 @@ TargetParser::TargetParser(const Task& task) : kind_(task.kind), names_(task.nam
   }
 }
 
-double TargetParser::value(std::string_view cell, std::size_t target, const std::string& file, std::int64_t row) const {
-  if (is_missing(cell)) return std::numeric_limits<double>::quiet_NaN();
+Label TargetParser::label(std::string_view cell, std::size_t target, const std::string& file, std::int64_t row) const {
+  if (is_missing(cell)) return {std::numeric_limits<double>::quiet_NaN()};
   if (kind_ == TaskKind::multiclass) {
     const auto found = classes_.find(class_label(cell));
     if (found == classes_.end())
       throw DataError(file, row + 1, "column '" + names_[target] + "': unknown class", std::string(cell));
-    return found->second;
+    return {static_cast<double>(found->second)};
   }
   if (kind_ == TaskKind::binary) {
     const auto found = classes_.empty() ? classes_.end() : classes_.find(lower(class_label(cell)));
-    if (found != classes_.end()) return found->second;
-    if (const auto label = binary_label(cell)) return label->positive ? 1.0 : 0.0;
+    if (found != classes_.end()) return {static_cast<double>(found->second)};
+    if (const auto label = binary_label(cell)) return {label->positive ? 1.0 : 0.0};
   }
-  const auto number = number_of_cell(cell);
-  if (!number) throw_bad_number(names_[target], {file, std::string(cell), row});
-  return *number;
+  if (const auto number = number_of_cell(cell)) return {*number};
+  const auto limit = kind_ == TaskKind::regression ? censored_number(cell) : std::nullopt;
+  if (!limit) throw_bad_number(names_[target], {file, std::string(cell), row});
+  return {limit->number, static_cast<std::int8_t>(limit->bound)};
 }
 
 }  // namespace molgraph

@@ -31,16 +31,24 @@ struct CellPlace {
 /// What one column holds, gathered cell by cell in constant memory (class labels apart).
 struct ColumnStats {
   std::string name;
-  std::int64_t filled = 0, numbers = 0, censored = 0, decimal_commas = 0;  ///< the last two are no numbers
-  CellPlace first_text{};                                                  ///< first filled cell that is no number
-  CellPlace first_censored{};                                              ///< first cell such as ">50"
+  std::int64_t filled = 0, numbers = 0, decimal_commas = 0;  ///< the last are no numbers
+  std::int64_t censored = 0;                                 ///< such as ">50"; not among the numbers
+  std::int64_t approximate = 0;                              ///< such as "~3"; among the numbers
+  CellPlace first_text{};                                    ///< first filled cell that is neither number nor censored
+  CellPlace first_censored{}, first_approximate{};
+  CellPlace first_unit{};        ///< first cell with a unit behind its sign and number
+  std::string unit{};            ///< that unit
+  CellPlace other_unit{};        ///< first cell with another unit
   CellPlace first_not_binary{};  ///< first filled cell that is no binary label (labels.hpp)
   unsigned pairs = 0;            ///< bit p: a label of the pair p was seen; only while all cells are binary labels
   bool keep_labels = false;      ///< gather all `labels`; else of cells that are no numbers, until there are three
   std::set<std::string> labels{};
 
   bool is_binary() const { return filled > 0 && first_not_binary.row < 0; }
-  bool is_mostly_numbers() const { return filled > 0 && 2 * (numbers + decimal_commas) >= filled; }
+  bool is_mostly_numbers() const { return filled > 0 && 2 * (numbers + censored + decimal_commas) >= filled; }
+
+  /// Taken for a target of numbers where nobody names one: some of them must be more than a limit.
+  bool is_found() const { return is_mostly_numbers() && numbers + decimal_commas > 0; }
 
   void add(std::string_view cell, const std::string& file, std::int64_t row);
 };
@@ -61,25 +69,31 @@ struct TargetWishes {
 };
 
 /// The targets among the columns and what they are. Columns that nobody named are targets if at least half of their
-/// filled cells are numbers, or all are binary labels and no number stands beside them; with `positive`, if they hold
-/// it and one other label. Without a kind: binary if all cells are binary labels, multiclass if named columns hold two
-/// other words, else regression. Throws DataError for numbers with decimal commas, for a text column, for a cell that
-/// is no number and for values that do not fit the kind; UsageError if `positive` does not fit it.
+/// filled cells are numbers, censored ones (">50") counted, and some exact, or if all are binary labels and
+/// no number stands beside them; with `positive`, if they hold it and one other label. Without a kind: binary if all
+/// cells are binary labels, multiclass if named columns hold two other words, else regression. Throws DataError for
+/// numbers with decimal commas, for a text column, for a cell that is no number, for two units in a column and for
+/// values that do not fit the kind, as censored ones do to no class; UsageError if `positive` does not fit it.
 struct TargetChoice {
   std::vector<std::size_t> columns;     ///< indices into the statistics
   Task task;                            ///< names as in the table, no units
   std::vector<std::string> notes{};     ///< what was decided, for people
-  std::vector<std::string> warnings{};  ///< columns left out although there are numbers in them
+  std::vector<std::string> warnings{};  ///< columns left out although there are numbers in them; approximate values
 };
 TargetChoice choose_targets(const std::vector<ColumnStats>& stats, const TargetWishes& wishes);
 
-/// Cells -> values of one task.
+/// A cell as a label.
+struct Label {
+  double value = 0;       ///< NaN = missing; binary: 0 or 1; multiclass: the class's number
+  std::int8_t bound = 0;  ///< +1: the true value lies above it (">50"), -1: below it
+};
+
+/// Cells -> labels of one task.
 class TargetParser {
  public:
   explicit TargetParser(const Task& task);
-  /// NaN for a missing cell; binary: 0 or 1; multiclass: the class's number. Throws DataError naming file, row,
-  /// column and text.
-  double value(std::string_view cell, std::size_t target, const std::string& file, std::int64_t row) const;
+  /// Throws DataError naming file, row, column and text.
+  Label label(std::string_view cell, std::size_t target, const std::string& file, std::int64_t row) const;
 
  private:
   TaskKind kind_;

@@ -132,18 +132,60 @@ TEST_F(LabelsCli, AConstantTargetHasNoR2) {
   EXPECT_THAT(trained.out, AllOf(HasSubstr("test: no r2 (constant target) for y"), Not(HasSubstr("e+"))));
 }
 
-TEST_F(LabelsCli, CensoredColumnsAreNamed) {
-  std::string text = "smiles,y,ic50\n";
-  for (int r = 0; r < 20; ++r)
-    text += std::string(static_cast<std::size_t>(r + 1), 'C') + "," + std::to_string(r) + ".5," +
-            (r % 3 ? ">50" : "7") + "\n";
-  scratch.write("censored.csv", text);
-  for (const std::string& command : {"molgraph-train censored.csv -o R --epochs 1" + std::string(kTiny),
-                                     std::string("molgraph-featurize censored.csv -o c.h5")}) {
-    const ShellResult result = run(command);
-    EXPECT_EQ(result.code, 0) << result.err;
-    EXPECT_THAT(result.err, HasSubstr("'ic50' (7 of 20 cells are numbers, 13 censored, such as >50 in row 2)"));
+/// Alkanes and their chain's length, in 40 rows; every third row from the fourth on says only that it is above or below
+/// a number.
+std::string censored_table(bool with_limits) {
+  std::string text = "smiles,y,part\n";
+  for (int r = 0; r < 40; ++r) {
+    const bool limit = r % 3 == 0 && r > 3;
+    if (limit && !with_limits) continue;
+    text += std::string(static_cast<std::size_t>(r + 1), 'C') + "," + (limit ? r % 2 ? ">" : "<= " : "") +
+            std::to_string(limit ? r + (r % 2 ? -2 : 2) : r) + ".5," +
+            (r < 28   ? "train"
+             : r < 34 ? "val"
+                      : "test") +
+            "\n";
   }
+  return text;
+}
+
+TEST_F(LabelsCli, CensoredLabelsTrainAsLimitsAndAreLeftOutOfMetrics) {
+  scratch.write("limits.csv", censored_table(true));
+  scratch.write("exact.csv", censored_table(false));
+  const std::string how = " --splits-column part --epochs 3 --lr 1e-2" + std::string(kTiny);
+  const ShellResult limits = run("molgraph-train limits.csv -o L" + how);
+  ASSERT_EQ(limits.code, 0) << limits.err;
+  EXPECT_THAT(limits.err, HasSubstr("12 censored labels: 6 above and 6 below their number in 'y'"));
+  EXPECT_THAT(limits.out, AllOf(HasSubstr("test: 2 censored labels are left out of the metrics"),
+                                HasSubstr("valid: 2 censored labels"), HasSubstr("train: 8 censored labels")));
+  const std::string predictions = scratch.read("L/test_predictions.csv");
+  EXPECT_THAT(predictions, AllOf(HasSubstr(",<38.5,"), HasSubstr(",>37.5,")));
+
+  const ShellResult dropped = run("molgraph-train limits.csv --censored drop -o D" + how);
+  ASSERT_EQ(dropped.code, 0) << dropped.err;
+  EXPECT_THAT(dropped.err, HasSubstr("12 censored labels"));
+  EXPECT_THAT(scratch.read("D/test_predictions.csv"), Not(HasSubstr(">")));
+  const ShellResult values = run("molgraph-train limits.csv --censored value -o V" + how);
+  ASSERT_EQ(values.code, 0) << values.err;
+  EXPECT_THAT(scratch.read("V/test_predictions.csv"), HasSubstr(",37.5,"));
+  const auto weights = [&](const std::string& folder) { return scratch.read(folder + "/model.safetensors"); };
+  EXPECT_NE(weights("L"), weights("D"));
+  EXPECT_NE(weights("L"), weights("V"));
+  EXPECT_NE(weights("D"), weights("V"));
+
+  const ShellResult useless = run("molgraph-train exact.csv --censored drop -o X" + how);
+  EXPECT_EQ(useless.code, 2);
+  EXPECT_THAT(useless.err, HasSubstr("--censored would do nothing"));
+  // By way of a store, and by the reference's operations.
+  ASSERT_EQ(run("molgraph-featurize limits.csv --splits-column part -o limits.h5").code, 0);
+  ASSERT_EQ(run("molgraph-train limits.h5 -o S --epochs 3 --lr 1e-2" + std::string(kTiny)).code, 0);
+  EXPECT_EQ(scratch.read("S/test_predictions.csv"), predictions);
+  const ShellResult reference = run("molgraph-train limits.csv --backend reference -o R" + how);
+  ASSERT_EQ(reference.code, 0) << reference.err;
+  const auto last = [&](const std::string& folder) {
+    return std::stod(test::cells_of(test::lines_of(scratch.read(folder + "/metrics.csv")).back())[3]);
+  };
+  EXPECT_NEAR(last("R"), last("L"), 1e-4 * last("L")) << "the losses of both engines";
 }
 
 }  // namespace

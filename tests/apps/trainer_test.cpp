@@ -68,6 +68,61 @@ TEST(MaskedLoss, ClassificationByHand) {
   EXPECT_NEAR(ce.sum.item<double>(), std::log1p(std::exp(-1.0)), 1e-6);
 }
 
+TEST(BoundedLoss, CostsNothingOnTheAllowedSideByHand) {
+  struct Case {
+    Loss loss;
+    double scaled, wanted;
+    int bound;
+    double value, slope;
+  };
+  for (const Case& c :
+       {Case{Loss::l1, 5, 2, 1, 0, 0}, Case{Loss::l1, 0.5, 2, 1, 1.5, -1}, Case{Loss::l1, 5, 2, -1, 3, 1},
+        Case{Loss::l1, 0.5, 2, -1, 0, 0}, Case{Loss::mse, 5, 2, 1, 0, 0}, Case{Loss::mse, 0.5, 2, 1, 2.25, -3},
+        Case{Loss::mse, 5, 2, -1, 9, 6}, Case{Loss::huber, 0, 2, 1, 1.5, -1}, Case{Loss::huber, 1.5, 2, 1, 0.125, -0.5},
+        Case{Loss::huber, 2.5, 2, 1, 0, 0}, Case{Loss::huber, 5, 2, -1, 2.5, 1}, Case{Loss::l1, 5, 2, 0, 3, 1},
+        Case{Loss::mse, 2, 2, 1, 0, 0}}) {
+    EXPECT_DOUBLE_EQ(target_loss(c.loss, c.scaled, c.wanted, c.bound), c.value);
+    EXPECT_DOUBLE_EQ(target_slope(c.loss, c.scaled, c.wanted, c.bound), c.slope);
+  }
+  EXPECT_TRUE(std::isnan(target_loss(Loss::mse, std::nan(""), 2.0, 1))) << "what is no number keeps to no limit";
+}
+
+TEST(BoundedLoss, SlopesAreDifferencesOfTheLoss) {
+  constexpr double kStep = 1e-6;  // far from the kinks, an error of 1e-10 at most
+  for (const Loss loss : {Loss::l1, Loss::mse, Loss::huber})
+    for (const int bound : {-1, 0, 1})
+      for (const double scaled : {-3.1, -0.6, 0.3, 0.9, 2.7}) {
+        const double difference =
+            (target_loss(loss, scaled + kStep, 0.5, bound) - target_loss(loss, scaled - kStep, 0.5, bound)) /
+            (2 * kStep);
+        EXPECT_NEAR(target_slope(loss, scaled, 0.5, bound), difference, 1e-8) << scaled << " beside " << bound;
+      }
+}
+
+TEST(BoundedLoss, AutogradAndTheEnginesSlopesAreOne) {
+  const auto f64 = torch::kFloat64;
+  const double missing = std::numeric_limits<double>::quiet_NaN();
+  const torch::Tensor targets = torch::tensor({{3.0, missing}, {5.0, 10.0}, {1.0, -5.0}}, f64);
+  const torch::Tensor shift = torch::tensor({1.0, 0.0}, f64), scale = torch::tensor({2.0, 5.0}, f64);
+  const LabelTerms terms{torch::tensor({{1, 0}, {-1, 1}, {1, -1}}, torch::kInt8)};
+  // Wanted: 1, -, 2, 2, 0, -1; allowed are above, -, below, above, above, below.
+  const torch::Tensor raw = torch::tensor({{0.25f, 7.0f}, {2.5f, 5.0f}, {3.0f, -3.0f}});
+  for (const Loss loss : {Loss::l1, Loss::mse, Loss::huber}) {
+    torch::Tensor scaled = raw.clone().set_requires_grad(true);
+    const LossSum sum = masked_loss(loss, scaled, targets, shift, scale, terms);
+    EXPECT_EQ(sum.count, 5) << "a limit is a label";
+    EXPECT_FLOAT_EQ(sum.sum.item<float>(), target_loss(loss, 0.25f, 1.0f) + target_loss(loss, 2.5f, 2.0f));
+    (sum.sum * 0.5).backward();
+    const LossSlope slope = loss_slope(loss, targets, shift, scale, 0.5, terms);
+    for (std::size_t molecule = 0; molecule < 3; ++molecule) {
+      const auto row = static_cast<std::int64_t>(molecule);
+      float own[2];
+      slope(molecule, raw[row].const_data_ptr<float>(), own);
+      for (int t = 0; t < 2; ++t) EXPECT_FLOAT_EQ(own[t], scaled.grad()[row][t].item<float>()) << row << ", " << t;
+    }
+  }
+}
+
 // Before the targets' mean and deviation were kept in double.
 TEST(Checkpoint, OneOfFloat32ScalingIsStillRead) {
   const std::string path =

@@ -29,7 +29,9 @@ MoleculeSet molecule_set() {
   for (unsigned k = 0; k < 14; ++k) {
     const MolecularGraph graph = random_graph(4 + static_cast<int>(k % 5), k);
     set.add(graph, k, std::to_string(k), "C",
-            {static_cast<double>(k % 3), k % 4 == 0 ? std::nan("") : static_cast<double>(k % 5)});
+            {static_cast<double>(k % 3), k % 4 == 0 ? std::nan("") : static_cast<double>(k % 5)}, {},
+            k % 5 == 1 ? std::vector<std::int8_t>{1, static_cast<std::int8_t>(k % 4 == 0 ? 0 : -1)}
+                       : std::vector<std::int8_t>{});
   }
   return set;
 }

@@ -248,13 +248,16 @@ TEST(CudaRowsKernels, LossesAreTheFormulas) {
     Numbers01 numbers(3);
     const std::vector<float> scaled = numbers.many(static_cast<std::size_t>(kMolecules * outputs));
     std::vector<float> target;
+    std::vector<std::int8_t> bound;
     std::vector<std::int32_t> chosen;
     for (int e = 0; e < kMolecules * kTargets; ++e)
       target.push_back(e % 7 == 0          ? kUnset
                        : loss == Loss::ce  ? static_cast<float>(e % classes)
                        : loss == Loss::bce ? static_cast<float>(e % 2)
                                            : 2 * numbers.next());
+    for (int e = 0; e < kMolecules * kTargets; ++e) bound.push_back(static_cast<std::int8_t>(e % 3 - 1));
     for (int b = 0; b < kMolecules; ++b) chosen.push_back(kMolecules - 1 - b);
+    const bool limits = loss == Loss::l1 || loss == Loss::huber;  // and exact labels by a null pointer
     const std::vector<float> shift{0.5f, -1}, scale{2, 0.5f};
     DeviceArrays device;
     auto* slope = device.unset<float>(scaled.size());
@@ -268,6 +271,7 @@ TEST(CudaRowsKernels, LossesAreTheFormulas) {
                                 .target = device.put(target),
                                 .shift = device.put(shift),
                                 .scale = device.put(scale),
+                                .bound = limits ? device.put(bound) : nullptr,
                                 .chosen = device.put(chosen),
                                 .slope = slope,
                                 .total = sums,
@@ -278,7 +282,9 @@ TEST(CudaRowsKernels, LossesAreTheFormulas) {
     for (const float t : target) count += std::isnan(t) ? 0 : 1;
     for (int b = 0; b < kMolecules; ++b)
       for (int t = 0; t < kTargets; ++t) {
-        const float wanted = target[static_cast<std::size_t>(chosen[static_cast<std::size_t>(b)] * kTargets + t)];
+        const auto place = static_cast<std::size_t>(chosen[static_cast<std::size_t>(b)] * kTargets + t);
+        const float wanted = target[place];
+        const int side = limits ? bound[place] : 0;
         const auto first = static_cast<std::size_t>((b * kTargets + t) * classes);
         std::vector<float> own(static_cast<std::size_t>(classes), 0.0f);
         if (!std::isnan(wanted)) {
@@ -288,8 +294,8 @@ TEST(CudaRowsKernels, LossesAreTheFormulas) {
           } else {
             const auto k = static_cast<std::size_t>(t);
             const float in_unit = loss == Loss::bce ? wanted : (wanted - shift[k]) / scale[k];
-            sum += target_loss(loss, scaled[first], in_unit);
-            own[0] = share * target_slope(loss, scaled[first], in_unit);
+            sum += target_loss(loss, scaled[first], in_unit, side);
+            own[0] = share * target_slope(loss, scaled[first], in_unit, side);
           }
         }
         for (int c = 0; c < classes; ++c)

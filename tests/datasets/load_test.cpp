@@ -120,12 +120,6 @@ TEST_F(LoadTest, SameMoleculeInTwoPartsIsReported) {
   EXPECT_THAT(clean.warnings, Not(Contains(HasSubstr("two parts"))));
 }
 
-TEST_F(LoadTest, CensoredValueNamesFileRowColumnAndText) {
-  const std::string text = "smiles,ic50\nCCO,1.5\nC,>50\nCC,2\nCCC,3\n";
-  EXPECT_THAT(message_of<DataError>([&] { load_text(text); }),
-              AllOf(HasSubstr("table.csv, row 2:"), HasSubstr("'ic50'"), HasSubstr(">50"), HasSubstr("censored")));
-}
-
 TEST_F(LoadTest, TargetColumnRules) {
   LoadOptions options;
   options.target_columns = {"comment"};

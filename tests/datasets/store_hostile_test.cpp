@@ -86,11 +86,11 @@ TEST(DamagedStore, EveryFlippedBitIsNoticed) {
 TEST(DamagedStore, OtherVersionsAreNamed) {
   const Folder folder;
   std::string bytes = bytes_of_victim();
-  bytes[16] = 3;
+  bytes[16] = 4;
   stamp(bytes);
   put_file(folder / "a.h5", bytes);
   EXPECT_NE(
-      file_error([&] { use_store(folder / "a.h5"); }).find("format version 3; this program reads versions 1 to 2"),
+      file_error([&] { use_store(folder / "a.h5"); }).find("format version 4; this program reads versions 1 to 3"),
       std::string::npos);
 }
 

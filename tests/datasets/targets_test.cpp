@@ -164,12 +164,12 @@ TEST_F(TargetsTest, AStoreKeepsItsLabels) {
 
 TEST_F(TargetsTest, ColumnsLeftOutForCensoredCellsAreNamed) {
   const LoadedData data =
-      load_text("smiles,y,ic50,note\nC,1.5,>50,a\nCC,2.5,12,b\nCCC,3,>50,c\nCCCC,4,<0.1,d\nCN,5,,e\n");
+      load_text("smiles,y,ic50,note\nC,1.5,>50,a\nCC,2.5,low,b\nCCC,3,high,c\nCCCC,4,n.d.,d\nCN,5,,e\n");
   EXPECT_THAT(data.set.task.names, ElementsAre("y"));
   EXPECT_THAT(data.warnings,
-              Contains(AllOf(HasSubstr("'ic50' (1 of 4 cells are numbers, 3 censored, such as >50 in row 1)"),
+              Contains(AllOf(HasSubstr("'ic50' (0 of 4 cells are numbers, 1 censored, such as >50 in row 1)"),
                              Not(HasSubstr("note")))));
-  EXPECT_THAT(message_of<DataError>([&] { load_text("smiles,ic50\nC,>50\nCC,>50\nCCC,1\n"); }),
+  EXPECT_THAT(message_of<DataError>([&] { load_text("smiles,ic50\nC,>50\nCC,>50\nCCC,low\n"); }),
               AllOf(HasSubstr("'ic50'"), HasSubstr("2 censored")))
       << "where no target is left, the reason is in the error";
 }

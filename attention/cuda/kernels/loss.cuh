@@ -10,6 +10,7 @@ struct LossTask {
   Loss loss = Loss::l1;
   int molecules = 0, targets = 0, outputs = 0;  ///< outputs = targets * classes of a multiclass target
   const float *scaled = nullptr, *target = nullptr, *shift = nullptr, *scale = nullptr;
+  const std::int8_t* bound = nullptr;    ///< as `target`; null = all are exact
   const std::int32_t* chosen = nullptr;  ///< [B] row of `target`
   float* slope = nullptr;                ///< [B, outputs] of the mean loss
   double* total = nullptr;               ///< {sum of losses, number of targets} are added to
@@ -24,26 +25,26 @@ __global__ void __launch_bounds__(kLossThreads) loss_kernel(LossTask p) {
   extern __shared__ __align__(16) unsigned char memory[];
   auto* sums = reinterpret_cast<double*>(memory);
   const int thread = static_cast<int>(threadIdx.x), count = p.molecules * p.targets, classes = p.outputs / p.targets;
-  const auto target_of = [&](int e) {
-    return p.target[static_cast<std::int64_t>(p.chosen[e / p.targets]) * p.targets + e % p.targets];
+  const auto place_of = [&](int e) {
+    return static_cast<std::int64_t>(p.chosen[e / p.targets]) * p.targets + e % p.targets;
   };
   double loss = 0, present = 0;
-  for (int e = thread; e < count; e += kLossThreads) present += isnan(target_of(e)) ? 0 : 1;
+  for (int e = thread; e < count; e += kLossThreads) present += isnan(p.target[place_of(e)]) ? 0 : 1;
   const double all = block_sum<kLossThreads>(sums, present);
   const double whole = p.numbers->targets > 0 ? p.numbers->targets : all;
   const float share = whole > 0 ? static_cast<float>(1.0 / whole) : 0.0f;
   for (int e = thread; e < count; e += kLossThreads) {
-    const float target = target_of(e), *scaled = p.scaled + e * classes;
+    const float target = p.target[place_of(e)], *scaled = p.scaled + e * classes;
     float* slope = p.slope + e * classes;
     if (isnan(target)) {
       for (int c = 0; c < classes; ++c) slope[c] = 0;
     } else if (p.loss == Loss::ce) {
       loss += cross_entropy(scaled, classes, static_cast<int>(target), share, slope);
     } else {
-      const int t = e % p.targets;
+      const int t = e % p.targets, bound = p.bound == nullptr ? 0 : p.bound[place_of(e)];
       const float wanted = p.loss == Loss::bce ? target : (target - p.shift[t]) / p.scale[t];
-      loss += target_loss(p.loss, scaled[0], wanted);
-      slope[0] = share * target_slope(p.loss, scaled[0], wanted);
+      loss += target_loss(p.loss, scaled[0], wanted, bound);
+      slope[0] = share * target_slope(p.loss, scaled[0], wanted, bound);
     }
   }
   const double sum = block_sum<kLossThreads>(sums, loss);

@@ -1,0 +1,68 @@
+#include "datasets/censored.hpp"
+
+#include <limits>
+#include <numeric>
+
+#include "datasets/dataset_warnings.hpp"
+#include "datasets/system/text.hpp"
+
+namespace molgraph {
+namespace {
+
+constexpr std::size_t kExamples = 5;  ///< targets named in a note
+
+const char* text_of(Censored how) {
+  switch (how) {
+    case Censored::bounded:
+      return "they train with a loss that is zero on their side, and are left out of metrics and of the targets' "
+             "scaling (--censored)";
+    case Censored::drop: return "treated as missing, as --censored drop says";
+    case Censored::value: return "taken as if they were exact, as --censored value says";
+  }
+  return "";
+}
+
+}  // namespace
+
+CensoredTally::CensoredTally(const Task& task) : task_(task), above_(task.names.size()), below_(task.names.size()) {}
+
+void CensoredTally::add(const std::vector<std::int8_t>& bounds) {
+  for (std::size_t i = 0; i < bounds.size(); ++i) {
+    above_[i % above_.size()] += bounds[i] > 0;
+    below_[i % below_.size()] += bounds[i] < 0;
+  }
+}
+
+std::int64_t CensoredTally::total() const {
+  return std::accumulate(above_.begin(), above_.end(), std::int64_t{0}) +
+         std::accumulate(below_.begin(), below_.end(), std::int64_t{0});
+}
+
+std::string CensoredTally::text() const {
+  std::vector<std::string> targets;
+  for (std::size_t t = 0; t < above_.size(); ++t) {
+    if (above_[t] + below_[t] == 0) continue;
+    const std::string above = with_commas(above_[t]) + " above", below = with_commas(below_[t]) + " below";
+    targets.push_back((below_[t] == 0   ? above
+                       : above_[t] == 0 ? below
+                                        : above + " and " + below) +
+                      " their number in '" + task_.names[t] + "'");
+  }
+  return with_commas(total()) + (total() == 1 ? " censored label: " : " censored labels: ") +
+         list_of(targets, kExamples);
+}
+
+void treat_censored(LoadedData& data, Censored how) {
+  MoleculeSet& set = data.set;
+  CensoredTally tally(set.task);
+  tally.add(set.bound);
+  data.censored = tally.total();
+  if (data.censored > 0) data.notes.push_back(tally.text() + "; " + text_of(how));
+  if (data.censored > 0 && how == Censored::bounded) return;
+  if (how == Censored::drop)
+    for (std::size_t i = 0; i < set.bound.size(); ++i)
+      if (set.bound[i] != 0) set.targets[i] = std::numeric_limits<double>::quiet_NaN();
+  set.bound = {};
+}
+
+}  // namespace molgraph
