@@ -188,7 +188,7 @@ TEST_F(CensoredLabels, AStoreOfThemIsOneThatOldProgramsRefuse) {
     for (std::int64_t g = 0; g < set.size(); ++g) {
       const auto i = static_cast<std::size_t>(g);
       writer.add(testing_store::graph_of(set, g), set.row[i], set.id[i], set.smiles[i],
-                 {set.targets[2 * i], set.targets[2 * i + 1]}, bounds[i]);
+                 {set.targets[2 * i], set.targets[2 * i + 1]}, {}, bounds[i]);
     }
     writer.finish();
     return path;
