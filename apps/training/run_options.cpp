@@ -106,11 +106,14 @@ ModelOptions model_from(const ModelConfig& start, const ModelSettings& m, const 
 void set_inputs(ModelConfig& config, const LoadedData& data, const ModelConfig* start, const ModelSettings& m) {
   config.input_names = data.set.input_names;
   HeadOptions& head = config.model.head;
-  if (start != nullptr && start->input_names == config.input_names && !needs_new_head(start->task, config.task)) return;
+  const bool as_wide = start != nullptr && (!m.mix_width || *m.mix_width == start->model.head.mixed);
+  if (as_wide && start->input_names == config.input_names && !needs_new_head(start->task, config.task)) return;
   head.inputs = static_cast<int>(config.input_names.size());
   head.mixed = m.mix_width.value_or(HeadOptions{}.mixed);
   if (head.inputs > 0) config.model.input_scaling = training_scaling(data);
   else config.model.input_scaling.reset();
+  if (m.mix_width && head.inputs == 0)
+    throw UsageError("--mix-width would do nothing: there are no --descriptors or --descriptor-columns");
 }
 
 void check_gate(const GateSettings& asked, const GateOptions& gate) {

@@ -108,6 +108,10 @@ TEST_F(InputsCli, BadColumnsOfATrainingTable) {
       run("molgraph-train bad.csv --descriptor-columns pKa -o B --epochs 1" + std::string(kTiny));
   EXPECT_EQ(absent.code, 3);
   EXPECT_THAT(absent.err, AllOf(HasSubstr("pKa"), HasSubstr("smiles, logD, y")));
+  const ShellResult mix =
+      run("molgraph-train bad.csv --mix-width 9 --target-columns y -o B --epochs 1" + std::string(kTiny));
+  EXPECT_EQ(mix.code, 2);
+  EXPECT_THAT(mix.err, HasSubstr("would do nothing"));
   const ShellResult both =
       run("molgraph-train bad.csv --descriptor-columns y --target-columns y -o B --epochs 1" + std::string(kTiny));
   EXPECT_EQ(both.code, 2);
@@ -157,6 +161,7 @@ TEST_F(InputsCli, DescriptorsAreComputedAndKeptWithTheModel) {
   EXPECT_THAT(scratch.read("R/config.toml"), HasSubstr("descriptors = \"rdkit\""));
   ASSERT_EQ(run("molgraph-score -m R -i measured.csv -o all.csv").code, 0);
   const std::vector<std::string> all = column("all.csv", "y_pred");
+  EXPECT_THAT(run("molgraph-info R").out, AllOf(HasSubstr(" descriptors of it"), HasSubstr("the columns logD")));
   // As written otherwise, alone.
   scratch.write("one.csv", "smiles,logD\n  OC ," + column("all.csv", "logD")[0] + "\n");
   ASSERT_EQ(run("molgraph-score -m R -i one.csv -o one_s.csv").code, 0);

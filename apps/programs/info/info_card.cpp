@@ -1,10 +1,12 @@
 #include "apps/programs/info/info_card.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <sstream>
 
 #include "apps/programs/info/info_headline.hpp"
@@ -15,6 +17,7 @@
 #include "datasets/store/store.hpp"
 #include "datasets/system/readable.hpp"
 #include "datasets/tables/table_reader.hpp"
+#include "featurize/descriptors/descriptors.hpp"
 #include "featurize/graph/error.hpp"
 
 namespace molgraph {
@@ -129,6 +132,14 @@ Json card_of(const FeaturizerOptions& featurizer) {
   return card;
 }
 
+/// What heads read of whole molecules: how many descriptors, and which columns of a table.
+void add_inputs(std::span<const std::string> names, const FeaturizerOptions& featurizer, Json& card) {
+  if (names.empty()) return;
+  const std::size_t computed = featurizer.descriptors == DescriptorSet::rdkit ? descriptor_names().size() : 0;
+  const auto columns = names.subspan(std::min(computed, names.size()));
+  card["inputs"] = {{"descriptors", computed}, {"columns", std::vector<std::string>(columns.begin(), columns.end())}};
+}
+
 Json model_card(const std::string& weights) {
   const SafetensorsFile file = read_model_file(weights);
   const ModelConfig config = read_model_config(file, weights);
@@ -148,6 +159,7 @@ Json model_card(const std::string& weights) {
                {"task", to_string(config.task.kind)},
                {"targets", targets_of(config.task, file)}};
   add_labels(config.task, card);
+  add_inputs(config.input_names, config.featurizer, card);
   if (!config.model.published.origin.empty()) card["origin"] = config.model.published.origin;
   return card;
 }
@@ -244,6 +256,7 @@ Json store_card(const std::string& path) {
     card["targets"] = targets_of(summary.task, {});
     add_labels(summary.task, card);
   }
+  add_inputs(summary.input_names, summary.featurizer, card);
   const MoleculeSet set = store.load();
   for (const auto& [name, split] : set.splits) {
     card["splits"][name] = {{"train", split.train.size()}, {"valid", split.valid.size()}, {"test", split.test.size()}};

@@ -118,6 +118,17 @@ std::string size_of(const Json& card) {
          (e["layers"] == 1 ? " layer x " : " layers x ") + counted(e["width"]);
 }
 
+/// "the molecule, 207 descriptors and the columns logD, pKa".
+std::string reads(const Json& inputs) {
+  const auto descriptors = inputs["descriptors"].get<std::int64_t>();
+  const auto columns = inputs["columns"].get<std::vector<std::string>>();
+  std::string text = "the molecule";
+  if (descriptors > 0)
+    text += (columns.empty() ? " and " : ", ") + with_thousands(descriptors) + " descriptors of it (--descriptors)";
+  if (!columns.empty()) text += " and the columns " + list_of(columns) + " of the table";
+  return text;
+}
+
 }  // namespace
 
 std::string run_headline(const Json& card) {
@@ -125,8 +136,8 @@ std::string run_headline(const Json& card) {
   const std::string molecules = "without salts and solvents, neutralised (--standardize parent)";
   return card["path"].get<std::string>() + " (" + card["kind"].get<std::string>() + ")\n" +
          line("predicts", predicts(card)) + (parents ? line("molecules", molecules) : "") +
-         line("from", made_from(card)) + line("how good", how_good(card)) + line("made", made(card)) +
-         line("model", size_of(card));
+         (card.contains("inputs") ? line("reads", reads(card["inputs"])) : "") + line("from", made_from(card)) +
+         line("how good", how_good(card)) + line("made", made(card)) + line("model", size_of(card));
 }
 
 }  // namespace molgraph
