@@ -21,6 +21,7 @@ struct UpdateOptions {
   Loss loss = Loss::l1;
   int targets = 1;                       ///< T, per molecule
   std::vector<float> target;             ///< [molecules, T], NaN = missing
+  std::vector<float> weight;             ///< [molecules, T] of the labels in the loss; empty = all are 1
   std::vector<std::int8_t> bound;        ///< [molecules, T] as target_loss() takes it; empty = all are exact
   std::vector<float> shift, scale;       ///< [outputs] of the targets, for the losses of regression
   double weight_decay = 0.01, clip = 0;  ///< clip: bound of the gradient's norm, 0 = none

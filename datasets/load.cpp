@@ -9,6 +9,7 @@
 #include "datasets/load_checks.hpp"
 #include "datasets/load_store.hpp"
 #include "datasets/row_source.hpp"
+#include "datasets/row_weights.hpp"
 #include "datasets/system/readable.hpp"
 #include "datasets/system/text.hpp"
 #include "datasets/tables/encoding.hpp"
@@ -232,6 +233,7 @@ void set_splits(LoadedData& data, ComputedSplits computed) {
 
 void add_warnings(LoadedData& data, const LoadOptions& options) {
   treat_censored(data, options.censored);
+  leave_out_weightless(data);
   if (!options.require_targets) return;
   if (auto warning = shared_molecules_warning(data.set, data.split, options.threads); !warning.empty())
     data.warnings.push_back(std::move(warning));
@@ -282,7 +284,7 @@ LoadedData load_data(const LoadOptions& options, const std::function<void(std::i
           add_to_part(from_parts, row.part, data.set.size());
           if (row.extra_part > 0) extra[row.extra_part - 1].test.push_back(data.set.size());
           if (source.has_key()) keys.push_back(std::move(row.key));
-          data.set.add(*graph, row.row, row.id, row.smiles, row.values, row.columns, row.bounds);
+          data.set.add(*graph, row.row, row.id, row.smiles, row.values, row.columns, row.bounds, row.weight);
         } else {
           if (options.strict) throw_strict(source, row);
           data.set.rejected.push_back(rejected_row(row));
@@ -354,7 +356,7 @@ StoreReport load_to_store(const LoadOptions& options, const std::string& path, c
           if (with_rows) rows.push_back(row.row);
           if (labels.targets > 0) labels.add(row.values);
           censored.add(row.bounds);
-          writer.add(*graph, row.row, row.id, row.smiles, row.values, row.columns, row.bounds);
+          writer.add(*graph, row.row, row.id, row.smiles, row.values, row.columns, row.bounds, row.weight);
           return;
         }
         if (options.strict) throw_strict(source, row);

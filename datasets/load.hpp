@@ -58,6 +58,7 @@ struct LoadOptions {
   bool strict = false;          ///< any rejected row is a DataError
   bool require_targets = true;  ///< false: featurise only
   Censored censored = Censored::bounded;
+  std::string weight_column;  ///< of the rows in the loss; "" = none
   /// told all files that will be read, before the first row is and before anything is written; may throw
   std::function<void(const std::vector<std::string>&)> will_read;
   std::optional<DownloadOptions> download;  ///< how to fetch a named data set that is not there; empty = not at all

@@ -21,6 +21,8 @@ void refuse_table_options(const TableOptions& table, bool columns_too, const std
 
 void check_store_options(const LoadOptions& o) {
   refuse_table_options(o.table, true, o.paths[0] + " is a store, not a table");
+  refuse(!o.weight_column.empty(), "--weight-column",
+         o.paths[0] + " is a store, whose molecules have their weights already; make the store with it");
   refuse(!o.subset.empty(), "--subset", "it is for data sets known by name");
   refuse(!o.data_dir.empty(), "--data-dir", "it is for data sets known by name");
   refuse(o.limits.max_atoms != FeaturizerLimits{}.max_atoms, "--max-atoms",

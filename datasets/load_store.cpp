@@ -140,7 +140,8 @@ MoleculeSet subset(const MoleculeSet& set, const std::vector<std::int64_t>& keep
     };
     new_index[index] = result.size();
     result.add(graph, set.row[index], set.id[index], set.smiles[index], of_molecule(set.targets),
-               {view.inputs, view.inputs + view.num_inputs}, of_molecule(set.bound));
+               {view.inputs, view.inputs + view.num_inputs}, of_molecule(set.bound),
+               set.weight.empty() ? 1.0f : set.weight[index]);
   }
   for (const auto& [name, split] : set.splits) {
     Split& kept = result.splits[name];

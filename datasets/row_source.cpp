@@ -141,6 +141,7 @@ void RowSource::scan_table(std::size_t table, std::vector<ColumnStats>& stats) {
   id_column_.push_back(reader.id_column());
   const int part_column = find_part_column(columns, file);
   key_column_.push_back(find_key_column(columns, file));
+  weight_column_.push_back(find_weight_column(columns, table));
   const ColumnNames names(columns, file);
   std::vector<int>& inputs = input_columns_.emplace_back();
   for (const std::string& name : options_.input_columns) {
@@ -156,11 +157,14 @@ void RowSource::scan_table(std::size_t table, std::vector<ColumnStats>& stats) {
       if (candidates.back() < 0)
         throw DataError(file + ": no target column '" + name + "'; the columns are " + list_of(columns));
       if (!named.insert(candidates.back()).second) throw UsageError("the target column '" + name + "' is named twice");
+      if (candidates.back() == weight_column_.back())
+        throw UsageError("the column '" + name + "' cannot be both a target and --weight-column");
       if (std::ranges::find(inputs, candidates.back()) != inputs.end())
         throw UsageError("the column '" + name + "' cannot be both a target and an input");
     }
     if (plan_.target_columns.empty()) {
-      std::vector<int> others{reader.smiles_column(), reader.id_column(), part_column, key_column_.back()};
+      std::vector<int> others{reader.smiles_column(), reader.id_column(), part_column, key_column_.back(),
+                              weight_column_.back()};
       others.insert(others.end(), inputs.begin(), inputs.end());
       candidates = find_candidates(columns, others);
     }
@@ -285,6 +289,9 @@ FeaturizeResult RowSource::featurise_row(FeaturisedRow& out, TableRow& row) cons
     out.bounds.resize(columns.size());
     out.bounds[t] = label.bound;
   }
+  if (const int w = weight_column_[out.table]; w >= 0)
+    out.weight =
+        weight_of_cell(row.cells[static_cast<std::size_t>(w)], options_.weight_column, shown_[out.table], row.row);
   for (std::size_t c = 0; c < options_.input_columns.size(); ++c)
     out.columns.push_back(input_of_cell(row.cells[static_cast<std::size_t>(input_columns_[out.table][c])],
                                         options_.input_columns[c], out.table, row.row));

@@ -26,6 +26,7 @@ struct FeaturisedRow {
   std::size_t extra_part = 0;       ///< 1 + index into RowSource::extra_parts(), 0 = none
   std::string id, smiles;           ///< smiles: the cell as it stands, trimmed; for SDF records RDKit's canonical one
   std::vector<double> values;       ///< [T]
+  float weight = 1;                 ///< of LoadOptions::weight_column
   std::vector<std::int8_t> bounds;  ///< [T] as MoleculeSet::bound; empty = all are exact
   std::vector<float> columns;       ///< of LoadOptions::input_columns; blank = NaN
   FeaturizeResult result;
@@ -72,6 +73,7 @@ class RowSource {
   void choose_columns(const std::vector<ColumnStats>& stats);
   int find_part_column(const std::vector<std::string>& columns, const std::string& file) const;
   int find_key_column(const std::vector<std::string>& columns, const std::string& file) const;
+  int find_weight_column(const std::vector<std::string>& columns, std::size_t table) const;
   void read_part_files();
   void read_part_archive();
   void check_part_sizes() const;
@@ -86,13 +88,13 @@ class RowSource {
   Featurizer featurize_;
   Task task_;
   std::int64_t rows_ = 0;
-  std::vector<std::string> source_path_;                     ///< [tables] as the plan had them, spooled or not
-  std::vector<std::string> shown_;                           ///< [tables] names in messages
-  std::vector<std::int64_t> first_row_;                      ///< [tables]
-  std::vector<std::vector<int>> target_columns_;             ///< [tables][candidates, then chosen targets]
-  std::vector<std::vector<int>> input_columns_;              ///< [tables][LoadOptions::input_columns]
-  std::vector<int> smiles_column_, id_column_, key_column_;  ///< [tables]; id and key -1 = none
-  std::vector<SplitPart> parts_;                             ///< [rows], empty if the source has no parts
+  std::vector<std::string> source_path_;          ///< [tables] as the plan had them, spooled or not
+  std::vector<std::string> shown_;                ///< [tables] names in messages
+  std::vector<std::int64_t> first_row_;           ///< [tables]
+  std::vector<std::vector<int>> target_columns_;  ///< [tables][candidates, then chosen targets]
+  std::vector<std::vector<int>> input_columns_;   ///< [tables][LoadOptions::input_columns]
+  std::vector<int> smiles_column_, id_column_, key_column_, weight_column_;  ///< [tables]; all but SMILES -1 = none
+  std::vector<SplitPart> parts_;  ///< [rows], empty if the source has no parts
   std::vector<std::string> extra_parts_, notes_, warnings_;
   std::vector<std::uint8_t> extra_part_;        ///< [rows] as FeaturisedRow::extra_part; empty if there are none
   std::vector<std::unique_ptr<Spool>> spools_;  ///< copies of streams, and picked lines

@@ -10,7 +10,8 @@ constexpr std::size_t kBatchesAhead = 2;
 
 }  // namespace
 
-TrainBatch make_batch(const MoleculeSet& set, std::span<const std::int64_t> indices, const PackOptions& options) {
+TrainBatch make_batch(const MoleculeSet& set, std::span<const std::int64_t> indices, const PackOptions& options,
+                      const LabelWeights& weights) {
   std::vector<GraphView> graphs;
   graphs.reserve(indices.size());
   for (std::int64_t g : indices) graphs.push_back(set.graph(g));
@@ -23,6 +24,12 @@ TrainBatch make_batch(const MoleculeSet& set, std::span<const std::int64_t> indi
     batch.terms.bounds = torch::empty_like(batch.targets, torch::kInt8);
     auto* bound = batch.terms.bounds.data_ptr<std::int8_t>();
     for (std::int64_t g : indices) bound = std::copy_n(set.bound.data() + g * num_targets, num_targets, bound);
+  }
+  if (!weights.all_one()) {
+    batch.terms.weights = torch::empty_like(batch.targets, torch::kFloat32);
+    auto* weight = batch.terms.weights.data_ptr<float>();
+    for (std::int64_t g : indices)
+      for (std::size_t t = 0; t < set.task.names.size(); ++t) *weight++ = weights.of(set, g, t);
   }
   batch.present = count_present(set, indices);
   return batch;
@@ -39,8 +46,9 @@ std::int64_t count_present(const MoleculeSet& set, std::span<const std::int64_t>
 }
 
 BatchStream::BatchStream(const MoleculeSet& set, std::vector<std::int64_t> indices, std::int64_t batch_size,
-                         std::int64_t first, const PackOptions& options, const Processes& processes)
-    : set_(set), processes_(processes), indices_(std::move(indices)),
+                         std::int64_t first, const PackOptions& options, const LabelWeights& weights,
+                         const Processes& processes)
+    : set_(set), weights_(weights), processes_(processes), indices_(std::move(indices)),
       thread_([=, this] { produce(batch_size, first, options); }) {}
 
 BatchStream::~BatchStream() {
@@ -58,7 +66,7 @@ void BatchStream::produce(std::int64_t batch_size, std::int64_t first, const Pac
     for (std::int64_t start = first * batch_size; start < count; start += batch_size) {
       const auto size = static_cast<std::size_t>(std::min(batch_size, count - start));
       const auto whole = std::span<const std::int64_t>(indices_).subspan(static_cast<std::size_t>(start), size);
-      TrainBatch batch = make_batch(set_, processes_.part(whole), options);
+      TrainBatch batch = make_batch(set_, processes_.part(whole), options, weights_);
       batch.present = count_present(set_, whole);
       std::unique_lock lock(mutex_);
       changed_.wait(lock, [&] { return stop_ || ready_.size() < kBatchesAhead; });

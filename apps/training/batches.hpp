@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "apps/training/label_weights.hpp"
 #include "apps/training/loss.hpp"
 #include "apps/training/processes.hpp"
 #include "datasets/store/molecule_set.hpp"
@@ -26,7 +27,8 @@ struct TrainBatch {
 };
 
 /// Packs the molecules `indices` of `set`.
-TrainBatch make_batch(const MoleculeSet& set, std::span<const std::int64_t> indices, const PackOptions& options);
+TrainBatch make_batch(const MoleculeSet& set, std::span<const std::int64_t> indices, const PackOptions& options,
+                      const LabelWeights& weights = {});
 
 /// Targets of these molecules that are not missing.
 std::int64_t count_present(const MoleculeSet& set, std::span<const std::int64_t> indices);
@@ -36,7 +38,7 @@ std::int64_t count_present(const MoleculeSet& set, std::span<const std::int64_t>
 class BatchStream {
  public:
   BatchStream(const MoleculeSet& set, std::vector<std::int64_t> indices, std::int64_t batch_size, std::int64_t first,
-              const PackOptions& options, const Processes& processes);
+              const PackOptions& options, const LabelWeights& weights, const Processes& processes);
   ~BatchStream();
   BatchStream(const BatchStream&) = delete;
   BatchStream& operator=(const BatchStream&) = delete;
@@ -48,6 +50,7 @@ class BatchStream {
   void produce(std::int64_t batch_size, std::int64_t first, const PackOptions& options);
 
   const MoleculeSet& set_;
+  const LabelWeights& weights_;
   const Processes& processes_;
   std::vector<std::int64_t> indices_;
   std::mutex mutex_;

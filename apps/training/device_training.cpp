@@ -61,6 +61,7 @@ void DeviceTraining::begin(const TrainerOptions& options, const NamedTensors& st
   UpdateOptions of{.loss = options.loss,
                    .targets = static_cast<int>(set_.task.num_targets()),
                    .target = scaled_targets(),
+                   .weight = options.weights.table(set_),
                    .bound = set_.bound,
                    .shift = std::vector<float>(outputs, 0.0f),
                    .scale = std::vector<float>(outputs, 1.0f),

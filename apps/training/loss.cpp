@@ -33,6 +33,22 @@ std::int64_t count_present(const torch::Tensor& targets) {
   return targets.isnan().logical_not().sum().item<std::int64_t>();
 }
 
+namespace {
+
+torch::Tensor weighted(const torch::Tensor& each, const LabelTerms& terms) {
+  return terms.weights.defined() ? each * terms.weights.reshape(each.sizes()) : each;
+}
+
+/// A tensor's numbers, row-major; none of an undefined one.
+template <class T>
+std::vector<T> numbers_of(const torch::Tensor& tensor) {
+  if (!tensor.defined()) return {};
+  const torch::Tensor flat = tensor.contiguous();
+  return {flat.const_data_ptr<T>(), flat.const_data_ptr<T>() + flat.numel()};
+}
+
+}  // namespace
+
 LossSum masked_loss(Loss loss, const torch::Tensor& scaled, const torch::Tensor& targets, const torch::Tensor& shift,
                     const torch::Tensor& scale, const LabelTerms& terms) {
   namespace F = torch::nn::functional;
@@ -44,7 +60,7 @@ LossSum masked_loss(Loss loss, const torch::Tensor& scaled, const torch::Tensor&
     const torch::Tensor labels = torch::where(present, targets, torch::zeros_like(targets)).to(torch::kInt64);
     const torch::Tensor each = F::cross_entropy(scaled.reshape({-1, classes}), labels.reshape({-1}),
                                                 F::CrossEntropyFuncOptions().reduction(torch::kNone));
-    result.sum = (each * present.reshape({-1})).sum();
+    result.sum = (weighted(each, terms) * present.reshape({-1})).sum();
     return result;
   }
   const torch::Tensor wanted =
@@ -66,7 +82,7 @@ LossSum masked_loss(Loss loss, const torch::Tensor& scaled, const torch::Tensor&
     const torch::Tensor keeps = terms.bounds * (scaled.detach() - wanted) > 0;  // keeps_bound()
     each = torch::where(keeps, torch::zeros_like(each), each);
   }
-  result.sum = (each * present).sum();
+  result.sum = (weighted(each, terms) * present).sum();
   return result;
 }
 
@@ -97,29 +113,24 @@ double loss_of_predictions(Loss loss, const Task& task, const std::vector<double
 
 LossSlope loss_slope(Loss loss, const torch::Tensor& targets, const torch::Tensor& shift, const torch::Tensor& scale,
                      double factor, const LabelTerms& terms) {
-  std::vector<std::int8_t> bounds;
-  if (terms.bounds.defined()) {
-    const torch::Tensor flat = terms.bounds.contiguous();
-    bounds.assign(flat.const_data_ptr<std::int8_t>(), flat.const_data_ptr<std::int8_t>() + flat.numel());
-  }
-  return [loss, bounds = std::move(bounds), targets = values_of(targets), count = targets.size(1),
-          shift = values_of(shift), scale = values_of(scale),
-          factor = static_cast<float>(factor)](std::size_t molecule, const float* scaled, float* slope) {
-    const double* target = targets.data() + static_cast<std::int64_t>(molecule) * count;
-    const auto classes = static_cast<std::int64_t>(shift.size()) / count;  // of a multiclass target
-    for (std::int64_t t = 0; t < count; ++t) {
+  return [loss, bounds = numbers_of<std::int8_t>(terms.bounds), weights = numbers_of<float>(terms.weights),
+          targets = values_of(targets), count = static_cast<std::size_t>(targets.size(1)), shift = values_of(shift),
+          scale = values_of(scale),
+          whole = static_cast<float>(factor)](std::size_t molecule, const float* scaled, float* slope) {
+    const std::size_t classes = shift.size() / count;  // of a multiclass target
+    for (std::size_t t = 0; t < count; ++t) {
+      const std::size_t at = molecule * count + t;
+      const float factor = weights.empty() ? whole : whole * weights[at];
       if (loss == Loss::ce) {
-        if (std::isnan(target[t])) std::fill_n(slope + t * classes, classes, 0.0f);
+        if (std::isnan(targets[at])) std::fill_n(slope + t * classes, classes, 0.0f);
         else
-          (void)cross_entropy(scaled + t * classes, static_cast<int>(classes), static_cast<int>(target[t]), factor,
+          (void)cross_entropy(scaled + t * classes, static_cast<int>(classes), static_cast<int>(targets[at]), factor,
                               slope + t * classes);
-      } else if (std::isnan(target[t])) {
+      } else if (std::isnan(targets[at])) {
         slope[t] = 0;
       } else {
-        const auto k = static_cast<std::size_t>(t);
-        const auto wanted = static_cast<float>(loss == Loss::bce ? target[t] : (target[t] - shift[k]) / scale[k]);
-        const int bound = bounds.empty() ? 0 : bounds[molecule * static_cast<std::size_t>(count) + k];
-        slope[t] = factor * target_slope(loss, scaled[t], wanted, bound);
+        const auto wanted = static_cast<float>(loss == Loss::bce ? targets[at] : (targets[at] - shift[t]) / scale[t]);
+        slope[t] = factor * target_slope(loss, scaled[t], wanted, bounds.empty() ? 0 : bounds[at]);
       }
     }
   };

@@ -20,12 +20,13 @@ void check_loss(Loss loss, TaskKind kind);
 
 /// What the losses of some labels go by beside their numbers.
 struct LabelTerms {
-  torch::Tensor bounds;  ///< [B, T] int8 as MoleculeSet::bound; undefined = all are exact
+  torch::Tensor bounds;   ///< [B, T] int8 as MoleculeSet::bound; undefined = all are exact
+  torch::Tensor weights;  ///< [B, T] float32; undefined = all are 1
 };
 
-/// Sum of the losses over the targets that are present, and their number. `scaled` [B, outputs] is the model's raw
-/// output; `targets` [B, T] (NaN = missing) are in the user's unit and scaled by shift and scale first, in double where
-/// they are.
+/// Sum of the weighted losses over the targets that are present, and their number. `scaled` [B, outputs] is the model's
+/// raw output; `targets` [B, T] (NaN = missing) are in the user's unit and scaled by shift and scale first, in double
+/// where they are.
 struct LossSum {
   torch::Tensor sum;  ///< scalar, differentiable
   std::int64_t count = 0;

@@ -6,6 +6,7 @@
 
 #include "apps/scoring/architectures.hpp"
 #include "apps/training/warm_start.hpp"
+#include "datasets/system/text.hpp"
 #include "featurize/graph/error.hpp"
 
 namespace molgraph {
@@ -172,6 +173,14 @@ void check_training_flags(const TrainOptions& o, const NamedFlags& named, const 
   refuse(o.training.patience.value_or(0) > 0 && data.split.valid.empty(), "--patience", "there is no validation part");
   refuse((named.contains("censored") || o.data.censored != Censored::bounded) && data.censored == 0, "--censored",
          "the labels have no sign such as >");
+  const std::size_t weights = o.training.task_weights.size(), targets = data.set.task.names.size();
+  refuse(targets == 1 && weights > 0, "--task-weights", "there is one target");
+  refuse(targets == 1 && o.training.balance_tasks, "--task-balance", "there is one target");
+  refuse(o.training.balance_classes && data.set.task.kind == TaskKind::regression, "--class-balance",
+         "the targets are no classes");
+  if (weights > 0 && weights != targets)
+    throw UsageError("--task-weights: " + std::to_string(weights) + " weights, but there are " +
+                     std::to_string(targets) + " targets: " + list_of(data.set.task.names, 10));
   const bool scaling = named.contains("scale-targets");
   refuse(scaling && data.set.task.kind != TaskKind::regression, "--scale-targets", "it is for regression");
   refuse(scaling && start != nullptr && !needs_new_head(start->task, data.set.task), "--scale-targets",

@@ -233,6 +233,7 @@ TrainerOptions trainer_options(const TrainOptions& o, const LoadedData& data) {
   TrainerOptions trainer;
   trainer.loss = *t.loss;
   trainer.metric = *t.metric;
+  trainer.weights = LabelWeights(data.set, data.split.train, {t.task_weights, t.balance_tasks, t.balance_classes});
   trainer.batch_size = *t.batch_size;
   trainer.epochs = *t.epochs;
   trainer.total_steps = *t.steps;
@@ -271,6 +272,7 @@ LoadOptions to_load_options(const TrainOptions& o, int threads) {
   if (d.task) load.task = kind_of(*d.task);
   load.positive = d.positive;
   load.censored = d.censored;
+  load.weight_column = d.weight_column;
   load.features = d.features;
   load.standardize = d.standardize;
   if (!o.model.recipe.empty()) load.table_features = Features::ogb;  // a paper's settings, on any table

@@ -39,6 +39,7 @@ struct DataSettings {
   std::optional<TaskWord> task;             ///< empty = by the values
   std::string positive;                     ///< the label that is 1; "" = by its meaning
   Censored censored = Censored::bounded;
+  std::string weight_column;  ///< "" = all rows count alike
   std::optional<Features> features;
   std::optional<DescriptorSet> descriptors;     ///< empty = by the data
   std::vector<std::string> descriptor_columns;  ///< empty = none; of a store all that it holds
@@ -94,6 +95,8 @@ struct TrainingSettings {
   TrainingBackend backend = TrainingBackend::engine;
   Precision precision = Precision::fp32;
   std::optional<Loss> loss;
+  std::vector<double> task_weights;  ///< of the labels of each target; empty = all 1
+  bool balance_tasks = false, balance_classes = false;
   std::optional<Metric> metric;
   std::optional<std::int64_t> epochs, steps, batch_size;
   double lr = 5e-4;  ///< peak
@@ -139,6 +142,7 @@ Words<std::string> recipe_words();
 inline constexpr std::int64_t kMostBatch = 1'000'000;
 inline constexpr std::int64_t kMostFolds = 1000;  ///< and members of an ensemble
 inline constexpr std::int64_t kMostEpochs = 1'000'000;
+inline constexpr double kMostWeight = 1e6;  ///< of a target
 
 /// All options over the fields of a TrainOptions, in the order in which people read them. To add one: a field above, a
 /// line here. (A template, so that those who include this file for the fields need not compile it; others call
@@ -182,6 +186,8 @@ std::vector<TrainOption> options_over(Options& o) {
       {"--censored", data,
        one_of(d.censored, {{"bounded", Censored::bounded}, {"drop", Censored::drop}, {"value", Censored::value}}),
        "labels such as >50: bounded = no loss on their side, drop = missing, value = as if they were exact"},
+      {"--weight-column", data, d.weight_column,
+       "column of numbers of 0 or more: how much a row counts in training (empty: all alike)"},
       {"--features", data,
        one_of(d.features,
               {{"", {}}, {"molgraph", Features::molgraph}, {"ogb", Features::ogb}, {"zinc", Features::zinc}}),
@@ -292,6 +298,13 @@ std::vector<TrainOption> options_over(Options& o) {
                        {"bce", Loss::bce},
                        {"ce", Loss::ce}}),
        "empty: l1 for regression, bce, ce"},
+      {"--task-weights", training, t.task_weights,
+       "how much a label of each target counts in the loss, in the targets' order (empty: all alike)",
+       RealRange{0, kMostWeight, true}},
+      {"--task-balance", training, t.balance_tasks,
+       "every target has the same share of the loss (times --task-weights), however few labels it has"},
+      {"--class-balance", training, t.balance_classes,
+       "classification: every class of a target has the same share of its loss; probabilities shift with it"},
       {"--metric", training,
        one_of(t.metric, {{"", {}},
                          {"mae", Metric::mae},

@@ -76,6 +76,8 @@ std::array<double, 3> train_split(const TrainRun& run, const ResolvedRun& resolv
   const bool first = run.processes->first();
   const auto begin = std::chrono::steady_clock::now();
   const std::int64_t members = resolved.options.training.ensemble_size;
+  if (const std::string weights = resolved.trainer.weights.text(data.set.task); !weights.empty())
+    run.control.note("A label's weight in the loss, in a row of weight 1: " + weights);
   if (first) {
     fs::create_directories(folder);
     announce_members(run, folder, members);

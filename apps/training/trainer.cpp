@@ -178,7 +178,8 @@ class Loop {
           after_update();
         }
       } else {
-        BatchStream stream(set_, std::move(order), options_.batch_size, state_.batch, model_.pack, processes_);
+        BatchStream stream(set_, std::move(order), options_.batch_size, state_.batch, model_.pack, options_.weights,
+                           processes_);
         TrainBatch batch;
         while (state_.step < options_.total_steps && stream.next(batch)) {
           update(batch);
@@ -373,7 +374,7 @@ double measure_step(const Trainable& model, const MoleculeSet& set, const Split&
   const auto part = options.processes->part(whole);
   model.module->train();
   if (model.device) return measure_device_step(*model.device, part, count_present(set, whole), options);
-  const TrainBatch batch = make_batch(set, part, model.pack);
+  const TrainBatch batch = make_batch(set, part, model.pack, options.weights);
   double seconds = 0;
   for (int repeat = 0; repeat < 2; ++repeat) {  // the first warms caches and threads up
     const auto start = Clock::now();

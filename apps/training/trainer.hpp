@@ -12,6 +12,7 @@
 #include "apps/training/adversarial.hpp"
 #include "apps/training/device_training.hpp"
 #include "apps/training/evaluate.hpp"
+#include "apps/training/label_weights.hpp"
 #include "apps/training/loss.hpp"
 #include "apps/training/metrics.hpp"
 #include "apps/training/processes.hpp"
@@ -51,6 +52,7 @@ struct TrainerOptions {
   double grad_clip = 5.0;     ///< 0 = off
   std::int64_t patience = 0;  ///< epochs without a better validation, 0 = never stop early
   double ema = 0;             ///< 0 = off
+  LabelWeights weights;       ///< of the labels in the loss
   FlagOptions flag;
   std::uint64_t seed = 0;
   std::string folder;    ///< the run directory: metrics.csv and checkpoints/ are written there

@@ -34,6 +34,8 @@ inline void check_training(const UpdateOptions& o, std::size_t outputs, std::int
     fail(std::to_string(o.target.size()) + " target values for " + std::to_string(molecules) + " molecules");
   if (!o.bound.empty() && o.bound.size() != o.target.size())
     fail(std::to_string(o.bound.size()) + " bounds for " + std::to_string(o.target.size()) + " target values");
+  if (!o.weight.empty() && o.weight.size() != o.target.size())
+    fail(std::to_string(o.weight.size()) + " weights for " + std::to_string(o.target.size()) + " target values");
   const bool labels = o.loss == Loss::ce;
   if (labels && std::any_of(o.target.begin(), o.target.end(),
                             [&](float of) { return of < 0 || of >= static_cast<float>(classes); }))

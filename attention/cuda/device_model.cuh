@@ -254,7 +254,8 @@ class DeviceModel : public Engine, public ResidentTraining {
   Array<float> mean_, square_, average_, target_, shift_, scale_, slope_;
   Array<std::uint8_t> kind_;
   Array<std::int8_t> bound_;
-  bool has_bounds_ = false;
+  Array<float> weight_;
+  bool has_bounds_ = false, has_weights_ = false;
   Array<double> squares_, total_, present_;
   std::map<Likeness, std::unique_ptr<Recording>> recordings_;
   std::map<Likeness, int> seen_;
@@ -272,7 +273,9 @@ inline void DeviceModel::start_training(const UpdateOptions& options, std::int64
   options_ = options;
   options_.target.clear();  // on the device from here on
   options_.bound.clear();
+  options_.weight.clear();
   has_bounds_ = !options.bound.empty();
+  has_weights_ = !options.weight.empty();
   options_.frozen = options_.decay_exempt = nullptr;
   updates_ = updates;
   const auto size = static_cast<std::size_t>(parameters_.size());
@@ -293,6 +296,7 @@ inline void DeviceModel::start_training(const UpdateOptions& options, std::int64
   }
   target_.upload(options.target, stream_);
   if (has_bounds_) bound_.upload(options.bound, stream_);
+  if (has_weights_) weight_.upload(options.weight, stream_);
   shift_.upload(options.shift, stream_);
   scale_.upload(options.scale, stream_);
   (void)present_.sized(1);
@@ -315,6 +319,7 @@ inline void DeviceModel::gradients_on_device() {
                   .target = target_.data(),
                   .shift = shift_.data(),
                   .scale = scale_.data(),
+                  .weight = has_weights_ ? weight_.data() : nullptr,
                   .bound = has_bounds_ ? bound_.data() : nullptr,
                   .chosen = places_.number,
                   .slope = slope_.sized(values),

@@ -21,7 +21,7 @@ GraphView MoleculeSet::graph(std::int64_t g) const {
 
 void MoleculeSet::add(const MolecularGraph& graph, std::int64_t source_row, const std::string& molecule_id,
                       const std::string& molecule_smiles, const std::vector<double>& values,
-                      const std::vector<float>& columns, const std::vector<std::int8_t>& bounds) {
+                      const std::vector<float>& columns, const std::vector<std::int8_t>& bounds, float row_weight) {
   assert(graph.features == featurizer.features);
   assert(values.size() == static_cast<std::size_t>(task.num_targets()));
   assert(graph.descriptors.size() + columns.size() == input_names.size());
@@ -30,6 +30,8 @@ void MoleculeSet::add(const MolecularGraph& graph, std::int64_t source_row, cons
   atoms.insert(atoms.end(), graph.atoms.begin(), graph.atoms.end());
   bond_atoms.insert(bond_atoms.end(), graph.bond_atoms.begin(), graph.bond_atoms.end());
   bonds.insert(bonds.end(), graph.bonds.begin(), graph.bonds.end());
+  if (row_weight != 1 && weight.empty()) weight.assign(row.size(), 1);
+  if (row_weight != 1 || !weight.empty()) weight.push_back(row_weight);
   row.push_back(source_row);
   id.push_back(molecule_id);
   smiles.push_back(molecule_smiles);

@@ -114,7 +114,7 @@ struct MoleculeSet {
   /// descriptors and `columns` are its inputs.
   void add(const MolecularGraph& graph, std::int64_t source_row, const std::string& molecule_id,
            const std::string& molecule_smiles, const std::vector<double>& values,
-           const std::vector<float>& columns = {}, const std::vector<std::int8_t>& bounds = {});
+           const std::vector<float>& columns = {}, const std::vector<std::int8_t>& bounds = {}, float row_weight = 1);
   /// Gives back what grew too large while molecules were added.
   void shrink_to_fit();
 };

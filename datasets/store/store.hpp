@@ -31,7 +31,7 @@ class StoreWriter {
   /// Molecules in their final order; arguments as MoleculeSet::add()'s.
   void add(const MolecularGraph& graph, std::int64_t row, const std::string& id, const std::string& smiles,
            const std::vector<double>& values, const std::vector<float>& columns = {},
-           const std::vector<std::int8_t>& bounds = {});
+           const std::vector<std::int8_t>& bounds = {}, float weight = 1);
   void reject(const RejectedRow& row);
   void split(const std::string& name, const Split& split);
   /// Number of molecules added so far.

@@ -19,8 +19,8 @@ namespace molgraph::store_layout {
 // --- user block: checked before the HDF5 library sees the file ---
 
 inline constexpr std::size_t kUserBlock = 512;  ///< bytes before HDF5's own
-/// 1: targets are float32; 2: float64; 3: with arrays that a reader of 2 would overlook (targets/bound). A store
-/// without those is still one of version 2.
+/// 1: targets are float32; 2: float64; 3: with arrays that a reader of 2 would overlook (targets/bound,
+/// molecules/weight). A store without those is still one of version 2.
 inline constexpr std::uint32_t kFormatVersion = 3, kPlainVersion = 2, kOldestVersion = 1;
 /// PNG's idea: the first byte is no text, CR LF and LF show transfers that change line ends, 0x1A stops a `type`.
 inline constexpr std::string_view kMagic{"\x89MOLGRAPH\r\n\x1a\n\0\0\0", 16};

@@ -53,7 +53,7 @@ struct Store::State {
   std::vector<std::int64_t> atom_offset, bond_offset, pair_offset;
   TextColumnReader smiles, id, rejected_text, rejected_status, rejected_reason;
   ColumnReader atom_offset_column, bond_offset_column, pair_offset_column;
-  ColumnReader row, atoms, bond_atoms, bonds, topology, edge, targets, bound, inputs, rejected_row;
+  ColumnReader row, atoms, bond_atoms, bonds, topology, edge, targets, bound, weight, inputs, rejected_row;
   std::vector<SplitColumns> splits;
   std::mutex mutex;  ///< of the columns' kept chunks
 };
@@ -131,6 +131,10 @@ void Store::State::open_molecules(hid_t root) {
   row = ColumnReader(context, molecules.get(), "row", Element::i64);
   smiles = TextColumnReader(context, molecules.get(), "smiles");
   id = TextColumnReader(context, molecules.get(), "id");
+  if (has_child(molecules.get(), "weight")) {
+    weight = ColumnReader(context, molecules.get(), "weight", Element::f32);
+    if (weight.rows() != row.rows()) damaged(context, "molecules/weight has the wrong number of rows");
+  }
   const Handle atom_group = open_group(context, root, "atoms"), bond_group = open_group(context, root, "bonds");
   atoms = ColumnReader(context, atom_group.get(), "features", Element::u8, shape.atom_columns);
   bond_atoms = ColumnReader(context, bond_group.get(), "atoms", Element::u16, 2);
@@ -279,6 +283,9 @@ MoleculeSet Store::State::load() const {
   if (inputs.valid()) set.inputs = inputs.all<float>();
   if (bound.valid()) set.bound = bound.all<std::int8_t>();
   check_bounds(context, set);
+  if (weight.valid()) set.weight = weight.all<float>();
+  for (const float value : set.weight)
+    if (!(value >= 0 && std::isfinite(value))) damaged(context, "a molecule has the weight " + number_text(value));
   set.splits = load_splits();
   set.rejected = load_rejected();
   constexpr std::int64_t piece = 4096;

@@ -76,6 +76,7 @@ struct StoreWriter::State {
   void describe_pairs(hid_t group, const FeatureShape& shape);
   void add_pairs(const MolecularGraph& graph);
   void add_bounds(const std::vector<std::int8_t>& bounds);
+  void add_weight(float value);
   void write_version();
 
   std::string path;
@@ -87,12 +88,13 @@ struct StoreWriter::State {
   std::deque<Handle> groups;         ///< all open, closed before the file
   std::deque<ColumnWriter> columns;  ///< a deque: references stay valid
   std::optional<ChunkPool> pool;     ///< goes before the columns its jobs point to
-  hid_t splits = -1, target_group = -1;
+  hid_t splits = -1, molecule_group = -1, target_group = -1;
   std::uint32_t version = kPlainVersion;
   ColumnWriter *row = nullptr, *atom_offset = nullptr, *bond_offset = nullptr, *pair_offset = nullptr;
   ColumnWriter *atoms = nullptr, *bond_atoms = nullptr, *bonds = nullptr, *topology = nullptr, *edge = nullptr;
   ColumnWriter *targets = nullptr, *inputs = nullptr, *rejected_row = nullptr;
-  ColumnWriter* bound = nullptr;  ///< made for the first label that is a limit
+  ColumnWriter* bound = nullptr;   ///< made for the first label that is a limit
+  ColumnWriter* weight = nullptr;  ///< made for the first weight that is not 1
   TextColumnWriter smiles, id, rejected_text, rejected_status, rejected_reason;
   std::vector<std::uint8_t> narrow_topology;  // scratch
 };
@@ -108,7 +110,7 @@ StoreWriter::State::State(const std::string& path_, const FeaturizerOptions& fea
                  "HDF5 cannot create the file");
   pool.emplace(thread_count(options.threads));
   const hid_t root = file.get();
-  const hid_t molecules = make_group(root, "molecules");
+  const hid_t molecules = molecule_group = make_group(root, "molecules");
   smiles = make_texts(molecules, "smiles");
   id = make_texts(molecules, "id");
   row = &make_column(molecules, "row", Element::i64);
@@ -230,6 +232,16 @@ void StoreWriter::State::add_bounds(const std::vector<std::int8_t>& bounds) {
   bound->append((bounds.empty() ? exact : bounds).data(), 1);
 }
 
+void StoreWriter::State::add_weight(float value) {
+  if (weight == nullptr && value == 1) return;
+  if (weight == nullptr) {
+    weight = &make_column(molecule_group, "weight", Element::f32);
+    version = kFormatVersion;
+    for (std::int64_t g = 0; g < row->rows(); ++g) weight->append(1.0f);
+  }
+  weight->append(value);
+}
+
 /// In the place of the one that the file began with.
 void StoreWriter::State::write_version() {
   if (version == kPlainVersion) return;
@@ -247,7 +259,7 @@ StoreWriter::~StoreWriter() = default;
 
 void StoreWriter::add(const MolecularGraph& graph, std::int64_t row, const std::string& id, const std::string& smiles,
                       const std::vector<double>& values, const std::vector<float>& columns,
-                      const std::vector<std::int8_t>& bounds) {
+                      const std::vector<std::int8_t>& bounds, float weight) {
   State& s = *state_;
   assert(graph.features == s.featurizer.features && graph.num_atoms() > 0 && row >= 0);
   assert(values.size() == static_cast<std::size_t>(s.task.num_targets()));
@@ -263,6 +275,7 @@ void StoreWriter::add(const MolecularGraph& graph, std::int64_t row, const std::
   s.bond_offset->append(s.bond_atoms->rows());
   s.pair_offset->append(s.options.pairs ? s.topology->rows() : std::int64_t{0});
   s.add_bounds(bounds);
+  s.add_weight(weight);
   s.row->append(row);
   s.id.append(id);
   s.smiles.append(smiles);

@@ -216,6 +216,13 @@ std::optional<double> number_of_cell(std::string_view cell) {
   return std::nullopt;
 }
 
+float weight_of_cell(std::string_view cell, const std::string& column, const std::string& file, std::int64_t row) {
+  const auto number = number_of_cell(cell);
+  if (number && *number >= 0) return static_cast<float>(*number);
+  throw DataError(file, row + 1, "column '" + column + "' holds no weight here: a number of 0 or more",
+                  std::string(cell));
+}
+
 bool has_decimal_comma(std::string_view cell) {
   std::string_view text = trim(cell);
   if (text.starts_with('-') || text.starts_with('+')) text.remove_prefix(1);

@@ -19,6 +19,10 @@ bool is_missing(std::string_view cell);
 /// such as ">50" or "1,5".
 std::optional<double> number_of_cell(std::string_view cell);
 
+/// A row's weight in the loss: a finite number of 0 or more. Throws DataError for anything else, a blank cell too: what
+/// a row without a weight should count beside others, nobody but its author knows.
+float weight_of_cell(std::string_view cell, const std::string& column, const std::string& file, std::int64_t row);
+
 /// True for "1,5" and "-0,25": what may be a number with a decimal comma, which is never guessed.
 bool has_decimal_comma(std::string_view cell);
 

@@ -188,5 +188,63 @@ TEST_F(LabelsCli, CensoredLabelsTrainAsLimitsAndAreLeftOutOfMetrics) {
   EXPECT_NEAR(last("R"), last("L"), 1e-4 * last("L")) << "the losses of both engines";
 }
 
+/// Forty alkanes: y in all rows, rare in every eighth, a class that is seldom 1, and a weight.
+std::string weighted_table() {
+  std::string text = "smiles,y,rare,trust,part\n";
+  for (int r = 0; r < 40; ++r)
+    text += std::string(static_cast<std::size_t>(r + 1), 'C') + "," + std::to_string(r) + ".5," +
+            (r % 8 == 1 ? std::to_string(40 - r) + ".25" : "") + "," +
+            (r == 5  ? "0"
+             : r % 4 ? "1"
+                     : "0.25") +
+            "," +
+            (r < 28   ? "train"
+             : r < 34 ? "val"
+                      : "test") +
+            "\n";
+  return text;
+}
+
+TEST_F(LabelsCli, WeightsOfRowsTargetsAndClasses) {
+  scratch.write("t.csv", weighted_table());
+  const std::string how = " --splits-column part --target-columns y rare --epochs 2 --lr 1e-2" + std::string(kTiny);
+  const auto weights = [&](const std::string& folder) { return scratch.read(folder + "/model.safetensors"); };
+  ASSERT_EQ(run("molgraph-train t.csv -o A" + how).code, 0);
+  ASSERT_EQ(run("molgraph-train t.csv --task-weights 1 1 -o B" + how).code, 0);
+  EXPECT_EQ(weights("A"), weights("B")) << "equal weights are none";
+  const ShellResult rows = run("molgraph-train t.csv --weight-column trust -o C" + how);
+  ASSERT_EQ(rows.code, 0) << rows.err;
+  EXPECT_THAT(rows.err, AllOf(HasSubstr("row weights from 0 to 1; 1 training row of weight 0"), HasSubstr("27 train")));
+  EXPECT_NE(weights("C"), weights("A"));
+  // Four labels of 28 beside each other: balance makes them 16/28 and 4.
+  const ShellResult balanced = run("molgraph-train t.csv --task-balance -o D" + how);
+  ASSERT_EQ(balanced.code, 0) << balanced.err;
+  EXPECT_THAT(balanced.err, HasSubstr("A label's weight in the loss, in a row of weight 1: y 0.5714, rare 4\n"));
+  EXPECT_NE(weights("D"), weights("A"));
+  const ShellResult reference = run("molgraph-train t.csv --task-balance --backend reference -o E" + how);
+  ASSERT_EQ(reference.code, 0) << reference.err;
+  const auto last = [&](const std::string& folder) {
+    return std::stod(test::cells_of(test::lines_of(scratch.read(folder + "/metrics.csv")).back())[3]);
+  };
+  EXPECT_NEAR(last("E"), last("D"), 1e-4 * last("D")) << "the losses of both engines";
+  for (const auto& [flags, problem] :
+       std::vector<std::pair<std::string, std::string>>{{"--task-weights 1 2 3", "3 weights, but there are 2 targets"},
+                                                        {"--task-weights 1 0", "--task-weights"},
+                                                        {"--class-balance", "the targets are no classes"}}) {
+    const ShellResult refused = run("molgraph-train t.csv " + flags + " -o X" + how);
+    EXPECT_EQ(refused.code, 2) << flags;
+    EXPECT_THAT(refused.err, HasSubstr(problem)) << flags;
+  }
+  scratch.write("words.csv", amines("active", "inactive"));
+  const ShellResult classes = run("molgraph-train words.csv --class-balance -o F --epochs 1" + std::string(kTiny));
+  ASSERT_EQ(classes.code, 0) << classes.err;
+  EXPECT_THAT(classes.err, HasSubstr("label (inactive: 1, active: 1)"));
+  ASSERT_EQ(
+      run("molgraph-featurize t.csv --weight-column trust --target-columns y rare --splits-column part -o t.h5").code,
+      0);
+  ASSERT_EQ(run("molgraph-train t.h5 -o G --epochs 2 --lr 1e-2" + std::string(kTiny)).code, 0);
+  EXPECT_EQ(scratch.read("G/test_predictions.csv"), scratch.read("C/test_predictions.csv")) << "by way of a store";
+}
+
 }  // namespace
 }  // namespace molgraph

@@ -31,7 +31,8 @@ MoleculeSet molecule_set() {
     set.add(graph, k, std::to_string(k), "C",
             {static_cast<double>(k % 3), k % 4 == 0 ? std::nan("") : static_cast<double>(k % 5)}, {},
             k % 5 == 1 ? std::vector<std::int8_t>{1, static_cast<std::int8_t>(k % 4 == 0 ? 0 : -1)}
-                       : std::vector<std::int8_t>{});
+                       : std::vector<std::int8_t>{},
+            0.5f + static_cast<float>(k % 2));
   }
   return set;
 }
@@ -97,6 +98,7 @@ class CudaLoop : public testing::Test {
                            .lr = 3e-3,
                            .grad_clip = 1.0,
                            .ema = 0.5};
+    options.weights = LabelWeights(set, split.train, {.tasks = {1, 2}, .balance_tasks = true});
     options.seed = 9, options.folder = (folder_ / name).string(), options.identity = "a run";
     options.processes = processes;
     if (on_device) {

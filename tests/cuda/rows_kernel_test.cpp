@@ -249,15 +249,18 @@ TEST(CudaRowsKernels, LossesAreTheFormulas) {
     const std::vector<float> scaled = numbers.many(static_cast<std::size_t>(kMolecules * outputs));
     std::vector<float> target;
     std::vector<std::int8_t> bound;
+    std::vector<float> weight;
     std::vector<std::int32_t> chosen;
     for (int e = 0; e < kMolecules * kTargets; ++e)
       target.push_back(e % 7 == 0          ? kUnset
                        : loss == Loss::ce  ? static_cast<float>(e % classes)
                        : loss == Loss::bce ? static_cast<float>(e % 2)
                                            : 2 * numbers.next());
-    for (int e = 0; e < kMolecules * kTargets; ++e) bound.push_back(static_cast<std::int8_t>(e % 3 - 1));
+    for (int e = 0; e < kMolecules * kTargets; ++e)
+      bound.push_back(static_cast<std::int8_t>(e % 3 - 1)), weight.push_back(0.5f + static_cast<float>(e % 5));
     for (int b = 0; b < kMolecules; ++b) chosen.push_back(kMolecules - 1 - b);
     const bool limits = loss == Loss::l1 || loss == Loss::huber;  // and exact labels by a null pointer
+    const bool weighs = loss != Loss::l1 && loss != Loss::mse;
     const std::vector<float> shift{0.5f, -1}, scale{2, 0.5f};
     DeviceArrays device;
     auto* slope = device.unset<float>(scaled.size());
@@ -271,6 +274,7 @@ TEST(CudaRowsKernels, LossesAreTheFormulas) {
                                 .target = device.put(target),
                                 .shift = device.put(shift),
                                 .scale = device.put(scale),
+                                .weight = weighs ? device.put(weight) : nullptr,
                                 .bound = limits ? device.put(bound) : nullptr,
                                 .chosen = device.put(chosen),
                                 .slope = slope,
@@ -284,17 +288,19 @@ TEST(CudaRowsKernels, LossesAreTheFormulas) {
       for (int t = 0; t < kTargets; ++t) {
         const auto place = static_cast<std::size_t>(chosen[static_cast<std::size_t>(b)] * kTargets + t);
         const float wanted = target[place];
+        const float weighing = weighs ? weight[place] : 1.0f;
         const int side = limits ? bound[place] : 0;
         const auto first = static_cast<std::size_t>((b * kTargets + t) * classes);
         std::vector<float> own(static_cast<std::size_t>(classes), 0.0f);
         if (!std::isnan(wanted)) {
-          const float share = static_cast<float>(1 / count);
+          const float share = static_cast<float>(1 / count) * weighing;
           if (loss == Loss::ce) {
-            sum += cross_entropy(scaled.data() + first, classes, static_cast<int>(wanted), share, own.data());
+            sum +=
+                weighing * cross_entropy(scaled.data() + first, classes, static_cast<int>(wanted), share, own.data());
           } else {
             const auto k = static_cast<std::size_t>(t);
             const float in_unit = loss == Loss::bce ? wanted : (wanted - shift[k]) / scale[k];
-            sum += target_loss(loss, scaled[first], in_unit, side);
+            sum += weighing * target_loss(loss, scaled[first], in_unit, side);
             own[0] = share * target_slope(loss, scaled[first], in_unit, side);
           }
         }

@@ -50,6 +50,9 @@ void add_data_options(CLI::App& app, FeaturizeOptions& options, Flags& flags) {
   app.add_option("--positive", options.load.positive,
                  "Classification: the label that is 1, where two words do not say it themselves as yes and no do")
       ->type_name("LABEL");
+  app.add_option("--weight-column", options.load.weight_column,
+                 "Column of numbers of 0 or more: how much a row counts in training")
+      ->type_name("NAME");
   app.add_option("--subset", options.load.subset,
                  "Part of a named data set: zinc 12k or full, pcqm4mv2 partial or sample")
       ->type_name("NAME");

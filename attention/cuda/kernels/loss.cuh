@@ -10,6 +10,7 @@ struct LossTask {
   Loss loss = Loss::l1;
   int molecules = 0, targets = 0, outputs = 0;  ///< outputs = targets * classes of a multiclass target
   const float *scaled = nullptr, *target = nullptr, *shift = nullptr, *scale = nullptr;
+  const float* weight = nullptr;         ///< as `target`; null = all are 1
   const std::int8_t* bound = nullptr;    ///< as `target`; null = all are exact
   const std::int32_t* chosen = nullptr;  ///< [B] row of `target`
   float* slope = nullptr;                ///< [B, outputs] of the mean loss
@@ -36,15 +37,16 @@ __global__ void __launch_bounds__(kLossThreads) loss_kernel(LossTask p) {
   for (int e = thread; e < count; e += kLossThreads) {
     const float target = p.target[place_of(e)], *scaled = p.scaled + e * classes;
     float* slope = p.slope + e * classes;
+    const float weight = p.weight == nullptr ? 1.0f : p.weight[place_of(e)], factor = share * weight;
     if (isnan(target)) {
       for (int c = 0; c < classes; ++c) slope[c] = 0;
     } else if (p.loss == Loss::ce) {
-      loss += cross_entropy(scaled, classes, static_cast<int>(target), share, slope);
+      loss += weight * cross_entropy(scaled, classes, static_cast<int>(target), factor, slope);
     } else {
       const int t = e % p.targets, bound = p.bound == nullptr ? 0 : p.bound[place_of(e)];
       const float wanted = p.loss == Loss::bce ? target : (target - p.shift[t]) / p.scale[t];
-      loss += target_loss(p.loss, scaled[0], wanted, bound);
-      slope[0] = share * target_slope(p.loss, scaled[0], wanted, bound);
+      loss += weight * target_loss(p.loss, scaled[0], wanted, bound);
+      slope[0] = factor * target_slope(p.loss, scaled[0], wanted, bound);
     }
   }
   const double sum = block_sum<kLossThreads>(sums, loss);
