@@ -1,0 +1,130 @@
+"""The peers; runs in their environment.
+
+  peers.py forest   FIT REST OUT KIND SEED THREADS MAX_FEATURES
+  peers.py chemprop FIT REST OUT KIND SEED THREADS [FLAG ...]   flags for `chemprop train` and `chemprop predict`
+  peers.py version PACKAGE ...
+
+FIT: columns smiles, target, part (train, val). REST: columns row, smiles. OUT: a column prediction, a line for each of
+REST. The forest fits the training part alone, as the others do, which need the validation part to choose an epoch.
+"""
+
+import csv
+import importlib.metadata
+import os
+import pathlib
+import subprocess
+import sys
+
+
+def read(path: str) -> list[dict[str, str]]:
+    with open(path, newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def write(path: str, values) -> None:
+    with open(path, "w") as file:
+        file.write("prediction\n")
+        file.writelines(f"{float(value)!r}\n" for value in values)
+
+
+def features(smiles: list[str]):
+    """2,048 counts of Morgan fragments of radius 2, then RDKit's 2-D descriptors [molecules, 2048 + descriptors]."""
+    import numpy as np
+    from rdkit import Chem, RDLogger
+    from rdkit.Chem import Descriptors, rdFingerprintGenerator
+
+    RDLogger.DisableLog("rdApp.*")
+    generator = rdFingerprintGenerator.GetMorganGenerator(radius=2, fpSize=2048)
+    rows = []
+    for text in smiles:
+        molecule = Chem.MolFromSmiles(text)
+        counts = generator.GetCountFingerprintAsNumPy(molecule).astype(np.float64)
+        descriptors = [function(molecule) for _, function in Descriptors.descList]
+        rows.append(np.concatenate([counts, np.asarray(descriptors, dtype=np.float64)]))
+    # What is undefined is 0; single precision, which the forest uses, holds no Ipc of a large molecule.
+    return np.clip(np.nan_to_num(np.stack(rows), nan=0.0), -1e30, 1e30).astype(np.float32)
+
+
+def forest(fit, rest, out, kind, seed, threads, max_features) -> None:
+    import numpy as np
+    from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+
+    train = [row for row in read(fit) if row["part"] == "train"]
+    target = np.array([float(row["target"]) for row in train])
+    options = {
+        "n_estimators": 500,
+        "random_state": int(seed),
+        "n_jobs": int(threads),
+        "max_features": max_features if max_features == "sqrt" else float(max_features),
+    }
+    inputs, unseen = features([row["smiles"] for row in train]), features([row["smiles"] for row in read(rest)])
+    if kind == "regression":
+        write(out, RandomForestRegressor(**options).fit(inputs, target).predict(unseen))
+    else:
+        model = RandomForestClassifier(**options).fit(inputs, target.astype(int))
+        write(out, model.predict_proba(unseen)[:, list(model.classes_).index(1)])
+
+
+def chemprop(fit, rest, out, kind, seed, threads, *flags) -> None:
+    folder = pathlib.Path(out).parent / "chemprop"
+    program = [
+        sys.executable,
+        "-c",
+        "import os, torch; torch.set_num_threads(int(os.environ['OMP_NUM_THREADS'])); "
+        "from chemprop.cli.main import main; main()",
+    ]
+    # num-workers 0: in this process. All else is chemprop's default, 50 epochs among it.
+    common = ["-s", "smiles", "-n", "0", "--accelerator", "cpu", *flags]
+    environment = os.environ | {"OMP_NUM_THREADS": threads, "MKL_NUM_THREADS": threads}
+    subprocess.run(
+        [
+            *program,
+            "train",
+            "-i",
+            fit,
+            "--target-columns",
+            "target",
+            "--splits-column",
+            "part",
+            "-t",
+            kind,
+            "--pytorch-seed",
+            seed,
+            "-o",
+            str(folder),
+            *common,
+        ],
+        check=True,
+        env=environment,
+    )
+    predicted = folder / "predictions.csv"
+    subprocess.run(
+        [
+            *program,
+            "predict",
+            "-i",
+            rest,
+            "--model-paths",
+            str(folder / "model_0" / "best.pt"),
+            "--preds-path",
+            str(predicted),
+            *common,
+        ],
+        check=True,
+        env=environment,
+    )
+    rows = read(str(predicted))
+    if [row["smiles"] for row in rows] != [row["smiles"] for row in read(rest)]:
+        sys.exit("chemprop left rows out or changed their order")
+    write(out, [row["target"] for row in rows])
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1 and sys.argv[1] == "version":
+        print(", ".join(f"{name} {importlib.metadata.version(name)}" for name in sys.argv[2:]))
+    elif len(sys.argv) == 9 and sys.argv[1] == "forest":
+        forest(*sys.argv[2:])
+    elif len(sys.argv) >= 8 and sys.argv[1] == "chemprop":
+        chemprop(*sys.argv[2:])
+    else:
+        sys.exit(__doc__)
