@@ -135,6 +135,11 @@ class Harness:
                 raise Problem(f"there is no {what} called '{name}' (there are {', '.join(known)})")
         return asked or list(known)
 
+    def _beside_results(self, name: str) -> pathlib.Path:
+        """A file of docs/accuracy, unless the results' folder has its own."""
+        own = self.options.results / name
+        return own if own.is_file() else ROOT / "docs" / "accuracy" / name
+
     def make_splits(self) -> None:
         path = self.options.results / "splits.csv"
         rules = split_rules.Splits(path, path, self.options.peers_python)
@@ -159,12 +164,8 @@ class Harness:
         return not same
 
     def run_all(self) -> int:
-        kept = self.options.results / "splits.csv"
-        rules = split_rules.Splits(
-            kept if kept.is_file() else ROOT / "docs" / "accuracy" / "splits.csv",
-            self.options.work / "splits.csv",
-            self.options.peers_python,
-        )
+        kept, made = self._beside_results("splits.csv"), self.options.work / "splits.csv"
+        rules = split_rules.Splits(kept, made, self.options.peers_python)
         failed = 0
         for name in self.tables:
             table = self.catalogue.load(name)
@@ -210,7 +211,7 @@ class Harness:
             final=self.options.final,
             metrics={name: self.catalogue.entries[name]["metrics"] for name in self.tables},
             subset=any("subset" in self.catalogue.entries[name] for name in self.tables),
-            published=summary.read_published(ROOT / "docs" / "accuracy" / "published.csv"),
+            published=summary.read_published(self._beside_results("published.csv")),
         )
         return summary.markdown(request, rows)
 
@@ -218,6 +219,7 @@ class Harness:
 def main() -> int:
     options = arguments()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # "| head"
     try:
         harness = Harness(options)
         if options.command == "splits":

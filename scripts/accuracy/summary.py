@@ -211,7 +211,7 @@ def published_part(view: View) -> list[str]:
 
 
 def mean_part(view: View) -> list[str]:
-    """The mean over the set's tables beside published means: all rows, and the subset."""
+    """The mean over the set's tables, of all rows and of the subset; on the test part beside published means."""
     request, split = view.request, view.request.splits[0]
     metric = request.metrics[request.tables[0]][0]
     wanted = [metric] + (["subset_" + metric] if request.subset else [])
@@ -220,11 +220,11 @@ def mean_part(view: View) -> list[str]:
         tables = [table for table in request.tables if view.cell(table, split, method)]
         texts = []
         for name in wanted:
-            cells = [view.cell(table, split, method, name) for table in tables]
-            texts.append(f"{statistics.fmean(cell.mean for cell in cells if cell):.3f}")
+            cells = [cell for table in tables if (cell := view.cell(table, split, method, name))]
+            texts.append(f"{statistics.fmean(cell.mean for cell in cells):.3f}" if cells else "-")
         lines.append(line([method, *texts, f"{len(tables)} of {len(request.tables)}"]))
     figures: dict[str, dict[str, str]] = {}
-    for row in request.published:
+    for row in request.published if request.final else []:
         if row["table"] == f"mean of {request.set}":
             figures.setdefault(row["method"], {})[row["metric"]] = row["value"]
     for name, values in figures.items():

@@ -200,6 +200,57 @@ TEST_F(Accuracy, TheTableGoesIntoADocument) {
   EXPECT_EQ(page.find("yesterday"), std::string::npos);
 }
 
+TEST_F(Accuracy, OfficialSplitsStandBesidePublishedFigures) {
+  std::string table = "smiles,value,task,part,cliff\n";
+  for (int row = 0; row < 60; ++row) {
+    const int carbons = 1 + row % 20;
+    table += std::string(static_cast<std::size_t>(carbons), 'C') + "," + std::to_string(carbons) + "," +
+             (row % 2 == 0 ? "even" : "odd") + "," + (row < 40 ? "train" : "test") + "," + (row < 50 ? "0" : "1") +
+             "\n";
+  }
+  scratch.write("small.csv", table);
+  scratch.write("tables.toml", R"([sets]
+small = { splits = ["official"], seeds = 1 }
+[[family]]
+set = "small"
+prefix = "of/"
+file = "small.csv"
+column = "task"
+smiles = "smiles"
+target = "value"
+official = "part"
+subset = "cliff"
+kind = "regression"
+metrics = ["rmse"]
+[family.tasks]
+even = {}
+odd = {}
+)");
+  // Rows with 15 letters or more, which the subset has in part, are missed by 1, the others not at all.
+  scratch.write("stand_in.py", R"(import csv, sys
+with open(sys.argv[1]) as file:
+    letters = [len(row["smiles"]) for row in csv.DictReader(file)]
+with open(sys.argv[2], "w") as file:
+    file.write("prediction\n" + "".join(f"{n + (n > 14)}\n" for n in letters))
+)");
+  scratch.write("methods.toml", "[ours]\ncommand = [\"python3\", \"stand_in.py\", \"{rest}\", \"{out}\"]\n");
+  scratch.write("results/published.csv",
+                "table,metric,method,value\nmean of small,rmse,theirs,0.4\nmean of small,subset_rmse,theirs,0.9\n");
+  scratch.write("rdkit.sh",
+                "#!/bin/sh\nexec python3 -c 'import json, sys; lines = sys.stdin.read().split(); "
+                "print(json.dumps(dict(canonical=lines, scaffold=lines)))'\n");
+  scratch.run("", "chmod +x rdkit.sh");
+  const ShellResult result = run("--peers-python ./rdkit.sh --final");
+  ASSERT_EQ(result.code, 0) << result.err;
+  // Test rows have 1 to 20 letters; those of "even" 1, 3, ... 19, of which 15, 17, 19 are missed: sqrt(3 / 10); of
+  // "odd" 2, 4, ... 20 with 16, 18, 20 missed. The subset has those above 10: 3 of 5 in both, sqrt(3 / 5).
+  EXPECT_EQ(row(result.out, "ours | 0"), "| ours | 0.548 | 0.775 | 2 of 2 |");
+  EXPECT_EQ(row(result.out, "theirs"), "| theirs (published) | 0.4 | 0.9 | all |");
+  EXPECT_EQ(row(result.out, "of/even"), "| of/even | RMSE | **0.548** |");
+  const ShellResult chosen = run("--peers-python ./rdkit.sh");
+  EXPECT_EQ(chosen.out.find("theirs"), std::string::npos) << "published figures are of the test part";
+}
+
 TEST_F(Accuracy, MolgraphIsTrainedAndScored) {
   scratch.write("methods.toml",
                 std::string(kMethods) +
