@@ -66,8 +66,8 @@ def forest(fit, rest, out, kind, seed, threads, max_features) -> None:
         write(out, model.predict_proba(unseen)[:, list(model.classes_).index(1)])
 
 
-# Both programs in one process, whose start takes as long as a small table's training. PyTorch's number of threads is set
-# here, as chemprop leaves it alone.
+# Both programs in one process, whose start takes as long as a small table's training. PyTorch's number of threads is
+# set here, as chemprop leaves it alone.
 CHEMPROP = """import json, sys, torch
 threads, *commands = json.load(sys.stdin)
 torch.set_num_threads(threads)

@@ -25,6 +25,7 @@ COLUMNS = [
     "n_valid",
     "missing",
     "seconds",
+    "cpu_seconds",
     "peak_mb",
     "threads",
     "rows",
@@ -111,8 +112,8 @@ def write_inputs(task: Task, table: Table, parts: str) -> list[int]:
     return rest
 
 
-def call(command: list[str], log: pathlib.Path, threads: int) -> float:
-    """Runs it with its output in the log; returns the peak memory of its largest process [MB]."""
+def call(command: list[str], log: pathlib.Path, threads: int) -> tuple[float, float]:
+    """Runs it with its output in the log; returns the peak memory of its largest process [MB] and its CPU time [s]."""
     environment = os.environ | {"OMP_NUM_THREADS": str(threads), "MKL_NUM_THREADS": str(threads)}
     with open(log, "a") as file:
         file.write("$ " + " ".join(command) + "\n")
@@ -133,7 +134,7 @@ def call(command: list[str], log: pathlib.Path, threads: int) -> float:
     if child.returncode != 0:
         lines = [line for line in log.read_text(errors="replace").splitlines() if line.strip()]
         raise Problem(f"{pathlib.Path(command[0]).name} ended with {child.returncode}: {lines[-1]} ({log})")
-    return usage.ru_maxrss / 1024
+    return usage.ru_maxrss / 1024, usage.ru_utime + usage.ru_stime
 
 
 def score(table: Table, parts: str, rest: list[int], predicted: list[float | None], log: str) -> tuple[dict, int]:
@@ -182,7 +183,7 @@ def run(
         rest = write_inputs(task, table, parts)
         log = folder / "log.txt"
         begin = time.monotonic()
-        peak = max(call(command, log, method.places.threads) for command in method.commands(task))
+        costs = [call(command, log, method.places.threads) for command in method.commands(task)]
         seconds = time.monotonic() - begin
         predicted = method.predictions(task)
         values, missing = score(table, parts, rest, predicted, str(log))
@@ -210,7 +211,8 @@ def run(
                 "n_valid": parts.count("1"),
                 "missing": missing,
                 "seconds": f"{seconds:.1f}",
-                "peak_mb": f"{peak:.0f}",
+                "cpu_seconds": f"{sum(cpu for _, cpu in costs):.1f}",
+                "peak_mb": f"{max(peak for peak, _ in costs):.0f}",
                 "threads": method.places.threads,
                 "rows": table.sha256()[:12],
                 "version": method.version(),

@@ -32,6 +32,7 @@ class Cell:
 
     values: list[float]
     seconds: list[float]
+    cpu_seconds: list[float]
     peak_mb: list[float]
 
     @property
@@ -66,9 +67,10 @@ class View:
         for row in rows:
             if row["table"] in request.tables and int(row["seed"]) in request.seeds and row[column]:
                 key = (row["table"], row["split"], row["method"], row["metric"])
-                cell = self.cells.setdefault(key, Cell([], [], []))
+                cell = self.cells.setdefault(key, Cell([], [], [], []))
                 cell.values.append(float(row[column]))
                 cell.seconds.append(float(row["seconds"]))
+                cell.cpu_seconds += [float(row["cpu_seconds"])] if row["cpu_seconds"] else []  # not always measured
                 cell.peak_mb.append(float(row["peak_mb"]))
 
     def cell(self, table: str, split: str, method: str, metric: str | None = None) -> Cell | None:
@@ -162,23 +164,21 @@ def ratios_part(view: View) -> list[str]:
 
 
 def cost_part(view: View) -> list[str]:
-    request, methods = view.request, view.shown()
-    lines = [line(["method", "seconds a run (mean, largest)", "peak memory [MB]", "runs"]), line(["---"] * 4)]
-    for method in methods:
-        cells = [view.cell(table, split, method) for table in request.tables for split in request.splits]
-        seconds = [value for cell in cells if cell for value in cell.seconds]
-        peak = [value for cell in cells if cell for value in cell.peak_mb]
-        if seconds:
-            lines.append(
-                line(
-                    [
-                        method,
-                        f"{statistics.fmean(seconds):.0f}, {max(seconds):.0f}",
-                        f"{max(peak):.0f}",
-                        str(len(seconds)),
-                    ]
-                )
-            )
+    """A row per method: what a run costs on the average and at most."""
+    request = view.request
+    lines = [
+        line(["method", "CPU seconds a run", "at most", "wall seconds a run", "at most", "peak memory [MB]", "runs"])
+    ]
+    lines.append(line(["---"] * 7))
+    for method in view.shown():
+        cells = [
+            cell for table in request.tables for split in request.splits if (cell := view.cell(table, split, method))
+        ]
+        texts = []
+        for seconds in ([s for c in cells for s in c.cpu_seconds], [s for c in cells for s in c.seconds]):
+            texts += [f"{statistics.fmean(seconds):.0f}", f"{max(seconds):.0f}"] if seconds else ["-", "-"]
+        peak = max(value for cell in cells for value in cell.peak_mb) if cells else 0
+        lines.append(line([method, *texts, f"{peak:.0f}", str(sum(len(cell.values) for cell in cells))]))
     return lines
 
 

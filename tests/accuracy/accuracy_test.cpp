@@ -267,6 +267,9 @@ TEST_F(Accuracy, MolgraphIsTrainedAndScored) {
   };
   EXPECT_EQ(at("n_test") + " " + at("n_valid") + " " + at("missing") + " " + at("metric"), "10 10 0 rmse");
   EXPECT_LT(std::stod(at("value")), 5.0) << "the deviation of 11 to 20 letters from the training part's mean is 5.8";
+  EXPECT_GT(std::stod(at("cpu_seconds")), 0);
+  EXPECT_GT(std::stod(at("peak_mb")), 10);
+  EXPECT_TRUE(row(result.out, "tiny | ").ends_with(" | 2 |")) << "two tables, a run each: " << result.out;
   EXPECT_NE(at("version").find("molgraph"), std::string::npos);
   EXPECT_EQ(cells.back(), "--epochs 20 --layers 1 --width 16 --heads 2 --batch-size 8 --metric rmse");
   EXPECT_EQ(scratch.read("work/carbons/scaffold-0/tiny/run/config.toml").find("seed = 1"), std::string::npos);
