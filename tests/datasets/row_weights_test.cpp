@@ -79,8 +79,8 @@ TEST_F(RowWeights, StoresKeepThem) {
   const LoadedData data = load_data(from);
   EXPECT_THAT(data.set.weight, ElementsAre(1, 1, 0.5f, 0, 1));
   EXPECT_THAT(data.split.train, ElementsAre(0, 1, 2));
-  from.limit = 3;
-  EXPECT_EQ(load_data(from).set.weight.size(), 3u);
+  from.limit = 4;
+  EXPECT_THAT(load_data(from).set.weight, ElementsAre(1, 1, 0.5f, 1));
   from.weight_column = "trust";
   EXPECT_THAT(message_of<UsageError>([&] { load_data(from); }), HasSubstr("have their weights already"));
 }
