@@ -1,7 +1,7 @@
 # RDKit as distributions package it (Debian: librdkit-dev), which ships no CMake config.
 # Gives the target RDKit::RDKit and RDKit_VERSION.
 find_path(RDKit_INCLUDE_DIR GraphMol/GraphMol.h HINTS ${RDKit_ROOT} PATH_SUFFIXES include/rdkit rdkit)
-set(_rdkit_names FileParsers SmilesParse ChemTransforms MolStandardize CIPLabeler Descriptors Fingerprints Subgraphs
+set(_rdkit_names FileParsers SmilesParse ChemTransforms MolStandardize CIPLabeler Descriptors PartialCharges Fingerprints Subgraphs
     SubstructMatch GraphMol RDGeometryLib DataStructs RDGeneral)
 set(_rdkit_libraries)
 set(_rdkit_required RDKit_INCLUDE_DIR)

@@ -27,6 +27,7 @@ struct MolecularGraph {
   std::vector<std::uint16_t> bond_atoms;  ///< [m, 2]
   std::vector<std::uint8_t> bonds;        ///< [m, bond_columns]
   std::vector<float> descriptors;  ///< of FeaturizerOptions::descriptors, NaN = undefined; empty = none asked for
+  std::vector<std::uint8_t> fingerprint;  ///< [kFingerprintBins] of FeaturizerExtras; empty = none asked for
 
   int num_atoms() const { return static_cast<int>(atoms.size()) / feature_shape(features).atom_columns; }
   int num_bonds() const { return static_cast<int>(bond_atoms.size() / 2); }

@@ -11,6 +11,7 @@
 #include "featurize/smiles/rdkit_features.hpp"
 #include "featurize/smiles/row_status.hpp"
 #include "featurize/smiles/syntax_reason.hpp"
+#include "featurize/smiles/whole_molecule.hpp"
 
 namespace molgraph {
 namespace {
@@ -31,8 +32,9 @@ bool is_pattern(const RDKit::ROMol& molecule) {
   return false;
 }
 
-FeaturizeResult featurize(ParsedMolecule&& parsed, StereoMarks marks, const FeaturizerOptions& options,
-                          const FeaturizerLimits& limits) {
+FeaturizeResult featurize(ParsedMolecule&& parsed, std::string_view text, StereoMarks marks,
+                          const FeaturizerOptions& options, const FeaturizerLimits& limits,
+                          const FeaturizerExtras& extras) {
   if (!parsed.molecule) return Rejection{RowStatus::invalid_smiles, std::move(parsed.reason)};
   const std::size_t atoms = parsed.molecule->getNumAtoms();
   if (atoms == 0) return Rejection{RowStatus::no_atoms, "no atoms"};
@@ -43,30 +45,39 @@ FeaturizeResult featurize(ParsedMolecule&& parsed, StereoMarks marks, const Feat
   std::string failure = reason_of_failure([&] { standardise(parsed.molecule, options.standardize, marks); });
   if (!failure.empty()) return Rejection{RowStatus::invalid_smiles, "no parent structure: " + failure};
   RDKit::RWMol& molecule = *parsed.molecule;
-  if (options.features == Features::ogb) return ogb_graph(molecule);
-
-  FeaturizeResult result;
+  MolecularGraph graph;
+  std::string unsupported;
   failure = reason_of_failure([&] {
-    if (options.features == Features::molgraph) {
-      result = molgraph_graph(molecule);
-      return;
-    }
-    auto graph = zinc_graph(molecule);
-    if (auto* reason = std::get_if<std::string>(&graph)) {
-      result = Rejection{RowStatus::unsupported, std::move(*reason)};
+    // First: the columns of some sets change the molecule.
+    MolecularGraph whole;
+    add_whole_molecule(molecule, text, marks, options.standardize, extras, whole);
+    if (options.features == Features::ogb) {
+      graph = ogb_graph(molecule);
+    } else if (options.features == Features::molgraph) {
+      graph = molgraph_graph(molecule);
     } else {
-      result = std::get<MolecularGraph>(std::move(graph));
+      auto zinc = zinc_graph(molecule);
+      if (auto* reason = std::get_if<std::string>(&zinc)) {
+        unsupported = std::move(*reason);
+      } else {
+        graph = std::get<MolecularGraph>(std::move(zinc));
+      }
     }
+    graph.descriptors = std::move(whole.descriptors);
+    graph.fingerprint = std::move(whole.fingerprint);
   });
   if (!failure.empty()) return Rejection{RowStatus::invalid_smiles, std::move(failure)};
-  return result;
+  if (!unsupported.empty()) return Rejection{RowStatus::unsupported, std::move(unsupported)};
+  return graph;
 }
 
 }  // namespace
 
-Featurizer::Featurizer(const FeaturizerOptions& options, const FeaturizerLimits& limits)
-    : options_(options), limits_(limits) {
+Featurizer::Featurizer(const FeaturizerOptions& options, const FeaturizerLimits& limits, const FeaturizerExtras& extras)
+    : options_(options), limits_(limits), extras_(extras) {
   limits_.max_atoms = std::min(limits_.max_atoms, kMostAtoms);
+  extras_.descriptors = extras.descriptors || options.descriptors == DescriptorSet::rdkit;
+  if (extras_.descriptors) prepare_descriptors();
 }
 
 FeaturizeResult Featurizer::smiles(std::string_view text) const {
@@ -79,15 +90,15 @@ FeaturizeResult Featurizer::smiles(std::string_view text) const {
     return too_large("atoms", static_cast<std::size_t>(named), static_cast<std::size_t>(limits_.max_atoms));
   }
   const bool own = options_.features == Features::molgraph;
-  return own ? featurize(parse_smiles_as_written(smiles), StereoMarks::as_written, options_, limits_)
-             : featurize(parse_smiles(smiles), StereoMarks::cleaned, options_, limits_);
+  return own ? featurize(parse_smiles_as_written(smiles), smiles, StereoMarks::as_written, options_, limits_, extras_)
+             : featurize(parse_smiles(smiles), smiles, StereoMarks::cleaned, options_, limits_, extras_);
 }
 
 FeaturizeResult Featurizer::mol_block(std::string_view text) const {
   if (trimmed(text).empty()) return Rejection{RowStatus::empty, "empty"};
   const std::size_t limit = kRecordFactor * limits_.max_text;
   if (text.size() > limit) return too_large("characters", text.size(), limit);
-  return featurize(parse_mol_block(text), StereoMarks::cleaned, options_, limits_);
+  return featurize(parse_mol_block(text), text, StereoMarks::cleaned, options_, limits_, extras_);
 }
 
 std::string_view to_string(RowStatus status) { return row_status_word(status); }

@@ -36,12 +36,20 @@ struct FeaturizerLimits {
   std::size_t max_text = 65536;  ///< characters of one SMILES; an SDF record may have 64 times as many
 };
 
+/// What is computed of each molecule although the options do not ask for it: for baselines beside a model.
+struct FeaturizerExtras {
+  bool descriptors = false;  ///< MolecularGraph::descriptors, as DescriptorSet::rdkit
+  bool fingerprint = false;  ///< MolecularGraph::fingerprint: counts of Morgan environments of radius 2, at most 255
+};
+
 using FeaturizeResult = std::variant<MolecularGraph, Rejection>;
 
 /// Thread-safe: one object may be used by all threads. RDKit's log never reaches the terminal.
 class Featurizer {
  public:
-  explicit Featurizer(const FeaturizerOptions& options = {}, const FeaturizerLimits& limits = {});
+  /// Throws FileError if descriptors are asked for and RDKit's list of fragments cannot be found or read.
+  explicit Featurizer(const FeaturizerOptions& options = {}, const FeaturizerLimits& limits = {},
+                      const FeaturizerExtras& extras = {});
 
   /// Blanks around the text are ignored. Atoms keep RDKit's order of the text. Never throws on bad text.
   FeaturizeResult smiles(std::string_view text) const;
@@ -53,6 +61,7 @@ class Featurizer {
  private:
   FeaturizerOptions options_;
   FeaturizerLimits limits_;
+  FeaturizerExtras extras_;  ///< with what the options ask for
 };
 
 /// The version of the chemistry toolkit, e.g. "2022.09.3"; empty when built without one.

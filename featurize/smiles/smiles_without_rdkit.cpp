@@ -11,8 +11,8 @@ namespace {
 
 }  // namespace
 
-Featurizer::Featurizer(const FeaturizerOptions& options, const FeaturizerLimits& limits)
-    : options_(options), limits_(limits) {}
+Featurizer::Featurizer(const FeaturizerOptions& options, const FeaturizerLimits& limits, const FeaturizerExtras& extras)
+    : options_(options), limits_(limits), extras_(extras) {}
 
 FeaturizeResult Featurizer::smiles(std::string_view) const { no_rdkit(); }
 FeaturizeResult Featurizer::mol_block(std::string_view) const { no_rdkit(); }

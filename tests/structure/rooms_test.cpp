@@ -38,7 +38,7 @@ Names operator+(Names names, const Names& more) {
 const Names kGraph{"featurize/graph"};
 const Names kSpec = kGraph + Names{"attention/spec"};
 const Names kEngine = kSpec + Names{"attention"};  // engine.hpp and what it hands out
-const Names kChemistry = kGraph + Names{"featurize/smiles"};
+const Names kChemistry = kGraph + Names{"featurize/descriptors", "featurize/smiles"};
 const Names kFiles = kGraph + Names{"datasets/system"};
 const Names kDatasets = kChemistry + Names{"datasets",       "datasets/system", "datasets/archives", "datasets/tables",
                                            "datasets/store", "datasets/splits", "datasets/catalogue"};
@@ -51,7 +51,8 @@ const Names kShell = kDatasets + Names{"apps/scoring", "apps/programs/shell"};
 /// The arrows; none points up this table.
 const std::vector<Room> kTable{
     {"featurize/graph", {}, {"Boost", "Boost.Graph", "xxHash"}},
-    {"featurize/smiles", kGraph, {"RDKit", "Boost", "zlib"}},
+    {"featurize/descriptors", kGraph, {"RDKit"}},
+    {"featurize/smiles", kGraph + Names{"featurize/descriptors"}, {"RDKit", "Boost", "zlib"}},
     {"attention/spec", kGraph, {"Eigen"}},
     {"attention/spec/random.cpp", kSpec, {"Highway"}},  // draws of many numbers at once
     {"attention/formula", kSpec, {}},
@@ -95,7 +96,8 @@ const Names kPlainFiles{"architecture.hpp", "architecture.cpp"};
 /// What a library may link of ours, beside what those link in turn.
 const std::map<std::string, Names> kLinks{
     {"featurize_graph", {}},
-    {"featurize_smiles", {"featurize_graph"}},
+    {"featurize_descriptors", {"featurize_graph"}},
+    {"featurize_smiles", {"featurize_graph", "featurize_descriptors"}},
     {"attention_spec", {"featurize_graph"}},
     {"attention_formula", {"attention_spec"}},
     {"attention_cpu", {"attention_spec"}},

@@ -1,0 +1,49 @@
+// All descriptors of a molecule, and its fingerprint. Private to featurize.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "featurize/descriptors/descriptors.hpp"
+
+namespace RDKit {
+class ROMol;
+}
+
+namespace molgraph {
+
+/// Compiled once, shared by threads. Values are equal to those of Python's rdkit.Chem.Descriptors of RDKit 2022.09.3
+/// for the same molecule, but for what docs/descriptors.md names.
+class DescriptorCalculator {
+ public:
+  /// `fragment_file`: RDKit's Data/FragmentDescriptors.csv. Throws FileError naming it.
+  explicit DescriptorCalculator(const std::string& fragment_file);
+  ~DescriptorCalculator();
+
+  /// Writes [descriptor_names().size()] values of a sanitised molecule with at least one atom, as RDKit's SMILES parser
+  /// gives it. NaN where RDKit gives NaN, infinity or an error; never throws for a molecule.
+  void descriptors(const RDKit::ROMol& molecule, std::span<double> values) const;
+
+  /// Seconds that a call of descriptors() spends, by step; for benchmarks.
+  struct StepTime {
+    std::string_view step;
+    double seconds = 0;
+  };
+  std::span<const StepTime> time_steps(const RDKit::ROMol& molecule) const;
+
+ private:
+  struct Tables;
+  template <typename Clock>
+  void run(const RDKit::ROMol& molecule, std::span<double> values, Clock clock) const;
+
+  std::unique_ptr<const Tables> tables_;
+};
+
+/// Writes [kFingerprintBins] counts of RDKit's GetHashedMorganFingerprint(molecule, 2), at most 255 each. A bin is set
+/// in the bit fingerprint where its count is not 0.
+void morgan_fingerprint(const RDKit::ROMol& molecule, std::span<std::uint8_t> counts);
+
+}  // namespace molgraph

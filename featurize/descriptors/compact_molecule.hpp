@@ -1,0 +1,69 @@
+// A molecule's facts as flat arrays, read from RDKit once for all descriptors. Private to this room.
+#pragma once
+
+#include <GraphMol/ROMol.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace molgraph::descriptors {
+
+/// What RDKit's periodic table says of an element; atomic number 0 is a dummy atom.
+struct Element {
+  int outer_electrons = 0;
+  double radius = 0;        ///< covalent, angstrom ("Rb0")
+  double weight = 0;        ///< average mass, Da
+  double isotope_mass = 0;  ///< of the most common isotope, Da
+};
+constexpr int kElements = 119;
+/// The table [kElements], read from RDKit once.
+const Element* elements();
+
+/// Bond types by RDKit's numbers, as far as descriptors tell them apart.
+enum : std::uint8_t { kSingle = 1, kDouble = 2, kTriple = 3, kQuadruple = 4, kAromatic = 12, kDative = 17 };
+
+struct AtomFacts {
+  std::uint8_t number = 0;  ///< atomic number
+  bool aromatic = false;
+  std::int8_t charge = 0;          ///< formal
+  std::uint8_t hydrogens = 0;      ///< that are no atoms of the graph
+  std::uint8_t all_hydrogens = 0;  ///< with those that are
+  std::uint8_t degree = 0;         ///< neighbours in the graph
+  std::uint8_t valence = 0;        ///< explicit and implicit
+  std::uint8_t hybridisation = 0;  ///< RDKit's number
+  std::uint8_t radicals = 0;       ///< unpaired electrons
+  std::uint16_t rings = 0;         ///< of RDKit's ring set
+  std::uint16_t isotope = 0;       ///< mass number, 0 = natural
+  int total_degree() const { return degree + hydrogens; }
+};
+
+struct BondFacts {
+  std::uint16_t begin = 0, end = 0;
+  std::uint8_t type = 0;  ///< RDKit's number
+  bool aromatic = false, conjugated = false, ring = false;
+};
+
+/// An arc of the graph: the neighbour and the bond to it.
+struct Arc {
+  std::uint16_t atom, bond;
+};
+
+struct CompactMolecule {
+  std::vector<AtomFacts> atoms;      ///< [n], in RDKit's order
+  std::vector<double> mass;          ///< [n] Da, of the isotope if one is given
+  std::vector<BondFacts> bonds;      ///< [m]
+  std::vector<std::uint32_t> first;  ///< [n + 1] into arcs
+  std::vector<Arc> arcs;             ///< [2 m], grouped by atom
+  int heavy_atoms = 0;               ///< atomic number above 1
+  bool has_hydrogen_atoms = false;
+
+  /// Of a sanitised molecule with ring information. Throws RDKit's exceptions on any other.
+  void assign(const RDKit::ROMol& molecule);
+  /// Fills the arcs and the degrees from the bonds.
+  void connect();
+  std::size_t size() const { return atoms.size(); }
+  const Arc* begin(std::size_t atom) const { return arcs.data() + first[atom]; }
+  const Arc* end(std::size_t atom) const { return arcs.data() + first[atom + 1]; }
+};
+
+}  // namespace molgraph::descriptors

@@ -1,0 +1,235 @@
+#include "featurize/descriptors/matcher.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace molgraph::descriptors {
+namespace {
+
+constexpr std::uint64_t bit_of(std::size_t atom) { return std::uint64_t{1} << atom % 64; }
+bool has(const std::uint64_t* words, std::size_t atom) { return (words[atom / 64] >> atom % 64 & 1) != 0; }
+
+bool covers(const std::uint64_t* have, const std::vector<std::uint64_t>& need) {
+  for (std::size_t w = 0; w < need.size(); ++w)
+    if ((need[w] & ~have[w]) != 0) return false;
+  return true;
+}
+
+}  // namespace
+
+void Matcher::assign(const PatternLibrary& library, const CompactMolecule& molecule, const RdkitParts& parts) {
+  library_ = &library;
+  molecule_ = &molecule;
+  kinds_ = &library.kinds();
+  const std::size_t n = molecule.size(), bits = library.words();
+  words_ = (n + 63) / 64;
+  kind_.resize(n);
+  for (std::size_t i = 0; i < n; ++i) kind_[i] = library.kind_of(*kinds_, atom_key(molecule.atoms[i]), *parts.atoms[i]);
+  bond_bits_.resize(molecule.bonds.size());
+  present_bonds_ = 0;
+  for (std::size_t b = 0; b < molecule.bonds.size(); ++b) {
+    bond_bits_[b] = library.bond_bits(*kinds_, molecule.bonds[b], *parts.bonds[b]);
+    present_bonds_ |= bond_bits_[b];
+  }
+  masks_.assign(library.rules() * words_, 0);
+  known_.assign(library.rules(), 0);
+  present_.assign(bits, 0);
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::uint64_t* own = kinds_->bits.data() + kind_[i] * bits;
+    for (std::size_t w = 0; w < bits; ++w) {
+      present_[w] |= own[w];
+      for (std::uint64_t left = own[w]; left != 0; left &= left - 1) {
+        const std::size_t rule = library.rule_of_bit(w * 64 + static_cast<std::size_t>(std::countr_zero(left)));
+        masks_[rule * words_ + i / 64] |= bit_of(i);
+      }
+    }
+  }
+  used_.assign(words_, 0);
+  scratch_.assign(words_, 0);
+}
+
+std::size_t Matcher::ones(const std::uint64_t* words) const {
+  std::size_t sum = 0;
+  for (std::size_t w = 0; w < words_; ++w) sum += static_cast<std::size_t>(std::popcount(words[w]));
+  return sum;
+}
+
+Matcher::Words Matcher::mask(std::size_t rule) {
+  const Words words = masks_.data() + rule * words_;
+  if (known_[rule] == 0) {
+    known_[rule] = 1;
+    if (library_->rule(rule).kind != AtomRule::Kind::elementary) compute_mask(rule, words);
+  }
+  return words;
+}
+
+void Matcher::compute_mask(std::size_t rule, Words result) {
+  const AtomRule& own = library_->rule(rule);
+  const std::size_t n = molecule_->size();
+  const auto every = [&](std::size_t w) { return w + 1 < words_ || n % 64 == 0 ? ~std::uint64_t{0} : bit_of(n) - 1; };
+  if (own.kind == AtomRule::Kind::recursive) {
+    compute_first_atoms(library_->pattern(own.index), result);
+  } else {
+    const bool all = own.kind == AtomRule::Kind::all;
+    for (std::size_t w = 0; w < words_; ++w) result[w] = all ? every(w) : 0;
+    for (const std::uint16_t child : own.children) {
+      const std::uint64_t* other = mask(child);
+      std::uint64_t any = 0;
+      for (std::size_t w = 0; w < words_; ++w) {
+        if (all) {
+          result[w] &= other[w];
+        } else if (own.kind == AtomRule::Kind::any) {
+          result[w] |= other[w];
+        } else {
+          result[w] ^= other[w];
+        }
+        any |= result[w];
+      }
+      if (all && any == 0) break;
+    }
+  }
+  if (own.negated)
+    for (std::size_t w = 0; w < words_; ++w) result[w] = ~result[w] & every(w);
+}
+
+/// Cheap tests first: what elementary queries and kinds of bonds the molecule has at all.
+bool Matcher::may_occur(const Pattern& pattern) {
+  if (!covers(present_.data(), pattern.needs) || (pattern.needs_bonds & ~present_bonds_) != 0) return false;
+  return std::all_of(pattern.rules.begin(), pattern.rules.end(), [&](std::uint16_t rule) {
+    const std::uint64_t* words = mask(rule);
+    return std::any_of(words, words + words_, [](std::uint64_t word) { return word != 0; });
+  });
+}
+
+void Matcher::compute_first_atoms(const Pattern& pattern, Words result) {
+  std::fill_n(result, words_, 0);
+  if (!may_occur(pattern)) return;
+  const std::uint64_t* candidates = mask(pattern.rules.front());
+  for (std::size_t w = 0; w < words_; ++w) {
+    if (pattern.rules.size() == 1) {
+      result[w] = candidates[w];
+      continue;
+    }
+    for (std::uint64_t left = candidates[w]; left != 0; left &= left - 1) {
+      const auto atom = static_cast<std::uint16_t>(w * 64 + static_cast<std::size_t>(std::countr_zero(left)));
+      if (search_from(pattern.orders.front(), atom, Aim::one)) result[w] |= left & ~(left - 1);
+    }
+  }
+}
+
+std::span<const std::uint64_t> Matcher::first_atoms(int pattern) {
+  compute_first_atoms(library_->pattern(pattern), scratch_.data());
+  return scratch_;
+}
+
+bool Matcher::starts_at(int pattern, std::uint16_t atom) {
+  const Pattern& own = library_->pattern(pattern);
+  return has(mask(own.rules.front()), atom) && search_from(own.orders.front(), atom, Aim::one);
+}
+
+/// The order that begins with the atom that fewest atoms of the molecule can be.
+const std::vector<PatternStep>& Matcher::best_order(const Pattern& pattern, std::size_t& first) {
+  std::size_t fewest = ~std::size_t{0};
+  for (std::size_t k = 0; k < pattern.rules.size(); ++k) {
+    const std::size_t atoms = ones(mask(pattern.rules[k]));
+    if (atoms < fewest) {
+      fewest = atoms;
+      first = k;
+    }
+  }
+  return pattern.orders[first];
+}
+
+bool Matcher::exists(int pattern) {
+  const Pattern& own = library_->pattern(pattern);
+  if (!may_occur(own)) return false;
+  if (own.rules.size() == 1) return true;
+  std::size_t first = 0;
+  const auto& order = best_order(own, first);
+  const std::uint64_t* candidates = mask(own.rules[first]);
+  for (std::size_t atom = 0; atom < molecule_->size(); ++atom)
+    if (has(candidates, atom) && search_from(order, static_cast<std::uint16_t>(atom), Aim::one)) return true;
+  return false;
+}
+
+int Matcher::count(int pattern) {
+  const Pattern& own = library_->pattern(pattern);
+  if (!may_occur(own)) return 0;
+  if (own.rules.size() == 1) {
+    const auto atoms = static_cast<int>(ones(mask(own.rules.front())));
+    return atoms < kMostMappings ? atoms : -1;
+  }
+  found_.clear();
+  mappings_ = 0;
+  std::size_t first = 0;
+  const auto& order = best_order(own, first);
+  const std::uint64_t* candidates = mask(own.rules[first]);
+  for (std::size_t atom = 0; atom < molecule_->size(); ++atom) {
+    if (has(candidates, atom) && search_from(order, static_cast<std::uint16_t>(atom), Aim::all)) return -1;
+  }
+  return distinct_sets();
+}
+
+int Matcher::distinct_sets() {
+  if (mappings_ <= 1) return mappings_;
+  sorted_.resize(static_cast<std::size_t>(mappings_));
+  for (std::size_t i = 0; i < sorted_.size(); ++i) sorted_[i] = static_cast<std::uint32_t>(i * words_);
+  const std::uint64_t* sets = found_.data();
+  std::sort(sorted_.begin(), sorted_.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return std::lexicographical_compare(sets + a, sets + a + words_, sets + b, sets + b + words_);
+  });
+  int distinct = 1;
+  for (std::size_t i = 1; i < sorted_.size(); ++i)
+    distinct += !std::equal(sets + sorted_[i], sets + sorted_[i] + words_, sets + sorted_[i - 1]);
+  return distinct;
+}
+
+bool Matcher::search_from(const std::vector<PatternStep>& order, std::uint16_t atom, Aim aim) {
+  mapped_[0] = atom;
+  used_[atom / 64u] |= bit_of(atom);
+  const bool found = extend(order, 1, aim);
+  used_[atom / 64u] &= ~bit_of(atom);
+  return found;
+}
+
+bool Matcher::fits(const PatternStep& step, std::uint16_t atom) const {
+  if (has(used_.data(), atom) || !has(masks_.data() + step.rule * words_, atom)) return false;
+  return std::all_of(step.closures.begin(), step.closures.end(), [&](const PatternStep::Closure& closure) {
+    const std::uint16_t other = mapped_[closure.step];
+    return std::any_of(molecule_->begin(atom), molecule_->end(atom), [&](const Arc& arc) {
+      return arc.atom == other && (bond_bits_[arc.bond] >> closure.bond_rule & 1) != 0;
+    });
+  });
+}
+
+/// Returns whether the search is over: the one mapping is found, or too many are.
+bool Matcher::extend(const std::vector<PatternStep>& order, std::size_t step, Aim aim) {
+  if (step == order.size()) {
+    if (aim == Aim::one) return true;
+    found_.insert(found_.end(), used_.begin(), used_.end());
+    return ++mappings_ >= kMostMappings;
+  }
+  const PatternStep& own = order[step];
+  const auto go_on = [&](std::uint16_t atom) {
+    mapped_[step] = atom;
+    used_[atom / 64u] |= bit_of(atom);
+    const bool over = extend(order, step + 1, aim);
+    used_[atom / 64u] &= ~bit_of(atom);
+    return over;
+  };
+  if (own.parent < 0) {
+    for (std::size_t atom = 0; atom < molecule_->size(); ++atom) {
+      const auto next = static_cast<std::uint16_t>(atom);
+      if (fits(own, next) && go_on(next)) return true;
+    }
+    return false;
+  }
+  const std::uint16_t from = mapped_[own.parent];
+  for (const Arc* arc = molecule_->begin(from); arc != molecule_->end(from); ++arc) {
+    if ((bond_bits_[arc->bond] >> own.bond_rule & 1) == 0 || !fits(own, arc->atom)) continue;
+    if (go_on(arc->atom)) return true;
+  }
+  return false;
+}
+
+}  // namespace molgraph::descriptors

@@ -1,0 +1,22 @@
+// Circular fingerprints. Private to this room.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "featurize/descriptors/work.hpp"
+
+namespace molgraph::descriptors {
+
+/// An environment of an atom.
+struct Environment {
+  std::uint32_t id;
+  std::uint32_t radius;
+};
+
+/// All environments up to `radius` that differ in their bonds, as RDKit's Morgan fingerprint lists them with its
+/// defaults (Rogers & Hahn 2010, J. Chem. Inf. Model. 50:742; elements, degrees, hydrogens, charges, isotopes and ring
+/// membership; bond types; no chirality). Those of a smaller radius come first.
+void find_environments(const CompactMolecule& molecule, std::uint32_t radius, std::vector<Environment>& found);
+
+}  // namespace molgraph::descriptors

@@ -1,0 +1,271 @@
+#include "featurize/descriptors/patterns.hpp"
+
+#include <RDGeneral/RDConfig.h>  // first of RDKit: the layout of its recursive queries depends on it
+
+#include <GraphMol/GraphMol.h>
+#include <GraphMol/QueryAtom.h>
+#include <GraphMol/QueryBond.h>
+#include <GraphMol/QueryOps.h>
+#include <GraphMol/SmilesParse/SmilesParse.h>
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <string_view>
+#include <typeinfo>
+
+#include "featurize/descriptors/kinds.hpp"
+#include "featurize/graph/error.hpp"
+
+namespace molgraph::descriptors {
+namespace {
+
+using AtomQuery = RDKit::Atom::QUERYATOM_QUERY;
+using BondQuery = RDKit::Bond::QUERYBOND_QUERY;
+
+/// The elementary queries whose answer follows from AtomKey, and from a bond's type, aromaticity and ring membership.
+constexpr std::string_view kKnownAtomQueries[] = {
+    "AtomNull",        "AtomAtomicNum",    "AtomType",          "AtomHCount",      "AtomFormalCharge",
+    "AtomIsotope",     "AtomInRing",       "AtomInNRings",      "AtomIsAliphatic", "AtomIsAromatic",
+    "AtomTotalDegree", "AtomTotalValence", "AtomExplicitDegree"};
+constexpr std::string_view kKnownBondQueries[] = {"BondNull", "BondOrder", "BondInRing", "SingleOrAromaticBond"};
+
+/// More kinds than any real data has: what a thread keeps stays small even for made-up input.
+constexpr std::size_t kMostKinds = 4096;
+
+template <typename Query>
+bool is_leaf(const Query& query) {
+  return query.beginChildren() == query.endChildren();
+}
+
+/// A query as text: equal texts mean equal answers.
+template <typename Query, typename Equality>
+std::string leaf_text(const Query& query) {
+  std::string text = (query.getNegation() ? "!" : "") + query.getDescription() + " " + typeid(query).name();
+  if (const auto* equality = dynamic_cast<const Equality*>(&query)) text += " " + std::to_string(equality->getVal());
+  return text;
+}
+
+}  // namespace
+
+AtomKey atom_key(const AtomFacts& atom) {
+  AtomKey key = atom.number;                                        // 7 bits
+  key = key << 1 | static_cast<AtomKey>(atom.aromatic);             // 1
+  key = key << 8 | static_cast<std::uint8_t>(atom.charge);          // 8
+  key = key << 8 | atom.all_hydrogens;                              // 8
+  key = key << 8 | atom.degree;                                     // 8
+  key = key << 8 | static_cast<std::uint8_t>(atom.total_degree());  // 8
+  key = key << 6 | std::min<unsigned>(atom.valence, 63);            // 6
+  key = key << 8 | std::min<unsigned>(atom.rings, 255);             // 8
+  return key << 10 | std::min<unsigned>(atom.isotope, 1023);        // 10
+}
+
+/// Adds one query molecule, and those inside it, to a library.
+class PatternLibrary::Compiler {
+ public:
+  Compiler(PatternLibrary& library, const std::string& name) : library_(library), name_(name) {}
+
+  int pattern(const RDKit::ROMol& molecule, std::shared_ptr<const RDKit::ROMol> owner) {
+    Pattern pattern;
+    pattern.query = std::move(owner);
+    std::vector<std::uint8_t> bond_rules(molecule.getNumBonds());
+    for (const RDKit::Atom* atom : molecule.atoms()) {
+      if (!atom->hasQuery()) refuse("an atom without a query");
+      pattern.rules.push_back(atom_rule(*atom->getQuery()));
+    }
+    for (const RDKit::Bond* bond : molecule.bonds()) {
+      if (!bond->hasQuery()) refuse("a bond without a query");
+      bond_rules[bond->getIdx()] = bond_rule(*bond->getQuery());
+      pattern.needs_bonds |= std::uint64_t{1} << bond_rules[bond->getIdx()];
+    }
+    for (unsigned int first = 0; first < molecule.getNumAtoms(); ++first)
+      pattern.orders.push_back(order(molecule, pattern.rules, bond_rules, first));
+    library_.patterns_.push_back(std::move(pattern));
+    return static_cast<int>(library_.patterns_.size()) - 1;
+  }
+
+ private:
+  [[noreturn]] void refuse(const std::string& what) const {
+    throw FileError("pattern '" + name_ + "' has " + what + ", which this version does not search for");
+  }
+
+  static bool has_recursion(const AtomQuery& query) {
+    if (query.getDescription() == "RecursiveStructure") return true;
+    return std::any_of(query.beginChildren(), query.endChildren(),
+                       [](const auto& child) { return has_recursion(*child); });
+  }
+
+  std::string text_of(const AtomQuery& query) const {
+    if (query.getDescription() == "RecursiveStructure") {
+      const RDKit::ROMol& inner = *static_cast<const RDKit::RecursiveStructureQuery&>(query).getQueryMol();
+      std::string text = query.getNegation() ? "!$(" : "$(";
+      for (const RDKit::Atom* atom : inner.atoms()) text += text_of(*atom->getQuery()) + ";";
+      for (const RDKit::Bond* bond : inner.bonds()) {
+        text += std::to_string(bond->getBeginAtomIdx()) + "-" + std::to_string(bond->getEndAtomIdx()) + " " +
+                text_of(*bond->getQuery()) + ";";
+      }
+      return text + ")";
+    }
+    if (is_leaf(query)) return leaf_text<AtomQuery, RDKit::ATOM_EQUALS_QUERY>(query);
+    return composite_text(query);
+  }
+  std::string text_of(const BondQuery& query) const {
+    return is_leaf(query) ? leaf_text<BondQuery, RDKit::BOND_EQUALS_QUERY>(query) : composite_text(query);
+  }
+  template <typename Query>
+  std::string composite_text(const Query& query) const {
+    std::string text = (query.getNegation() ? "!" : "") + query.getDescription() + "(";
+    for (auto child = query.beginChildren(); child != query.endChildren(); ++child) text += text_of(**child) + ",";
+    return text + ")";
+  }
+
+  template <typename Query, std::size_t count>
+  void check_leaves(const Query& query, const std::string_view (&known)[count]) const {
+    for (auto child = query.beginChildren(); child != query.endChildren(); ++child) check_leaves(**child, known);
+    if (is_leaf(query) && std::find(std::begin(known), std::end(known), query.getDescription()) == std::end(known))
+      refuse("a query " + query.getDescription());
+  }
+
+  std::uint16_t atom_rule(const AtomQuery& query) {
+    const std::string text = text_of(query);
+    const auto same = std::find(library_.rule_texts_.begin(), library_.rule_texts_.end(), text);
+    if (same != library_.rule_texts_.end()) return static_cast<std::uint16_t>(same - library_.rule_texts_.begin());
+    AtomRule rule;
+    rule.negated = query.getNegation();
+    if (!has_recursion(query)) {
+      check_leaves(query, kKnownAtomQueries);
+      rule.index = static_cast<std::uint16_t>(library_.elementary_.size());
+      library_.elementary_.push_back(&query);
+      library_.rule_of_bit_.push_back(static_cast<std::uint16_t>(library_.rules_.size()));
+    } else if (query.getDescription() == "RecursiveStructure") {
+      rule.kind = AtomRule::Kind::recursive;
+      // The inner molecule belongs to the query, which the outer pattern's molecule keeps.
+      const RDKit::ROMol& inner = *static_cast<const RDKit::RecursiveStructureQuery&>(query).getQueryMol();
+      rule.index = static_cast<std::uint16_t>(pattern(inner, nullptr));
+    } else {
+      const std::map<std::string, AtomRule::Kind> kinds{
+          {"AtomAnd", AtomRule::Kind::all}, {"AtomOr", AtomRule::Kind::any}, {"AtomXor", AtomRule::Kind::one}};
+      const auto kind = kinds.find(query.getDescription());
+      if (kind == kinds.end()) refuse("a query " + query.getDescription());
+      rule.kind = kind->second;
+      for (auto child = query.beginChildren(); child != query.endChildren(); ++child)
+        rule.children.push_back(atom_rule(**child));
+      std::stable_partition(rule.children.begin(), rule.children.end(), [&](std::uint16_t child) {
+        return library_.rules_[child].kind == AtomRule::Kind::elementary;
+      });
+    }
+    library_.rules_.push_back(std::move(rule));
+    library_.rule_texts_.push_back(text);
+    return static_cast<std::uint16_t>(library_.rules_.size() - 1);
+  }
+
+  std::uint8_t bond_rule(const BondQuery& query) {
+    check_leaves(query, kKnownBondQueries);
+    const std::string text = text_of(query);
+    auto& texts = library_.bond_texts_;
+    const auto same = std::find(texts.begin(), texts.end(), text);
+    if (same != texts.end()) return static_cast<std::uint8_t>(same - texts.begin());
+    if (texts.size() == 64) refuse("the 65th kind of bond");
+    texts.push_back(text);
+    library_.bond_rules_.push_back(&query);
+    return static_cast<std::uint8_t>(texts.size() - 1);
+  }
+
+  /// Depth first from `first`, then from what is not connected to it.
+  static std::vector<PatternStep> order(const RDKit::ROMol& molecule, const std::vector<std::uint16_t>& rules,
+                                        const std::vector<std::uint8_t>& bond_rules, unsigned int first) {
+    std::vector<PatternStep> steps;
+    std::vector<int> step_of(molecule.getNumAtoms(), -1);
+    const auto visit = [&](const auto& self, unsigned int atom, int parent, std::uint8_t bond_to_parent) -> void {
+      const int own = static_cast<int>(steps.size());
+      step_of[atom] = own;
+      steps.push_back({rules[atom], static_cast<std::int16_t>(parent), bond_to_parent, {}});
+      const RDKit::Atom* rdkit_atom = molecule.getAtomWithIdx(atom);
+      std::vector<std::pair<unsigned int, std::uint8_t>> onward;
+      for (const RDKit::Bond* bond : molecule.atomBonds(rdkit_atom)) {
+        const unsigned int other = bond->getOtherAtomIdx(atom);
+        const std::uint8_t rule = bond_rules[bond->getIdx()];
+        if (step_of[other] < 0) {
+          onward.emplace_back(other, rule);
+        } else if (step_of[other] != parent) {
+          steps[static_cast<std::size_t>(own)].closures.push_back({static_cast<std::uint8_t>(step_of[other]), rule});
+        }
+      }
+      for (const auto& [other, rule] : onward)
+        if (step_of[other] < 0) self(self, other, own, rule);
+    };
+    visit(visit, first, -1, 0);
+    for (unsigned int atom = 0; atom < molecule.getNumAtoms(); ++atom)
+      if (step_of[atom] < 0) visit(visit, atom, -1, 0);
+    return steps;
+  }
+
+  PatternLibrary& library_;
+  const std::string& name_;
+};
+
+PatternLibrary::PatternLibrary() {
+  static std::atomic<std::uint64_t> made{0};
+  id_ = made++;
+}
+
+int PatternLibrary::add(const std::string& smarts, const std::string& name) {
+  std::shared_ptr<const RDKit::ROMol> query(RDKit::SmartsToMol(smarts));
+  if (!query || query->getNumAtoms() == 0) throw FileError("pattern '" + name + "' is no SMARTS: '" + smarts + "'");
+  return add(std::move(query), name);
+}
+
+int PatternLibrary::add(std::shared_ptr<const RDKit::ROMol> query, const std::string& name) {
+  const RDKit::ROMol& molecule = *query;
+  const int number = Compiler(*this, name).pattern(molecule, std::move(query));
+  // Only now is the number of elementary bits known that this pattern and those inside it have.
+  for (Pattern& pattern : patterns_) {
+    pattern.needs.assign(words(), 0);
+    const auto need = [&](const AtomRule& rule) {
+      pattern.needs[rule.index / 64u] |= std::uint64_t{1} << rule.index % 64u;
+    };
+    for (const std::uint16_t number_of_rule : pattern.rules) {
+      const AtomRule& rule = rules_[number_of_rule];
+      if (rule.kind == AtomRule::Kind::elementary) need(rule);
+      if (rule.kind != AtomRule::Kind::all || rule.negated) continue;
+      for (const std::uint16_t child : rule.children)
+        if (rules_[child].kind == AtomRule::Kind::elementary) need(rules_[child]);
+    }
+  }
+  return number;
+}
+
+PatternLibrary::Kinds& PatternLibrary::kinds() const {
+  thread_local std::map<std::uint64_t, Kinds> of_thread;
+  Kinds& own = of_thread[id_];
+  if (own.number.size() > kMostKinds) own = {};
+  return own;
+}
+
+std::uint32_t PatternLibrary::kind_of(Kinds& kinds, AtomKey key, const RDKit::Atom& atom) const {
+  const auto [entry, is_new] = kinds.number.try_emplace(key, static_cast<std::uint32_t>(kinds.rooted.size()));
+  if (!is_new) return entry->second;
+  const std::size_t start = kinds.bits.size();
+  kinds.bits.resize(start + words(), 0);
+  for (std::size_t bit = 0; bit < elementary_.size(); ++bit)
+    if (elementary_[bit]->Match(&atom)) kinds.bits[start + bit / 64] |= std::uint64_t{1} << bit % 64;
+  std::vector<std::uint16_t>& rooted = kinds.rooted.emplace_back();
+  for (std::size_t p = 0; p < patterns_.size(); ++p) {
+    const AtomRule& rule = rules_[patterns_[p].rules.front()];
+    if (rule.kind == AtomRule::Kind::elementary && (kinds.bits[start + rule.index / 64u] >> rule.index % 64u & 1))
+      rooted.push_back(static_cast<std::uint16_t>(p));
+  }
+  return entry->second;
+}
+
+std::uint64_t PatternLibrary::bond_bits(Kinds& kinds, const BondFacts& facts, const RDKit::Bond& bond) const {
+  const std::size_t kind = facts.type % 32u * 4u + static_cast<std::size_t>(facts.aromatic) * 2u + facts.ring;
+  if (!kinds.bond_known[kind]) {
+    for (std::size_t rule = 0; rule < bond_rules_.size(); ++rule)
+      if (bond_rules_[rule]->Match(&bond)) kinds.bond_bits[kind] |= std::uint64_t{1} << rule;
+    kinds.bond_known[kind] = true;
+  }
+  return kinds.bond_bits[kind];
+}
+
+}  // namespace molgraph::descriptors

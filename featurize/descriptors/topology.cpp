@@ -1,0 +1,234 @@
+// Descriptors of all pairs of atoms: electrotopological states, Balaban's J, Bertz's complexity.
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+#include "featurize/descriptors/families.hpp"
+#include "featurize/descriptors/slots.hpp"
+
+namespace molgraph::descriptors {
+namespace {
+
+/// What RDKit's matrices hold for two atoms without a path.
+constexpr double kNoPath = 1e8;
+/// BertzCT looks at this many of an atom's shortest distances.
+constexpr std::size_t kCompared = 100;
+/// Distances over bonds of order 1, 2, 3, 4 and 1.5 are whole numbers of this part of a bond.
+constexpr int kTwelve = 12;
+
+/// 12 / bond order; -1 for an order that 12 does not divide by.
+int twelfths(const BondFacts& bond) {
+  if (bond.aromatic) return 8;
+  switch (bond.type) {
+    case kSingle:
+    case kDative: return 12;
+    case kDouble: return 6;
+    case kTriple: return 4;
+    case kQuadruple: return 3;
+    default: return -1;
+  }
+}
+
+/// Floyd's algorithm on a matrix [n, stride] with 0 on the diagonal.
+void close_paths(std::vector<std::int16_t>& matrix, std::size_t n, std::size_t stride) {
+  for (std::size_t k = 0; k < n; ++k) {
+    const std::int16_t* through = matrix.data() + k * stride;
+    for (std::size_t i = 0; i < n; ++i) {
+      std::int16_t* row = matrix.data() + i * stride;
+      const std::int16_t first = row[k];
+      if (first >= Distances::kFar || i == k) continue;
+      for (std::size_t j = 0; j < stride; ++j) {
+        const auto sum = static_cast<std::int16_t>(first + through[j]);
+        row[j] = sum < row[j] ? sum : row[j];
+      }
+    }
+  }
+}
+
+/// -sum p log2 p of parts that sum to `whole`.
+double entropy(const std::vector<double>& parts) {
+  double whole = 0, sum = 0;
+  for (const double part : parts) whole += part;
+  if (whole == 0) return 0;
+  for (const double part : parts)
+    if (part > 0) sum -= part / whole * std::log2(part / whole);
+  return sum;
+}
+
+int principal_quantum_number(int number) {
+  constexpr int ends[] = {2, 10, 18, 36, 54, 86};
+  int shell = 1;
+  for (const int end : ends) shell += number > end;
+  return shell;
+}
+
+/// Atoms whose sorted distances agree have one class; numbers are those of the first such atom.
+std::vector<std::uint32_t> symmetry_classes(const Distances& distances, std::size_t n) {
+  const std::size_t compared = std::min(n, kCompared);
+  thread_local std::vector<std::int16_t> sorted;
+  sorted.resize(n * n);
+  std::vector<std::uint32_t> classes(n);
+  std::vector<std::uint32_t> representatives;
+  for (std::size_t i = 0; i < n; ++i) {
+    std::int16_t* own = sorted.data() + i * n;
+    const std::int16_t* row = distances.twelfths.data() + i * distances.stride;
+    for (std::size_t j = 0; j < n; ++j) own[j] = std::min(row[j], Distances::kFar);
+    if (compared < n) std::nth_element(own, own + compared, own + n);
+    std::sort(own, own + compared);
+    const auto same = std::find_if(representatives.begin(), representatives.end(), [&](std::uint32_t other) {
+      return std::equal(own, own + compared, sorted.data() + other * n);
+    });
+    classes[i] = same != representatives.end() ? *same : static_cast<std::uint32_t>(i);
+    if (classes[i] == i) representatives.push_back(classes[i]);
+  }
+  return classes;
+}
+
+/// An aromatic bond counts 1.5, any other the number that RDKit's list of bond types gives it.
+double bertz_order(const BondFacts& bond) { return bond.aromatic ? 1.5 : static_cast<double>(bond.type); }
+
+/// Connections of one kind: two bonds by the classes of their three atoms, or a multiple bond by those of its two.
+struct Connection {
+  std::uint64_t kind;
+  double count;
+};
+
+void add_connections(const Work& work, const std::vector<std::uint32_t>& classes, std::vector<Connection>& found) {
+  const CompactMolecule& molecule = work.molecule;
+  constexpr std::uint64_t none = 0xFFFFF;
+  const auto kind = [](std::uint64_t low, std::uint64_t middle, std::uint64_t high) {
+    return std::min(low, high) << 40 | middle << 20 | std::max(low, high);
+  };
+  for (std::size_t i = 0; i < molecule.size(); ++i) {
+    for (const Arc* one = molecule.begin(i); one != molecule.end(i); ++one) {
+      const double order = bertz_order(molecule.bonds[one->bond]);
+      if (order > 1 && one->atom > i)
+        found.push_back({kind(classes[i], none, classes[one->atom]), order * (order - 1) / 2});
+      for (const Arc* two = one + 1; two != molecule.end(i); ++two) {
+        found.push_back(
+            {kind(classes[one->atom], classes[i], classes[two->atom]), order * bertz_order(molecule.bonds[two->bond])});
+      }
+    }
+  }
+}
+
+/// Bertz 1981, J. Am. Chem. Soc. 103:3599: information content of the connections, in bits and times their number, and
+/// of the elements. RDKit's form: aromatic bonds have order 1.5; a molecule without two connected bonds has one kind.
+double bertz_complexity(const Work& work) {
+  const std::size_t n = work.size();
+  if (n < 2) return 0;
+  thread_local std::vector<Connection> found;
+  thread_local std::vector<double> parts;
+  found.clear();
+  add_connections(work, symmetry_classes(work.distances, n), found);
+  std::sort(found.begin(), found.end(), [](const Connection& a, const Connection& b) { return a.kind < b.kind; });
+  parts.clear();
+  double total = 0;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    if (i == 0 || found[i].kind != found[i - 1].kind) parts.push_back(0);
+    parts.back() += found[i].count;
+    total += found[i].count;
+  }
+  if (found.empty()) {
+    parts.push_back(1);
+    total = 1;
+  }
+  const double connections = total * (entropy(parts) + std::log2(total));
+
+  int of_element[kElements] = {};
+  for (const AtomFacts& atom : work.molecule.atoms) ++of_element[atom.number];
+  parts.assign(std::begin(of_element), std::end(of_element));
+  return connections + static_cast<double>(n) * entropy(parts);
+}
+
+/// Balaban 1982, Chem. Phys. Lett. 89:399, on distances of 1 / bond order. Fragments are 1e8 apart, and their number
+/// does not enter the number of rings: RDKit's form.
+double balaban_j(const Work& work) {
+  const std::size_t n = work.size();
+  const auto bonds = static_cast<double>(work.molecule.bonds.size());
+  const double rings = bonds - static_cast<double>(n) + 1;
+  if (rings + 1 == 0) return 0;
+  thread_local std::vector<double> reach;
+  reach.assign(n, 0.0);
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::int16_t* row = work.distances.twelfths.data() + i * work.distances.stride;
+    long near = 0, far = 0;
+    for (std::size_t j = 0; j < n; ++j) {
+      const bool apart = row[j] >= Distances::kFar;
+      near += apart ? 0 : row[j];
+      far += apart;
+    }
+    reach[i] = static_cast<double>(near) / kTwelve + kNoPath * static_cast<double>(far);
+  }
+  double sum = 0;
+  for (const BondFacts& bond : work.molecule.bonds) sum += 1.0 / std::sqrt(reach[bond.begin] * reach[bond.end]);
+  return bonds / (rings + 1) * sum;
+}
+
+}  // namespace
+
+void find_distances(Work& work) {
+  Distances& distances = work.distances;
+  const std::size_t n = work.size();
+  distances.stride = (n + 7) / 8 * 8;
+  distances.steps.assign(n * distances.stride, Distances::kFar);
+  distances.has_all_orders = true;
+  for (std::size_t i = 0; i < n; ++i) distances.steps[i * distances.stride + i] = 0;
+  distances.twelfths = distances.steps;
+  for (const BondFacts& bond : work.molecule.bonds) {
+    const std::size_t there = bond.begin * distances.stride + bond.end;
+    const std::size_t back = bond.end * distances.stride + bond.begin;
+    const int length = twelfths(bond);
+    distances.has_all_orders = distances.has_all_orders && length > 0;
+    distances.steps[there] = distances.steps[back] = 1;
+    distances.twelfths[there] = distances.twelfths[back] = static_cast<std::int16_t>(length);
+  }
+  close_paths(distances.steps, n, distances.stride);
+  if (distances.has_all_orders) close_paths(distances.twelfths, n, distances.stride);
+}
+
+void estate_indices(Work& work) {
+  const std::size_t n = work.size();
+  thread_local std::vector<double> intrinsic;
+  intrinsic.assign(n, 0.0);
+  for (std::size_t i = 0; i < n; ++i) {
+    const AtomFacts& atom = work.molecule.atoms[i];
+    if (atom.degree == 0) continue;
+    const double shell = principal_quantum_number(atom.number);
+    const double electrons = elements()[atom.number].outer_electrons - atom.hydrogens;
+    intrinsic[i] = (4.0 / (shell * shell) * electrons + 1) / atom.degree;
+  }
+  work.estate = intrinsic;
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::int16_t* row = work.distances.steps.data() + i * work.distances.stride;
+    for (std::size_t j = i + 1; j < n; ++j) {
+      if (row[j] >= Distances::kFar) continue;
+      const double atoms_on_way = row[j] + 1;
+      const double push = (intrinsic[i] - intrinsic[j]) / (atoms_on_way * atoms_on_way);
+      work.estate[i] += push;
+      work.estate[j] -= push;
+    }
+  }
+}
+
+/// Hall, Mohney & Kier 1991, J. Chem. Inf. Comput. Sci. 31:76.
+void write_electrotopology(const Work& work, double* row) {
+  const auto [least, most] = std::minmax_element(work.estate.begin(), work.estate.end());
+  row[slot("MaxEStateIndex")] = *most;
+  row[slot("MinEStateIndex")] = *least;
+  double near = std::abs(work.estate.front()), far = near;
+  for (const double value : work.estate) {
+    near = std::min(near, std::abs(value));
+    far = std::max(far, std::abs(value));
+  }
+  row[slot("MaxAbsEStateIndex")] = far;
+  row[slot("MinAbsEStateIndex")] = near;
+}
+
+void write_topology(const Work& work, double* row) {
+  if (!work.distances.has_all_orders) return;
+  row[slot("BalabanJ")] = balaban_j(work);
+  row[slot("BertzCT")] = bertz_complexity(work);
+}
+
+}  // namespace molgraph::descriptors

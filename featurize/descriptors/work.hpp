@@ -1,0 +1,57 @@
+// One molecule in work: its facts and what several descriptors share. Private to this room.
+#pragma once
+
+#include <GraphMol/ROMol.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "featurize/descriptors/compact_molecule.hpp"
+#include "featurize/descriptors/matcher.hpp"
+
+namespace molgraph::descriptors {
+
+/// Lengths of shortest paths, [n, stride] with stride >= n; kFar and more where there is no path.
+struct Distances {
+  static constexpr std::int16_t kFar = 16000;
+  std::size_t stride = 0;
+  std::vector<std::int16_t> steps;     ///< in bonds
+  std::vector<std::int16_t> twelfths;  ///< the sum of 1 / bond order on the way, times 12
+  bool has_all_orders = true;          ///< false: a bond has none, twelfths are not filled
+};
+
+/// Scratch of one thread. Each part is filled by the function named, in this order; later ones read earlier ones.
+struct Work {
+  const RDKit::ROMol* rdkit = nullptr;
+  CompactMolecule molecule;
+  RdkitParts parts;
+  Matcher matcher;  ///< of the library of all counted patterns
+
+  std::vector<double> charge;  ///< [n] Gasteiger's; gasteiger_charges()
+  bool has_parameters = true;  ///< for the charge of every atom
+
+  std::vector<double> logp, refractivity;     ///< [n] Crippen's contributions; CrippenTable::contributions()
+  double logp_sum = 0, refractivity_sum = 0;  ///< with hydrogens
+
+  std::vector<double> area;  ///< [n] Labute's, angstrom^2; labute_areas()
+  double hydrogen_area = 0;  ///< of all hydrogens together
+  double polar_area = 0;     ///< TPSA, angstrom^2
+
+  Distances distances;         ///< find_distances()
+  std::vector<double> estate;  ///< [n] electrotopological state; estate_indices()
+
+  double weight = 0;                             ///< average molecular mass, Da
+  int acceptors = 0, donors = 0, rotatable = 0;  ///< as RDKit counts them
+
+  bool loses_hydrogens = false;  ///< RDKit's removeHs() takes atoms off; found with QED
+
+  void assign(const RDKit::ROMol& molecule_of_rdkit);
+  std::size_t size() const { return molecule.size(); }
+};
+
+void gasteiger_charges(Work& work);
+void labute_areas(Work& work);
+void find_distances(Work& work);
+void estate_indices(Work& work);
+
+}  // namespace molgraph::descriptors

@@ -1,0 +1,113 @@
+// The search for patterns against RDKit's own, molecule by molecule and pattern by pattern.
+#include <GraphMol/GraphMol.h>
+#include <GraphMol/SmilesParse/SmilesParse.h>
+#include <GraphMol/Substruct/SubstructMatch.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "featurize/descriptors/counted_patterns.hpp"
+#include "featurize/descriptors/work.hpp"
+#include "featurize/smiles/chemistry.hpp"
+#include "tests/featurize/golden_table.hpp"
+
+namespace molgraph::descriptors {
+namespace {
+
+std::unique_ptr<RDKit::ROMol> molecule_of(const std::string& smiles) {
+  return std::unique_ptr<RDKit::ROMol>(RDKit::SmilesToMol(smiles));
+}
+
+std::vector<int> all_of(const CountedPatterns& patterns) {
+  std::vector<int> all = patterns.fragments;
+  all.insert(all.end(), {patterns.acceptor, patterns.donor, patterns.rotatable});
+  all.insert(all.end(), patterns.qed_acceptors.begin(), patterns.qed_acceptors.end());
+  all.insert(all.end(), patterns.qed_alerts.begin(), patterns.qed_alerts.end());
+  return all;
+}
+
+TEST(Patterns, AreFoundAsRdkitFindsThem) {
+  const CountedPatterns patterns(rdkit_data_dir() + "/Data/FragmentDescriptors.csv");
+  const std::vector<std::string> smiles = test::golden_rows(MOLGRAPH_GOLDEN_DIR "/descriptors.csv.gz").front();
+  std::vector<int> found(patterns.library.patterns());
+  Work work;
+  for (std::size_t k = 1; k < smiles.size(); k += 3) {
+    const auto molecule = molecule_of(smiles[k]);
+    ASSERT_NE(molecule, nullptr) << smiles[k];
+    work.assign(*molecule);
+    work.matcher.assign(patterns.library, work.molecule, work.parts);
+    for (const int pattern : all_of(patterns)) {
+      const RDKit::ROMol& query = *patterns.library.pattern(pattern).query;
+      const auto matches = RDKit::SubstructMatch(*molecule, query);
+      EXPECT_EQ(patterns.count(work.matcher, *molecule, pattern), static_cast<int>(matches.size())) << smiles[k];
+      EXPECT_EQ(work.matcher.exists(pattern), !matches.empty()) << smiles[k];
+      found[static_cast<std::size_t>(pattern)] += static_cast<int>(matches.size());
+    }
+  }
+  int seen = 0;
+  for (const int pattern : all_of(patterns)) seen += found[static_cast<std::size_t>(pattern)] > 0;
+  EXPECT_GT(seen, 150);  // of 215: the molecules are varied enough to say something
+}
+
+/// Patterns of every kind that the compiler knows, also such as the lists do not have.
+TEST(Patterns, OfEveryKind) {
+  const std::vector<std::string> texts = {"[C,N;R]~[!C]",
+                                          "[$(C=O),$(C-N)]-[!$(C=O)&!$(*#*)]",
+                                          "[!$([C;R]),$(C1CC1)]",
+                                          "C1CCCCC1.C1CCCCC1",
+                                          "*~*~*~*",
+                                          "[#6]!@[#6]",
+                                          "[$([$(C(-O)=O)]-C)]",
+                                          "[C&$(C-[!#6])&!$(C(-O)-O)]",
+                                          "C=,:[#6,#7]",
+                                          "[!$(C);!$(N)]",
+                                          "a:a",
+                                          "[X3]=[X1]",
+                                          "[+]",
+                                          "[-,+;!#6]",
+                                          "[13C]",
+                                          "[R2]@[R]",
+                                          "C~1~C~C~C~C~1",
+                                          "[!$([!$([!$(C-O)])])]",
+                                          "[D1]-[D3](-[D1])",
+                                          "[C;!$(C(-[F,Cl])-[F,Cl])]"};
+  PatternLibrary library;
+  std::vector<int> numbers;
+  for (const std::string& text : texts) numbers.push_back(library.add(text, text));
+  Work work;
+  for (const char* smiles :
+       {"CC(=O)Oc1ccccc1C(=O)O", "C1CC1C(F)(Cl)C(=O)N", "C1CCCCC1C1CCCCC1", "[13CH3]C#CC[N+](C)(C)C",
+        "C1CC2CC1CC2C(C)(C)O", "OC(O)(F)C=C", "[Na+].[Cl-]", "CC(C)C(=O)N1CCCC1"}) {
+    const auto molecule = molecule_of(smiles);
+    work.assign(*molecule);
+    work.matcher.assign(library, work.molecule, work.parts);
+    for (std::size_t p = 0; p < texts.size(); ++p) {
+      const auto matches = RDKit::SubstructMatch(*molecule, *library.pattern(numbers[p]).query);
+      EXPECT_EQ(work.matcher.count(numbers[p]), static_cast<int>(matches.size())) << texts[p] << " in " << smiles;
+      EXPECT_EQ(work.matcher.exists(numbers[p]), !matches.empty()) << texts[p] << " in " << smiles;
+    }
+  }
+}
+
+/// A molecule of more than 64 atoms takes several words, and one with very many mappings is left to RDKit.
+TEST(Patterns, InLargeMolecules) {
+  PatternLibrary library;
+  const int pair = library.add("[CH2][CH2]", "pair"), ring = library.add("c1ccccc1", "ring");
+  Work work;
+  const auto look_at = [&](const RDKit::ROMol& molecule) {
+    work.assign(molecule);
+    work.matcher.assign(library, work.molecule, work.parts);
+  };
+  const auto chain = molecule_of(std::string(200, 'C'));
+  look_at(*chain);
+  EXPECT_EQ(work.matcher.count(pair), 197);
+  const auto long_chain = molecule_of(std::string(600, 'C'));
+  look_at(*long_chain);
+  EXPECT_EQ(work.matcher.count(pair), -1);
+  EXPECT_EQ(work.matcher.count(ring), 0);
+}
+
+}  // namespace
+}  // namespace molgraph::descriptors
