@@ -120,17 +120,17 @@ LossSlope loss_slope(Loss loss, const torch::Tensor& targets, const torch::Tenso
     const std::size_t classes = shift.size() / count;  // of a multiclass target
     for (std::size_t t = 0; t < count; ++t) {
       const std::size_t at = molecule * count + t;
-      const float factor = weights.empty() ? whole : whole * weights[at];
+      const float own = weights.empty() ? whole : whole * weights[at];
       if (loss == Loss::ce) {
         if (std::isnan(targets[at])) std::fill_n(slope + t * classes, classes, 0.0f);
         else
-          (void)cross_entropy(scaled + t * classes, static_cast<int>(classes), static_cast<int>(targets[at]), factor,
+          (void)cross_entropy(scaled + t * classes, static_cast<int>(classes), static_cast<int>(targets[at]), own,
                               slope + t * classes);
       } else if (std::isnan(targets[at])) {
         slope[t] = 0;
       } else {
         const auto wanted = static_cast<float>(loss == Loss::bce ? targets[at] : (targets[at] - shift[t]) / scale[t]);
-        slope[t] = factor * target_slope(loss, scaled[t], wanted, bounds.empty() ? 0 : bounds[at]);
+        slope[t] = own * target_slope(loss, scaled[t], wanted, bounds.empty() ? 0 : bounds[at]);
       }
     }
   };
