@@ -5,6 +5,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "datasets/duplicates.hpp"
 #include "datasets/splits/splits.hpp"
 #include "datasets/system/text.hpp"
 #include "datasets/system/threads.hpp"
@@ -16,48 +17,6 @@ namespace {
 constexpr std::size_t kExamples = 3;
 constexpr std::int64_t kFewValues = 20;
 constexpr std::size_t kFewDistinct = 5;
-
-std::uint64_t mix(std::uint64_t x) {  // the finaliser of splitmix64 (Steele et al. 2014)
-  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
-  x = (x ^ (x >> 27)) * 0x94D049BB133111EBu;
-  return x ^ (x >> 31);
-}
-
-/// Atom columns that no writing of a molecule changes.
-std::vector<std::size_t> settled_columns(Features features) {
-  switch (features) {
-    case Features::ogb: return {0, 3, 4, 8};       // number, charge, hydrogens, in ring
-    case Features::molgraph: return {0, 2, 3, 7};  // the same
-    case Features::zinc: break;
-  }
-  return {};
-}
-
-/// A number that is equal for all texts of one molecule: four rounds of Weisfeiler-Leman over element (and, unless the
-/// features are `zinc`, charge, hydrogens and ring membership) and the bonds' pattern. Chirality, bond stereo and the
-/// Kekule form depend on the text and are left out. Different molecules may share it; canonical SMILES decide between
-/// them.
-std::uint64_t invariant_hash(const GraphView& graph) {
-  const auto columns = static_cast<std::size_t>(feature_shape(graph.features).atom_columns);
-  const auto n = static_cast<std::size_t>(graph.num_atoms);
-  std::vector<std::uint64_t> colour(n, 0), next(n);
-  const std::vector<std::size_t> settled = settled_columns(graph.features);
-  for (std::size_t a = 0; a < n; ++a)
-    for (const std::size_t c : settled) colour[a] = mix(colour[a] + graph.atoms[a * columns + c] + 1);
-  for (int round = 0; round < 4; ++round) {
-    std::ranges::fill(next, 0);
-    for (int b = 0; b < graph.num_bonds; ++b) {
-      const auto i = static_cast<std::size_t>(graph.bond_atoms[2 * b]);
-      const auto j = static_cast<std::size_t>(graph.bond_atoms[2 * b + 1]);
-      next[i] += mix(colour[j] + 0x9E3779B97F4A7C15u);
-      next[j] += mix(colour[i] + 0x9E3779B97F4A7C15u);
-    }
-    for (std::size_t a = 0; a < n; ++a) colour[a] = mix(3 * colour[a] + mix(next[a]));
-  }
-  std::uint64_t sum = 0;
-  for (const std::uint64_t c : colour) sum += mix(c);
-  return sum;
-}
 
 std::vector<SplitPart> parts_of(const Split& split, std::int64_t size) {
   std::vector<SplitPart> part(static_cast<std::size_t>(size), SplitPart::none);

@@ -7,6 +7,7 @@
 #include "datasets/censored.hpp"
 #include "datasets/dataset_warnings.hpp"
 #include "datasets/load_checks.hpp"
+#include "datasets/load_splits.hpp"
 #include "datasets/load_store.hpp"
 #include "datasets/row_source.hpp"
 #include "datasets/row_weights.hpp"
@@ -143,15 +144,20 @@ RejectedRow rejected_row(const FeaturisedRow& row) {
                   "; if the SMILES stand in another column, name it with -s");
 }
 
-/// With train and test tables only, valid is drawn from train in the proportion of the split sizes.
-void draw_valid_from_train(Split& split, const ClassLabels& labels, const LoadOptions& options) {
-  if (options.split_sizes[1] <= 0) return;
-  const Split drawn = stratified_split(static_cast<std::int64_t>(split.train.size()), labels.of_some(split.train),
-                                       {options.split_sizes[0], options.split_sizes[1], 0}, options.seed);
-  std::vector<std::int64_t> train;
-  for (const auto i : drawn.train) train.push_back(split.train[static_cast<std::size_t>(i)]);
-  for (const auto i : drawn.valid) split.valid.push_back(split.train[static_cast<std::size_t>(i)]);
-  split.train = std::move(train);
+/// With those that another row stands for.
+std::int64_t rows_seen(const RowSource& source, std::int64_t rows) {
+  for (const RepeatedRow& row : source.repeats().rows()) rows += source.repeats().vanishes(row.row);
+  return rows;
+}
+
+/// What became of repeated molecules, into a LoadedData or a StoreReport.
+template <class Report>
+void tell_repeats(const RowSource& source, Report& report) {
+  const Repeats& repeats = source.repeats();
+  if (repeats.empty()) return;
+  report.notes.push_back(
+      repeats.note(source.rows(), source.has_parts() ? "rows (of the training part alone)" : "rows"));
+  report.repeated = repeats.rows();
 }
 
 bool is_store(const LoadOptions& options) {
@@ -166,70 +172,7 @@ LoadOptions split_options(LoadOptions options, const RowSource& source) {
   return options;
 }
 
-std::string_view split_name(SplitKind kind) {
-  switch (kind) {
-    case SplitKind::scaffold: return "scaffold";
-    case SplitKind::scaffold_balanced: return "scaffold-balanced";
-    case SplitKind::group: return "group";
-    case SplitKind::time: return "time";
-    default: return "random";
-  }
-}
-
-bool needs_scaffolds(SplitKind kind) { return kind == SplitKind::scaffold || kind == SplitKind::scaffold_balanced; }
-
 }  // namespace
-
-void check_split_options(const LoadOptions& o) {
-  const auto needs = [](bool given, bool wanted, const char* text) {
-    if (given != wanted) throw UsageError(text);
-  };
-  needs(!o.group_column.empty(), o.split == SplitKind::group, "--split-type group and --group-column go together");
-  needs(!o.time_column.empty(), o.split == SplitKind::time, "--split-type time and --time-column go together");
-  if (!o.splits_file.empty() && (o.split != SplitKind::automatic || !o.splits_column.empty() || o.folds > 0))
-    throw UsageError("--splits-file says all about the split: no --split-type, --splits-column or --folds beside it");
-  if (o.folds < 0 || o.folds == 1) throw UsageError("--folds must be at least 2");
-  if (o.folds > 0 && (o.split == SplitKind::published || o.split == SplitKind::column || o.split == SplitKind::time))
-    throw UsageError("--folds makes its own parts: --split-type random, scaffold, scaffold-balanced or group");
-}
-
-ComputedSplits computed_splits(const LoadOptions& options, const SplitBasis& basis) {
-  if (!options.splits_file.empty()) {
-    ComputedSplits result{"file", {}};
-    for (const auto& parts : splits_of_file(options.splits_file, basis.file_rows)) {
-      Split& split = result.splits.emplace_back();
-      for (std::size_t g = 0; g < basis.rows.size(); ++g)
-        add_to_part(split, parts[static_cast<std::size_t>(basis.rows[g])], static_cast<std::int64_t>(g));
-    }
-    return result;
-  }
-  const auto keys = [&]() -> std::vector<std::string> {
-    if (options.split == SplitKind::group) return apart_where_empty(basis.keys());
-    return needs_scaffolds(options.split) ? basis.keys() : std::vector<std::string>{};
-  };
-  const std::string name(split_name(options.split));
-  if (options.folds > 0)
-    return {name + " folds",
-            k_fold_splits(basis.count, keys(), options.folds, options.split_sizes, options.seed, basis.labels)};
-  switch (options.split) {
-    case SplitKind::scaffold: return {name, {scaffold_split(keys(), options.split_sizes)}};
-    case SplitKind::scaffold_balanced:
-    case SplitKind::group: return {name, {scaffold_balanced_split(keys(), options.split_sizes, options.seed)}};
-    case SplitKind::time: return {name, {time_split(basis.keys(), options.split_sizes, basis.file, basis.rows)}};
-    default: return {name, {stratified_split(basis.count, basis.labels, options.split_sizes, options.seed)}};
-  }
-}
-
-bool is_random(const LoadOptions& options) {
-  return options.splits_file.empty() &&
-         (options.folds > 0 || options.split == SplitKind::automatic || options.split == SplitKind::random);
-}
-
-void set_splits(LoadedData& data, ComputedSplits computed) {
-  data.split_name = computed.name;
-  data.split = computed.splits.front();
-  if (computed.splits.size() > 1) data.folds = std::move(computed.splits);
-}
 
 void add_warnings(LoadedData& data, const LoadOptions& options) {
   treat_censored(data, options.censored);
@@ -273,6 +216,9 @@ LoadedData load_data(const LoadOptions& options, const std::function<void(std::i
   Split from_parts;
   std::vector<std::string> keys;
   std::vector<Split> extra(source.extra_parts().size());
+  source.find_repeats(!source.has_parts() || source.plan().tables.size() == 2, progress);
+  tell_repeats(source, data);
+  std::vector<std::int64_t> first_rows;
   source.stream(
       false,
       [&](FeaturisedRow&& row) {
@@ -284,6 +230,7 @@ LoadedData load_data(const LoadOptions& options, const std::function<void(std::i
           add_to_part(from_parts, row.part, data.set.size());
           if (row.extra_part > 0) extra[row.extra_part - 1].test.push_back(data.set.size());
           if (source.has_key()) keys.push_back(std::move(row.key));
+          if (!source.repeats().empty()) first_rows.push_back(row.first);
           data.set.add(*graph, row.row, row.id, row.smiles, row.values, row.columns, row.bounds, row.weight);
         } else {
           if (options.strict) throw_strict(source, row);
@@ -295,7 +242,8 @@ LoadedData load_data(const LoadOptions& options, const std::function<void(std::i
   if (data.set.size() == 0) throw_no_molecule(source, tally);
   data.set.shrink_to_fit();
   if (source.has_parts()) {
-    if (source.plan().tables.size() == 2) draw_valid_from_train(from_parts, class_labels_of(data.set), options);
+    if (source.plan().tables.size() == 2)
+      draw_valid_from_train(from_parts, class_labels_of(data.set), first_rows, options);
     data.split_name = source.plan().split_name;
     data.split = std::move(from_parts);
   } else {
@@ -306,13 +254,13 @@ LoadedData load_data(const LoadOptions& options, const std::function<void(std::i
     const ClassLabels labels = is_random(split_by) ? class_labels_of(data.set) : ClassLabels{};
     if (labels.targets > 0) data.notes.emplace_back(kStratifiedNote);
     set_splits(data, computed_splits(split_by, {data.set.size(), basis_keys, source.plan().name, data.set.row,
-                                                source.rows(), labels}));
+                                                source.rows(), labels, std::move(first_rows)}));
   }
   if (options.require_targets && data.split.train.empty())
     throw DataError(data.set.source.name + ": the training part of the split is empty");
   data.set.splits[data.split_name] = data.split;
   for (std::size_t e = 0; e < extra.size(); ++e) data.set.splits[source.extra_parts()[e]] = std::move(extra[e]);
-  if (tally.total() > 0) data.warnings.push_back(tally.text(data.set.size() + tally.total()));
+  if (tally.total() > 0) data.warnings.push_back(tally.text(rows_seen(source, data.set.size() + tally.total())));
   add_warnings(data, options);
   return data;
 }
@@ -330,7 +278,7 @@ StoreReport load_to_store(const LoadOptions& options, const std::string& path, c
   Split split;
   std::vector<Split> extra(source.extra_parts().size());
   std::vector<std::string> keys;
-  std::vector<std::int64_t> rows;
+  std::vector<std::int64_t> rows, first_rows;
   StoreWriterOptions with_inputs = writer_options;
   with_inputs.input_names = source.input_names();
   StoreWriter writer(path, source.featurizer(), source.task(), source.info(), with_inputs);
@@ -345,6 +293,8 @@ StoreReport load_to_store(const LoadOptions& options, const std::string& path, c
   if (source.task().kind != TaskKind::regression && (draws_valid || (computes && is_random(split_by))))
     labels.targets = static_cast<std::size_t>(source.task().num_targets());
   if (!source.has_parts() && !computes) check_split_sizes(options, "none: choose one with --split-type");
+  source.find_repeats(computes || draws_valid, progress);
+  tell_repeats(source, report);
   source.stream(
       with_scaffolds,
       [&](FeaturisedRow&& row) {
@@ -354,6 +304,7 @@ StoreReport load_to_store(const LoadOptions& options, const std::string& path, c
           if (with_scaffolds) keys.push_back(std::move(row.scaffold));
           else if (source.has_key()) keys.push_back(std::move(row.key));
           if (with_rows) rows.push_back(row.row);
+          if (!source.repeats().empty()) first_rows.push_back(row.first);
           if (labels.targets > 0) labels.add(row.values);
           censored.add(row.bounds);
           writer.add(*graph, row.row, row.id, row.smiles, row.values, row.columns, row.bounds, row.weight);
@@ -368,16 +319,16 @@ StoreReport load_to_store(const LoadOptions& options, const std::string& path, c
       progress);
   if (writer.size() == 0) throw_no_molecule(source, tally);
   report.molecules = writer.size();
-  report.rows = report.molecules + tally.total();
+  report.rows = rows_seen(source, report.molecules + tally.total());
   report.rejected = tally.counts();
   if (source.has_parts()) {
-    if (draws_valid) draw_valid_from_train(split, labels, options);
+    if (draws_valid) draw_valid_from_train(split, labels, first_rows, options);
     report.split_name = source.plan().split_name;
   } else if (computes) {
     if (labels.targets > 0) report.notes.emplace_back(kStratifiedNote);
     ComputedSplits computed =
         computed_splits(split_by, {writer.size(), [&] { return std::move(keys); }, source.plan().name, std::move(rows),
-                                   source.rows(), std::move(labels)});
+                                   source.rows(), std::move(labels), std::move(first_rows)});
     report.split_name = computed.name;
     for (std::size_t k = 1; k < computed.splits.size(); ++k)
       writer.split(computed.name + " " + std::to_string(k), computed.splits[k]);

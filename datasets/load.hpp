@@ -11,6 +11,7 @@
 
 #include "datasets/catalogue/download.hpp"
 #include "datasets/catalogue/training_defaults.hpp"
+#include "datasets/duplicates.hpp"
 #include "datasets/splits/splits.hpp"
 #include "datasets/store/molecule_set.hpp"
 #include "datasets/store/store.hpp"
@@ -54,6 +55,9 @@ struct LoadOptions {
   int folds = 0;                          ///< cross-validation by random, scaffold or group; 0 = one split
   std::uint64_t seed = 0;
   std::int64_t limit = 0;  ///< > 0: keep this many molecules: the first of each split part in proportion
+  /// molecules in several rows; empty = `mean` for tables of one's own with targets, else all rows as they are (data
+  /// sets with a name, --splits-file, stores)
+  std::optional<Duplicates> duplicates;
   int threads = 0;
   bool strict = false;          ///< any rejected row is a DataError
   bool require_targets = true;  ///< false: featurise only
@@ -75,7 +79,8 @@ struct LoadedData {
   /// its molecule, -1 where there is none. Empty with a limit: a part of them is no submission.
   std::map<std::string, std::vector<std::int64_t>> hidden_parts;
   std::int64_t censored = 0;          ///< labels such as ">50" in the source, whatever they are now
-  std::vector<std::string> notes;     ///< what was decided about targets and split, for people
+  std::vector<RepeatedRow> repeated;  ///< rows of molecules that stand in several, and what they became
+  std::vector<std::string> notes;     ///< what was decided about targets, repeats and split, for people
   std::vector<std::string> warnings;  ///< same molecule in two splits, constant target, rejected rows ... for people
 };
 
@@ -89,11 +94,13 @@ struct StoreReport {
   Task task;
   std::string split_name;                     ///< "" = no split was written
   std::array<std::int64_t, 3> split_sizes{};  ///< train, valid, test
+  std::vector<RepeatedRow> repeated;          ///< as in LoadedData
   std::vector<std::string> notes, warnings;   ///< as in LoadedData
 };
 
 /// Names and tables as for load_data(), but from row to row into a store: memory does not grow with the molecules (a
-/// split costs some 40 bytes each while it is made). The table is read twice, first for its targets; standard input is
+/// split costs some 40 bytes each while it is made, the search for repeated molecules 16). The table is read twice,
+/// first for its targets, and where repeats are looked for once or twice more; standard input is
 /// copied to an unnamed temporary file for that. A split is written where the source has one, `splits_column` is given
 /// or `split` asks for one. `rejected` is called for each row without a molecule, in order.
 StoreReport load_to_store(const LoadOptions& options, const std::string& path, const StoreWriterOptions& writer = {},

@@ -25,6 +25,8 @@ void check_store_options(const LoadOptions& o) {
          o.paths[0] + " is a store, whose molecules have their weights already; make the store with it");
   refuse(!o.subset.empty(), "--subset", "it is for data sets known by name");
   refuse(!o.data_dir.empty(), "--data-dir", "it is for data sets known by name");
+  refuse(o.duplicates.has_value(), "--duplicates",
+         o.paths[0] + " is a store, whose rows stand; make the store with it");
   refuse(o.limits.max_atoms != FeaturizerLimits{}.max_atoms, "--max-atoms",
          o.paths[0] + " is a store, featurised already; make the store with it");
 }
@@ -32,6 +34,8 @@ void check_store_options(const LoadOptions& o) {
 void check_plan_options(const LoadOptions& o, const SourcePlan& plan, bool named) {
   if (named) refuse_table_options(o.table, plan.computed_label, "the files of '" + plan.name + "' are known");
   else refuse(!o.data_dir.empty(), "--data-dir", "it is for data sets known by name");
+  refuse(o.duplicates.has_value() && !o.splits_file.empty(), "--duplicates",
+         "with --splits-file each row is where that file says");
   if (!o.splits_file.empty()) return check_split_sizes(o, "that of --splits-file");
   const bool drawn = plan.split_name == "files" && plan.tables.size() == 2;  // valid, from train
   check_split_sizes(o, plan.split_name.empty() || drawn ? ""

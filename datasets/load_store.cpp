@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "datasets/load_checks.hpp"
+#include "datasets/load_splits.hpp"
 #include "datasets/splits/splits.hpp"
 #include "datasets/store/store.hpp"
 #include "datasets/system/text.hpp"

@@ -76,7 +76,8 @@ RowSource::RowSource(SourcePlan plan, const LoadOptions& options)
       options_(options), featurizer_{.features = options.features.value_or(plan_.features),
                                      .descriptors = options.descriptors.value_or(plan_.descriptors),
                                      .standardize = options.standardize.value_or(Standardize::none)},
-      featurize_(featurizer_, options.limits) {
+      featurize_(featurizer_, options.limits),
+      graphs_alone_({.features = featurizer_.features, .standardize = featurizer_.standardize}, options.limits) {
   for (SourceTable& table : plan_.tables) {
     shown_.push_back(table.path == "-" ? "standard input" : table.path);
     if (table.path == "-" && std::ranges::count(shown_, shown_.back()) > 1)
@@ -264,10 +265,10 @@ float RowSource::input_of_cell(const std::string& cell, const std::string& colum
   throw DataError(shown_[table], row + 1, "not a number in the input column '" + column + "'", cell);
 }
 
-FeaturizeResult RowSource::featurise_row(FeaturisedRow& out, TableRow& row) const {
+FeaturizeResult RowSource::featurise_row(FeaturisedRow& out, TableRow& row, const Featurizer& featurizer) const {
   if (!row.problem.empty()) return Rejection{RowStatus::invalid_smiles, row.problem};
   if (!row.mol_block.empty()) out.smiles = smiles_of_mol_block(row.mol_block);
-  FeaturizeResult result = row.mol_block.empty() ? featurize_.smiles(out.smiles) : featurize_.mol_block(row.mol_block);
+  FeaturizeResult result = row.mol_block.empty() ? featurizer.smiles(out.smiles) : featurizer.mol_block(row.mol_block);
   if (!std::holds_alternative<MolecularGraph>(result)) return result;
   if (options_.unsupported) {
     const std::string reason = options_.unsupported(std::get<MolecularGraph>(result).view());
@@ -298,7 +299,7 @@ FeaturizeResult RowSource::featurise_row(FeaturisedRow& out, TableRow& row) cons
   return result;
 }
 
-std::vector<FeaturisedRow> RowSource::featurise(Block block, bool with_scaffolds) const {
+std::vector<FeaturisedRow> RowSource::featurise(Block block, const Pass& pass) const {
   std::vector<FeaturisedRow> result(block.rows.size());
   for (std::size_t i = 0; i < result.size(); ++i) {
     FeaturisedRow& out = result[i];
@@ -306,6 +307,7 @@ std::vector<FeaturisedRow> RowSource::featurise(Block block, bool with_scaffolds
     out.table = block.table;
     out.row_in_file = row.row;
     out.row = first_row_[block.table] + row.row;
+    out.first = repeats_.first_of(out.row);
     if (has_parts()) out.part = parts_[static_cast<std::size_t>(out.row)];
     if (const int key = key_column_[block.table]; key >= 0) {
       const std::string& cell = row.cells[static_cast<std::size_t>(key)];
@@ -316,15 +318,25 @@ std::vector<FeaturisedRow> RowSource::featurise(Block block, bool with_scaffolds
     if (const int id = id_column_[block.table]; id >= 0)
       out.id = text_or_blank(row.cells[static_cast<std::size_t>(id)]);
     if (out.id.empty()) out.id = std::to_string(out.row + 1);
-    out.result = featurise_row(out, row);
-    if (with_scaffolds && std::holds_alternative<MolecularGraph>(out.result))
-      out.scaffold = scaffold_or_none(out.smiles, featurizer_.standardize);
+    if (repeats_.vanishes(out.row)) continue;  // it has been looked at before
+    out.result = featurise_row(out, row, pass.hashes || pass.canonical ? graphs_alone_ : featurize_);
+    const auto* graph = std::get_if<MolecularGraph>(&out.result);
+    if (graph == nullptr) continue;
+    repeats_.replace(out);
+    if (pass.scaffolds) out.scaffold = scaffold_or_none(out.smiles, featurizer_.standardize);
+    if (pass.hashes) out.hash = invariant_hash(graph->view());
+    if (pass.canonical) out.canonical = canonical_smiles(out.smiles, featurizer_.standardize);
   }
   return result;
 }
 
-void RowSource::stream(bool with_scaffolds, const std::function<void(FeaturisedRow&&)>& consume,
-                       const std::function<void(std::int64_t, std::int64_t)>& progress) {
+void RowSource::stream(bool with_scaffolds, const Consume& consume, const Progressed& progress) {
+  read({.scaffolds = with_scaffolds}, consume, [&](std::int64_t done, std::int64_t total) {
+    if (progress) progress(looked_at_ ? (total + done) / 2 : done, total);
+  });
+}
+
+void RowSource::read(const Pass& pass, const Consume& consume, const Progressed& progress) {
   Quota quota(options_.limit, parts_);
   const std::int64_t total = options_.limit > 0 ? std::min(options_.limit, rows_) : rows_;
   std::int64_t done = 0;
@@ -335,14 +347,14 @@ void RowSource::stream(bool with_scaffolds, const std::function<void(FeaturisedR
     for (FeaturisedRow& row : rows) {
       if (!quota.open(row.part)) continue;
       if (std::holds_alternative<MolecularGraph>(row.result)) quota.take(row.part);
-      consume(std::move(row));
       ++done;
+      if (!repeats_.vanishes(row.row)) consume(std::move(row));
     }
-    if (progress) progress(std::min(done, total), total);
+    progress(std::min(done, total), total);
   };
   const auto start = [&](Block& block) {
     while (running.size() >= static_cast<std::size_t>(thread_count(options_.threads))) finish_one();
-    running.push_back(std::async(std::launch::async, &RowSource::featurise, this, std::move(block), with_scaffolds));
+    running.push_back(std::async(std::launch::async, &RowSource::featurise, this, std::move(block), pass));
     block = Block{};
   };
   for (std::size_t t = 0; t < plan_.tables.size() && !quota.used_up(); ++t) {
@@ -353,6 +365,7 @@ void RowSource::stream(bool with_scaffolds, const std::function<void(FeaturisedR
       const auto global = static_cast<std::size_t>(first_row_[t] + row.row);
       if (global >= static_cast<std::size_t>(rows_)) throw FileError(shown_[t] + ": has changed while it was read");
       if (!quota.open(has_parts() ? parts_[global] : SplitPart::none)) continue;
+      if (pass.only != nullptr && !pass.only->contains(static_cast<std::int64_t>(global))) continue;
       block.table = t;
       block.bytes += row.mol_block.size();
       for (const std::string& cell : row.cells) block.bytes += sizeof(std::string) + cell.size();

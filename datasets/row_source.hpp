@@ -6,10 +6,12 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <unordered_set>
 #include <variant>
 #include <vector>
 
 #include "datasets/catalogue/catalogue.hpp"
+#include "datasets/duplicates.hpp"
 #include "datasets/load.hpp"
 #include "datasets/tables/spool.hpp"
 #include "datasets/tables/targets.hpp"
@@ -30,12 +32,18 @@ struct FeaturisedRow {
   std::vector<std::int8_t> bounds;  ///< [T] as MoleculeSet::bound; empty = all are exact
   std::vector<float> columns;       ///< of LoadOptions::input_columns; blank = NaN
   FeaturizeResult result;
-  std::string scaffold;  ///< only where asked for
-  std::string key;       ///< the cell of the group or time column, where the split goes by one
+  std::string scaffold;    ///< only where asked for
+  std::string key;         ///< the cell of the group or time column, where the split goes by one
+  std::int64_t first = 0;  ///< the row that its molecule stands in first, as far as Repeats knows; else its own
+  std::uint64_t hash = 0;  ///< invariant_hash(), where repeats are looked for
+  std::string canonical;   ///< canonical SMILES, where repeats are looked for
 };
 
 class RowSource {
  public:
+  using Consume = std::function<void(FeaturisedRow&&)>;
+  using Progressed = std::function<void(std::int64_t, std::int64_t)>;
+
   /// First pass: counts the rows, finds the targets and the parts. Throws FileError, DataError, UsageError.
   RowSource(SourcePlan plan, const LoadOptions& options);
   ~RowSource();
@@ -58,14 +66,25 @@ class RowSource {
   /// "FILE" of a row, for messages.
   std::string file_of(const FeaturisedRow& row) const;
 
+  /// Looks for molecules in several rows, if that is asked for or the default (docs/training.md, "Messy tables"): it
+  /// reads the table once more, and twice if there may be some. `draws`: a split or a part of one is drawn from it.
+  /// Where the source has parts, only the training part is looked at. stream() then yields what they became.
+  void find_repeats(bool draws, const Progressed& progress);
+  const Repeats& repeats() const { return repeats_; }
+
   /// Second pass: every row in order; with LoadOptions::limit only as many molecules as asked for, the first of each
-  /// part in proportion to its size. `progress(done, total)` as in load_data().
-  void stream(bool with_scaffolds, const std::function<void(FeaturisedRow&&)>& consume,
-              const std::function<void(std::int64_t, std::int64_t)>& progress);
+  /// part in proportion to its size (rows that another one stands for count, too). `progress(done, total)` as in
+  /// load_data().
+  void stream(bool with_scaffolds, const Consume& consume, const Progressed& progress);
 
  private:
   struct Block;
   struct Quota;
+  /// What one pass over the tables is to find out, and from which rows.
+  struct Pass {
+    bool scaffolds = false, hashes = false, canonical = false;
+    const std::unordered_set<std::int64_t>* only = nullptr;  ///< numbers of rows; null = all
+  };
 
   void scan();
   void scan_table(std::size_t table, std::vector<ColumnStats>& stats);
@@ -78,14 +97,16 @@ class RowSource {
   void read_part_archive();
   void check_part_sizes() const;
   TableOptions table_options(std::size_t table) const;
-  std::vector<FeaturisedRow> featurise(Block block, bool with_scaffolds) const;
-  FeaturizeResult featurise_row(FeaturisedRow& out, TableRow& row) const;
+  void read(const Pass& pass, const Consume& consume, const Progressed& progress);
+  std::vector<FeaturisedRow> featurise(Block block, const Pass& pass) const;
+  FeaturizeResult featurise_row(FeaturisedRow& out, TableRow& row, const Featurizer& featurizer) const;
   float input_of_cell(const std::string& cell, const std::string& column, std::size_t table, std::int64_t row) const;
 
   SourcePlan plan_;
   const LoadOptions& options_;
   FeaturizerOptions featurizer_;
   Featurizer featurize_;
+  Featurizer graphs_alone_;  ///< the same without descriptors: enough to look for repeats
   Task task_;
   std::int64_t rows_ = 0;
   std::vector<std::string> source_path_;          ///< [tables] as the plan had them, spooled or not
@@ -99,6 +120,8 @@ class RowSource {
   std::vector<std::uint8_t> extra_part_;        ///< [rows] as FeaturisedRow::extra_part; empty if there are none
   std::vector<std::unique_ptr<Spool>> spools_;  ///< copies of streams, and picked lines
   std::unique_ptr<TargetParser> parser_;
+  Repeats repeats_;
+  bool looked_at_ = false;  ///< by a pass for repeats, which counts as half of the work
 };
 
 }  // namespace molgraph

@@ -22,8 +22,8 @@ namespace {
 namespace fs = std::filesystem;
 
 /// What a training writes before its first checkpoint, and that checkpoint's own files.
-constexpr std::array kStartFiles{"config.toml",  "log.txt",     "run.json",         "splits.csv",
-                                 "rejected.csv", "metrics.csv", "last.safetensors", "best.safetensors"};
+constexpr std::array kStartFiles{"config.toml",    "log.txt",     "run.json",         "splits.csv",      "rejected.csv",
+                                 "duplicates.csv", "metrics.csv", "last.safetensors", "best.safetensors"};
 
 std::set<std::string> names_in(const fs::path& folder) {
   std::set<std::string> names;

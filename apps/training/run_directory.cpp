@@ -26,8 +26,19 @@ std::string class_label(const Task& task, std::size_t label) {
 }  // namespace
 
 std::vector<std::string> RunDirectory::files() const {
-  std::vector<std::string> all{config(),           model(),    best(),    last(), metrics(), splits(),
-                               test_predictions(), rejected(), results(), lock(), log(),     folder + "/" + kRunRecord};
+  std::vector<std::string> all{config(),
+                               model(),
+                               best(),
+                               last(),
+                               metrics(),
+                               splits(),
+                               test_predictions(),
+                               rejected(),
+                               duplicates(),
+                               results(),
+                               lock(),
+                               log(),
+                               folder + "/" + kRunRecord};
   std::error_code error;
   for (int member = 0;; ++member) {
     const RunDirectory inner{folder + "/model_" + std::to_string(member)};
@@ -54,6 +65,13 @@ void write_rejected(const std::string& path, const MoleculeSet& set) {
   for (const auto& row : set.rejected) {
     text += std::to_string(row.row) + "," + row.status + "," + cell(row.reason) + "," + cell(row.text) + "\n";
   }
+  write_file_atomically(path, text);
+}
+
+void write_duplicates(const std::string& path, const std::vector<RepeatedRow>& rows, const Task& task) {
+  if (rows.empty()) return;
+  std::string text = repeated_header(task);
+  for (const RepeatedRow& row : rows) text += repeated_line(row, task);
   write_file_atomically(path, text);
 }
 

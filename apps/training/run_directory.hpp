@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "datasets/duplicates.hpp"
 #include "datasets/splits/splits.hpp"
 #include "datasets/store/molecule_set.hpp"
 
@@ -24,6 +25,7 @@ struct RunDirectory {
   std::string splits() const { return folder + "/splits.csv"; }
   std::string test_predictions() const { return folder + "/test_predictions.csv"; }
   std::string rejected() const { return folder + "/rejected.csv"; }
+  std::string duplicates() const { return folder + "/duplicates.csv"; }
   std::string results() const { return folder + "/results.csv"; }
   std::string lock() const { return folder + "/training.lock"; }  ///< while a process writes here
   std::string log() const { return folder + "/log.txt"; }
@@ -36,6 +38,10 @@ void write_splits(const std::string& path, const MoleculeSet& set, const Split& 
 
 /// Columns row, status, reason, smiles; nothing is written without rejected rows.
 void write_rejected(const std::string& path, const MoleculeSet& set);
+
+/// Columns row, first, id, smiles, then per target its cell and NAME_used; nothing is written without repeated
+/// molecules.
+void write_duplicates(const std::string& path, const std::vector<RepeatedRow>& rows, const Task& task);
 
 /// Columns id, smiles, then per target its true value and NAME_pred (multiclass: the class, and NAME_prob_CLASS).
 /// `predictions` [n, outputs] for the molecules `indices`.

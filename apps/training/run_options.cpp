@@ -275,6 +275,7 @@ LoadOptions to_load_options(const TrainOptions& o, int threads) {
   load.weight_column = d.weight_column;
   load.features = d.features;
   load.standardize = d.standardize;
+  load.duplicates = d.duplicates;
   if (!o.model.recipe.empty()) load.table_features = Features::ogb;  // a paper's settings, on any table
   load.descriptors = d.descriptors;
   load.input_columns = d.descriptor_columns;

@@ -44,6 +44,7 @@ struct DataSettings {
   std::optional<DescriptorSet> descriptors;     ///< empty = by the data
   std::vector<std::string> descriptor_columns;  ///< empty = none; of a store all that it holds
   std::optional<Standardize> standardize;
+  std::optional<Duplicates> duplicates;
   SplitKind split = SplitKind::automatic;
   SplitSizes split_sizes{0.8, 0.1, 0.1};
   std::string splits_column, group_column, time_column, splits_file;
@@ -202,6 +203,16 @@ std::vector<TrainOption> options_over(Options& o) {
        one_of(d.standardize, {{"", {}}, {"none", Standardize::none}, {"parent", Standardize::parent}}),
        "parent: salts and solvents off and charges neutral before anything else, in scoring too (empty: that of --from "
        "or of the store, else none)"},
+      {"--duplicates", data,
+       one_of(d.duplicates, {{"", {}},
+                             {"mean", Duplicates::mean},
+                             {"median", Duplicates::median},
+                             {"keep", Duplicates::keep},
+                             {"drop", Duplicates::drop}}),
+       "molecules in several rows: one row each by mean or median of each target (classes: majority, a tie is blank); "
+       "keep all rows, in one part of the split; drop all but the first row (empty: mean for a table of one's own, "
+       "else "
+       "all rows as they are)"},
       {"--split-type", data,
        one_of(d.split, {{"", SplitKind::automatic},
                         {"published", SplitKind::published},

@@ -165,6 +165,7 @@ void run_training(const TrainRun& run) {
     const RunDirectory directory{run.folder};
     write_file_atomically(directory.config(), std::string(kConfigHeading) + "\n" + to_toml(resolved.options));
     write_rejected(directory.rejected(), data.set);
+    write_duplicates(directory.duplicates(), data.repeated, data.set.task);
   }
   if (data.folds.empty()) {
     train_split(run, resolved, data, start, run.folder);

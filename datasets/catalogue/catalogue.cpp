@@ -217,6 +217,7 @@ std::optional<SourcePlan> plan_named(const std::string& name, const LoadOptions&
   if (!entry) return std::nullopt;
   SourcePlan plan;
   plan.name = entry->name;
+  plan.named = true;
   plan.target_columns = entry->targets;
   if (!entry->target_name.empty()) plan.target_names = {entry->target_name};
   if (!entry->targets.empty()) plan.units.assign(entry->targets.size(), entry->unit);

@@ -26,6 +26,7 @@ struct SourceTable {
 /// What is known about a source before its rows are read.
 struct SourcePlan {
   std::string name;                         ///< "zinc", or the file's name without its folder
+  bool named = false;                       ///< a data set known by name
   std::vector<SourceTable> tables;          ///< read one after the other
   std::vector<std::string> target_columns;  ///< empty = found by the rule
   std::vector<std::string> target_names;    ///< what the targets are called; empty = as their columns

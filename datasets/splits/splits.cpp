@@ -187,6 +187,17 @@ std::vector<std::string> apart_where_empty(std::vector<std::string> groups) {
   return groups;
 }
 
+double time_of_cell(const std::string& cell, const std::string& file, std::int64_t row) {
+  const bool date = looks_like_date(cell);
+  const auto value = date ? seconds_of_date(cell) : number_of_cell(cell);
+  if (!value)
+    throw DataError(file, row + 1,
+                    date ? "there is no such date or time in the time column"
+                         : "neither a number nor a date such as 2024-03-01 in the time column",
+                    cell);
+  return *value;
+}
+
 Split time_split(const std::vector<std::string>& times, const SplitSizes& sizes, const std::string& file,
                  const std::vector<std::int64_t>& rows) {
   assert(times.size() == rows.size());
@@ -194,14 +205,12 @@ Split time_split(const std::vector<std::string>& times, const SplitSizes& sizes,
   const bool dates = !times.empty() && looks_like_date(times[0]);
   std::vector<double> number(times.size());
   for (std::size_t i = 0; i < times.size(); ++i) {
-    const auto value = dates ? seconds_of_date(times[i]) : number_of_cell(times[i]);
-    if (!value)
-      throw DataError(file, rows[i] + 1,
-                      dates && looks_like_date(times[i]) ? "there is no such date or time in the time column"
-                      : dates ? "not a date such as 2024-03-01, as the first row of the time column has"
-                              : "neither a number nor a date such as 2024-03-01 in the time column",
+    if (dates && !looks_like_date(times[i]))
+      throw DataError(file, rows[i] + 1, "not a date such as 2024-03-01, as the first row of the time column has",
                       times[i]);
-    number[i] = *value;
+    if (!dates && looks_like_date(times[i]))
+      throw DataError(file, rows[i] + 1, "neither a number nor a date such as 2024-03-01 in the time column", times[i]);
+    number[i] = time_of_cell(times[i], file, rows[i]);
   }
   std::vector<std::int64_t> order(times.size());
   std::iota(order.begin(), order.end(), std::int64_t{0});

@@ -39,6 +39,9 @@ std::vector<std::string> apart_where_empty(std::vector<std::string> groups);
 Split time_split(const std::vector<std::string>& times, const SplitSizes& sizes, const std::string& file,
                  const std::vector<std::int64_t>& rows);
 
+/// One time as a number to compare by: seconds of a date, else the number. Throws DataError naming the row (0-based).
+double time_of_cell(const std::string& cell, const std::string& file, std::int64_t row);
+
 /// Cross-validation: the test parts of the K splits are disjoint and together everything, alike in size; what remains
 /// is parted into train and valid by the proportion of the first two sizes. `groups` [count], scaffolds or names, stay
 /// together, largest group first into the smallest fold; empty = every molecule by itself, in seeded random order.

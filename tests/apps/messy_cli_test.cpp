@@ -1,4 +1,4 @@
-// Tables as people have them: salts and solvents.
+// Tables as people have them: salts and solvents, and the same molecule in several rows.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -88,6 +88,53 @@ TEST_F(MessyCli, StoresAndStartsKeepTheirStandardisation) {
   const ShellResult contradicted = run("molgraph-train salts.csv -o Y --from P --standardize none --epochs 1");
   EXPECT_EQ(contradicted.code, 2);
   EXPECT_THAT(contradicted.err, AllOf(HasSubstr("--standardize none contradicts P"), HasSubstr("trained on parent")));
+}
+
+/// Forty alcohols, every fourth of them twice, in another spelling and 2 higher.
+std::string repeats() {
+  std::string text = "id,smiles,y\n";
+  for (int r = 1; r <= 40; ++r) {
+    const std::string chain(static_cast<std::size_t>(r), 'C');
+    text += "m" + std::to_string(r) + "," + chain + "O," + std::to_string(r) + "\n";
+    if (r % 4 == 0) text += "again" + std::to_string(r) + ",O" + chain + "," + std::to_string(r + 2) + "\n";
+  }
+  return text;
+}
+
+TEST_F(MessyCli, RepeatedMoleculesAreOneRowOrStayTogether) {
+  scratch.write("repeats.csv", repeats());
+  const ShellResult trained = run("molgraph-train repeats.csv -o M" + std::string(kTiny));
+  ASSERT_EQ(trained.code, 0) << trained.err;
+  EXPECT_THAT(trained.err, AllOf(HasSubstr("10 molecules stand in 20 of 50 rows: one row each, by mean"),
+                                 HasSubstr("'y' median 2.000, at most 2.000 (row 4)"), HasSubstr("40 molecules")));
+  const auto listed = lines_of(scratch.read("M/duplicates.csv"));
+  ASSERT_EQ(listed.size(), 21u);
+  EXPECT_EQ(listed[0], "row,first,id,smiles,y,y_used");
+  EXPECT_EQ(listed[1], "3,3,m4,CCCCO,4,5");
+  EXPECT_EQ(listed[2], "4,3,again4,OCCCC,6,5");
+  EXPECT_THAT(scratch.read("M/splits.csv"), AllOf(HasSubstr("\n3,m4,CCCCO,"), Not(HasSubstr("again"))));
+  // The same by way of a store.
+  const ShellResult stored = run("molgraph-featurize repeats.csv -o repeats.h5 --repeated listed.csv.gz");
+  ASSERT_EQ(stored.code, 0) << stored.err;
+  EXPECT_THAT(stored.err,
+              AllOf(HasSubstr("one row each, by mean"), HasSubstr("50 rows in"), HasSubstr("40 ok, 10 repeated")));
+  EXPECT_EQ(run("zcat listed.csv.gz").out, scratch.read("M/duplicates.csv"));
+  ASSERT_EQ(run("molgraph-train repeats.h5 -o S" + std::string(kTiny)).code, 0);
+  EXPECT_EQ(scratch.read("S/model.safetensors"), scratch.read("M/model.safetensors"));
+  EXPECT_FALSE(scratch.exists("S/duplicates.csv"));
+  EXPECT_EQ(run("molgraph-train repeats.h5 -o X --duplicates mean" + std::string(kTiny)).code, 2);
+  EXPECT_EQ(run("molgraph-train repeats.csv -o X --duplicates average" + std::string(kTiny)).code, 2);
+  EXPECT_EQ(run("molgraph-featurize repeats.csv -o x.h5 --repeated repeats.csv").code, 2) << "an input";
+  EXPECT_EQ(run("molgraph-featurize repeats.csv -o x.h5 --repeated x.parquet").code, 2);
+  const ShellResult kept = run("molgraph-train repeats.csv -o K --duplicates keep" + std::string(kTiny));
+  ASSERT_EQ(kept.code, 0) << kept.err;
+  EXPECT_THAT(kept.err, AllOf(HasSubstr("all are kept, each molecule's in one part"), HasSubstr("50 molecules"),
+                              Not(HasSubstr("two parts of the split"))));
+  EXPECT_THAT(scratch.read("K/config.toml"), HasSubstr("duplicates = 'keep'"));
+  EXPECT_THAT(scratch.read("K/splits.csv"), HasSubstr("again4"));
+  const ShellResult dropped = run("molgraph-train repeats.csv -o D --duplicates drop" + std::string(kTiny));
+  EXPECT_THAT(dropped.err, AllOf(HasSubstr("the first row of each stays"), HasSubstr("40 molecules")));
+  EXPECT_THAT(scratch.read("D/duplicates.csv"), HasSubstr("\n4,3,again4,OCCCC,6,4\n"));
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ class TrainStart : public testing::Test {
   void SetUp() override {
     std::string table = "smiles,y\n";
     for (int i = 1; i <= 40; ++i)
-      table += std::string(static_cast<std::size_t>(i % 20 + 1), 'C') + (i % 2 ? "O" : "N") + "," +
+      table += std::string(static_cast<std::size_t>(i % 20 + 1), 'C') + (i <= 20 ? "O" : "N") + "," +
                std::to_string(0.37 * i) + "\n";
     scratch.write("t.csv", table);
   }

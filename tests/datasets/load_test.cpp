@@ -33,7 +33,7 @@ using ::testing::SizeIs;
 constexpr const char* kTable =
     "id,smiles,solubility,active,weight,comment\n"
     "m1,CCO,1.5,1,9,x\nm2,CCN,-2,0,9,x\nm3,c1ccccc1,0.25,1,9,x\nm4,C1CC,3,0,9,x\nm5,CC(=O)O,4,,9,x\n"
-    "m6,C,5,1,9,x\nm7,CC,6,0,9,x\nm8,CCC,7,1,9,x\nm9,CCCC,8,0,9,x\nm10,CCCCC,9,1,9,x\nm11,OCC,10,0,9,x\n";
+    "m6,C,5,1,9,x\nm7,CC,6,0,9,x\nm8,CCC,7,1,9,x\nm9,CCCC,8,0,9,x\nm10,CCCCC,9,1,9,x\nm11,OCCC,10,0,9,x\n";
 
 LoadOptions options_for(const std::string& path) {
   LoadOptions options;
@@ -216,6 +216,7 @@ TEST_F(LoadTest, LimitKeepsTheFirstOfEachPart) {
             "\n";
   LoadOptions options;
   options.limit = 50;
+  options.duplicates = Duplicates::keep;
   options.split = SplitKind::column;
   const LoadedData data = load_text(text, options);
   EXPECT_THAT(data.split.train, SizeIs(40));
@@ -291,7 +292,10 @@ TEST_F(LoadTest, SdfTable) {
       "    0.0000    0.0000    0.0000 C   0  0\n    1.5000    0.0000    0.0000 O   0  0\n"
       "  1  2  1  0\nM  END\n> <y>\n";
   const std::string path = folder.write("a.sdf", block + "1.5\n\n$$$$\n" + block + "2.5\n\n$$$$\n");
-  const LoadedData data = load_data(options_for(path));
+  LoadOptions options = options_for(path);
+  options.duplicates = Duplicates::keep;
+  options.split_sizes = {1, 0, 0};
+  const LoadedData data = load_data(options);
   EXPECT_THAT(data.set.smiles, ElementsAre("CO", "CO"));
   EXPECT_THAT(data.set.task.names, ElementsAre("y"));
   EXPECT_THAT(data.set.targets, ElementsAre(1.5f, 2.5f));

@@ -28,7 +28,12 @@ void report(const StoreReport& report, const std::string& store, double seconds)
   for (const std::string& warning : report.warnings) spdlog::warn("{}", warning);
   std::string text = with_thousands(report.rows) + " rows in " + duration_text(seconds) + ": " +
                      with_thousands(report.molecules) + " ok";
-  for (const auto& [status, count] : report.rejected) text += ", " + with_thousands(count) + " " + status;
+  std::int64_t merged = report.rows - report.molecules;
+  for (const auto& [status, count] : report.rejected) {
+    text += ", " + with_thousands(count) + " " + status;
+    merged -= count;
+  }
+  if (merged > 0) text += ", " + with_thousands(merged) + " repeated";
   spdlog::info("{}", text);
   if (!report.task.names.empty()) {
     spdlog::info("{} target(s), {}: {}", report.task.names.size(), to_string(report.task.kind),
@@ -43,24 +48,42 @@ void report(const StoreReport& report, const std::string& store, double seconds)
   if (!error) spdlog::info("{}: {} KB", store, with_thousands(static_cast<std::int64_t>(bytes / 1000)));
 }
 
+/// The tables beside the store that are asked for: flag and file.
+std::vector<std::pair<std::string, std::string>> side_tables(const FeaturizeOptions& options) {
+  std::vector<std::pair<std::string, std::string>> tables{{"--rejected", options.rejected},
+                                                          {"--repeated", options.repeated}};
+  std::erase_if(tables, [](const auto& table) { return table.second.empty(); });
+  return tables;
+}
+
 /// Throws UsageError if the names promise other formats than those that are written.
 void check_suffixes(const FeaturizeOptions& options) {
-  const std::string store = without_gz(options.output), rejected = without_gz(options.rejected);
+  const std::string store = without_gz(options.output);
   const bool zipped = store.size() != options.output.size();
   if (zipped || !(store.ends_with(".h5") || store.ends_with(".hdf5")))
     throw UsageError(options.output + ": the store's suffix must be .h5 or .hdf5");
-  if (!rejected.empty() && !rejected.ends_with(".csv") && !is_output_stream(options.rejected))
-    throw UsageError("--rejected " + options.rejected + ": the suffix must be .csv or .csv.gz");
+  for (const auto& [flag, file] : side_tables(options))
+    if (!without_gz(file).ends_with(".csv") && !is_output_stream(file))
+      throw UsageError(flag + " " + file + ": the suffix must be .csv or .csv.gz");
 }
 
 /// Throws UsageError if a file to write is read too.
 void check_roles(const FeaturizeOptions& options, const std::vector<std::string>& read) {
   std::vector<FileRole> inputs = in_role("the input", read), outputs{{options.output, "the output"}};
   inputs.push_back({options.config, "--config"});
-  if (!options.rejected.empty()) outputs.push_back({options.rejected, "--rejected"});
-  if (!options.rejected.empty() && !is_output_stream(options.rejected))
-    outputs.push_back({part_path(linked_file(options.rejected)), "--rejected"});
+  for (const auto& [flag, file] : side_tables(options)) {
+    outputs.push_back({file, flag});
+    if (!is_output_stream(file)) outputs.push_back({part_path(linked_file(file)), flag});
+  }
   refuse_overwriting(inputs, outputs);
+}
+
+void write_repeated(const FeaturizeOptions& options, const StoreReport& report) {
+  if (options.repeated.empty()) return;
+  LineFile file(options.repeated);
+  file.add(repeated_header(report.task));
+  for (const RepeatedRow& row : report.repeated) file.add(repeated_line(row, report.task));
+  file.finish();
 }
 
 }  // namespace
@@ -88,6 +111,7 @@ int featurize(const FeaturizeOptions& options) {
         if (rejected) rejected->add(line_of(row));
       });
   if (rejected) rejected->finish();
+  write_repeated(options, written);
   if (written.molecules == 0) {
     std::error_code ignored;
     std::filesystem::remove(options.output, ignored);

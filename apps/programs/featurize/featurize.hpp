@@ -11,6 +11,7 @@ struct FeaturizeOptions {
   LoadOptions load;
   std::string output;     ///< the store
   std::string rejected;   ///< the table of the rows without a graph; "" = none
+  std::string repeated;   ///< the table of the rows of repeated molecules; "" = none
   std::string config;     ///< the file of --config; "" = none
   bool no_pairs = false;  ///< the store has no distances
 };

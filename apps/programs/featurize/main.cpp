@@ -13,7 +13,7 @@ namespace {
 struct Flags {
   CommonOptions common;
   TableFlags table;
-  std::string features, descriptors, standardize, task, split;
+  std::string features, descriptors, standardize, duplicates, task, split;
   std::vector<double> split_sizes{0.8, 0.1, 0.1};
 };
 
@@ -44,6 +44,11 @@ void add_data_options(CLI::App& app, FeaturizeOptions& options, Flags& flags) {
          "--target-columns", options.load.target_columns,
          "Columns to learn; else all that are mostly numbers or all yes and no, but id, name, weight and the like")
       ->type_name("NAME");
+  choose(app.add_option("--duplicates", flags.duplicates,
+                        "Molecules in several rows: one row each by mean or median of each target (classes: majority, "
+                        "a tie is blank); keep all rows, in one part of the split; drop all but the first row; else "
+                        "mean for a table of one's own with targets, all rows as they are for any other"),
+         {"mean", "median", "keep", "drop"});
   choose(app.add_option("-t,--task-type", flags.task,
                         "Kind of target; else by the values (only 0 and 1, yes and no = classification)"),
          {"regression", "classification", "binary", "multiclass"});
@@ -74,6 +79,9 @@ void add_data_options(CLI::App& app, FeaturizeOptions& options, Flags& flags) {
       ->type_name("FILE");
   app.add_option("--rejected", options.rejected,
                  "CSV (also .gz) of the rows without a graph: row, status, reason, smiles")
+      ->type_name("FILE");
+  app.add_option("--repeated", options.repeated,
+                 "CSV (also .gz) of the rows of molecules that stand in several, and what they became")
       ->type_name("FILE");
   app.add_flag("--strict", options.load.strict, "End with code 3 at the first row without a graph, without a store");
 }
@@ -110,6 +118,7 @@ FeaturizeOptions parse(const std::vector<std::string>& arguments) {
   load.download = downloads_shown();
   if (!flags.task.empty()) load.task = task_kind_from_string(flags.task);
   if (!flags.standardize.empty()) load.standardize = standardize_from_string(flags.standardize);
+  if (!flags.duplicates.empty()) load.duplicates = duplicates_from_string(flags.duplicates);
   if (!flags.features.empty()) load.features = features_from_string(flags.features);
   if (!flags.descriptors.empty())
     load.descriptors = flags.descriptors == "rdkit" ? DescriptorSet::rdkit : DescriptorSet::none;

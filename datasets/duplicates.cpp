@@ -1,0 +1,306 @@
+#include "datasets/duplicates.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "datasets/row_source.hpp"
+#include "datasets/system/readable.hpp"
+#include "datasets/system/text.hpp"
+#include "datasets/tables/table_reader.hpp"
+#include "featurize/graph/error.hpp"
+
+namespace molgraph {
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr std::size_t kTargetsShown = 5;
+
+std::uint64_t mix(std::uint64_t x) {  // the finaliser of splitmix64 (Steele et al. 2014)
+  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
+  x = (x ^ (x >> 27)) * 0x94D049BB133111EBu;
+  return x ^ (x >> 31);
+}
+
+/// Atom columns that no writing of a molecule changes.
+std::vector<std::size_t> settled_columns(Features features) {
+  switch (features) {
+    case Features::ogb: return {0, 3, 4, 8};       // number, charge, hydrogens, in ring
+    case Features::molgraph: return {0, 2, 3, 7};  // the same
+    case Features::zinc: break;
+  }
+  return {};
+}
+
+double median_of(std::vector<double> values) {
+  std::ranges::sort(values);
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 ? values[half] : values[half - 1] + (values[half] - values[half - 1]) / 2;
+}
+
+double mean_of(const std::vector<double>& values) {
+  double mean = 0;  // a running mean: equal values stay what they are
+  for (std::size_t i = 0; i < values.size(); ++i) mean += (values[i] - mean) / static_cast<double>(i + 1);
+  return mean;
+}
+
+double majority_of(const std::vector<double>& values) {
+  std::map<double, int> count;
+  for (const double value : values) ++count[value];
+  const auto more = [](const auto& a, const auto& b) { return a.second < b.second; };
+  const auto most = std::ranges::max_element(count, more);
+  const auto as_many = [&](const auto& one) { return one.second == most->second; };
+  return std::ranges::count_if(count, as_many) > 1 ? kNaN : most->first;
+}
+
+/// The values that are there and are no limits.
+std::vector<double> exact_values(const std::vector<Label>& labels) {
+  std::vector<double> values;
+  for (const Label& label : labels)
+    if (!std::isnan(label.value) && label.bound == 0) values.push_back(label.value);
+  return values;
+}
+
+/// Of limits alone: the one that says most.
+Label tightest(const std::vector<Label>& labels) {
+  Label result{kNaN, 0};
+  for (const Label& label : labels) {
+    if (std::isnan(label.value)) continue;
+    if (result.bound != 0 && result.bound != label.bound) return {kNaN, 0};
+    const bool tighter = label.bound > 0 ? label.value > result.value : label.value < result.value;
+    if (result.bound == 0 || tighter) result = label;
+  }
+  return result;
+}
+
+}  // namespace
+
+std::string_view to_string(Duplicates rule) {
+  switch (rule) {
+    case Duplicates::mean: return "mean";
+    case Duplicates::median: return "median";
+    case Duplicates::keep: return "keep";
+    case Duplicates::drop: break;
+  }
+  return "drop";
+}
+
+Duplicates duplicates_from_string(std::string_view text) {
+  for (const Duplicates rule : {Duplicates::mean, Duplicates::median, Duplicates::keep, Duplicates::drop})
+    if (text == to_string(rule)) return rule;
+  throw UsageError("unknown --duplicates '" + std::string(text) + "': mean, median, keep or drop");
+}
+
+Label merged_label(const std::vector<Label>& labels, bool classes, Duplicates rule) {
+  if (rule == Duplicates::drop) return labels.front();
+  const std::vector<double> values = exact_values(labels);
+  if (values.empty()) return tightest(labels);
+  if (classes) return {majority_of(values), 0};
+  return {rule == Duplicates::median ? median_of(values) : mean_of(values), 0};
+}
+
+std::string repeated_header(const Task& task) {
+  std::string line = "row,first,id,smiles";
+  for (const std::string& name : task.names)
+    line += "," + quote_cell(name, ',') + "," + quote_cell(name + "_used", ',');
+  return line + "\n";
+}
+
+std::string repeated_line(const RepeatedRow& row, const Task& task) {
+  const auto cell = [&](const Label& label) {
+    if (std::isnan(label.value)) return std::string();
+    const auto number = static_cast<std::size_t>(label.value);
+    if (task.kind == TaskKind::multiclass && number < task.class_labels.size())
+      return quote_cell(task.class_labels[number], ',');
+    return (label.bound > 0 ? ">" : label.bound < 0 ? "<" : "") + number_text(label.value);
+  };
+  std::string line = std::to_string(row.row) + "," + std::to_string(row.first) + "," + quote_cell(row.id, ',') + "," +
+                     quote_cell(row.smiles, ',');
+  for (std::size_t t = 0; t < task.names.size(); ++t) line += "," + cell(row.values[t]) + "," + cell(row.used[t]);
+  return line + "\n";
+}
+
+std::uint64_t invariant_hash(const GraphView& graph) {
+  const auto columns = static_cast<std::size_t>(feature_shape(graph.features).atom_columns);
+  const auto n = static_cast<std::size_t>(graph.num_atoms);
+  std::vector<std::uint64_t> colour(n, 0), next(n);
+  const std::vector<std::size_t> settled = settled_columns(graph.features);
+  for (std::size_t a = 0; a < n; ++a)
+    for (const std::size_t c : settled) colour[a] = mix(colour[a] + graph.atoms[a * columns + c] + 1);
+  for (int round = 0; round < 4; ++round) {
+    std::ranges::fill(next, 0);
+    for (int b = 0; b < graph.num_bonds; ++b) {
+      const auto i = static_cast<std::size_t>(graph.bond_atoms[2 * b]);
+      const auto j = static_cast<std::size_t>(graph.bond_atoms[2 * b + 1]);
+      next[i] += mix(colour[j] + 0x9E3779B97F4A7C15u);
+      next[j] += mix(colour[i] + 0x9E3779B97F4A7C15u);
+    }
+    for (std::size_t a = 0; a < n; ++a) colour[a] = mix(3 * colour[a] + mix(next[a]));
+  }
+  std::uint64_t sum = 0;
+  for (const std::uint64_t c : colour) sum += mix(c);
+  return sum;
+}
+
+std::vector<Label> Repeats::labels_of(const Molecule& molecule, std::size_t target) const {
+  std::vector<Label> labels;
+  for (const std::size_t r : molecule.rows) labels.push_back(rows_[r].values[target]);
+  return labels;
+}
+
+float Repeats::merged_column(const Molecule& molecule, std::size_t column) const {
+  std::vector<Label> values;
+  for (const std::size_t r : molecule.rows) values.push_back({rows_[r].columns[column], 0});
+  return static_cast<float>(merged_label(values, false, rule_).value);
+}
+
+void Repeats::add(FeaturisedRow&& row, const std::string& file) {
+  if (row.canonical.empty()) return;
+  const auto [entry, is_new] = by_text_.try_emplace(std::move(row.canonical), molecules_.size());
+  if (is_new) molecules_.emplace_back();
+  Molecule& molecule = molecules_[entry->second];
+  if (by_time_) {
+    const double time = time_of_cell(row.key, file, row.row_in_file);
+    if (is_new || time < molecule.time) molecule.key = row.key, molecule.time = time;
+  } else if (molecule.key.empty()) {
+    molecule.key = row.key;
+  }
+  const std::int64_t first = is_new ? row.row : rows_[molecule.rows.front()].row;
+  molecule.rows.push_back(rows_.size());
+  RepeatedRow& added = rows_.emplace_back(
+      RepeatedRow{row.row, first, std::move(row.id), std::move(row.smiles), {}, {}, std::move(row.columns)});
+  for (std::size_t t = 0; t < row.values.size(); ++t)
+    added.values.push_back({row.values[t], row.bounds.empty() || !signs_count_ ? std::int8_t{0} : row.bounds[t]});
+}
+
+void Repeats::finish() {
+  by_text_.clear();
+  std::erase_if(molecules_, [](const Molecule& molecule) { return molecule.rows.size() < 2; });
+  std::vector<std::size_t> place(rows_.size(), rows_.size());  // where a row goes to; beyond all: nowhere
+  for (std::size_t m = 0; m < molecules_.size(); ++m) {
+    for (const std::size_t r : molecules_[m].rows) {
+      place[r] = 0;
+      by_row_[rows_[r].row] = m;
+    }
+  }
+  std::size_t kept = 0;
+  for (std::size_t r = 0; r < rows_.size(); ++r) {
+    if (place[r] != 0) continue;
+    place[r] = kept;
+    if (kept != r) rows_[kept] = std::move(rows_[r]);
+    ++kept;
+  }
+  rows_.resize(kept);
+  for (Molecule& molecule : molecules_) {
+    for (std::size_t& r : molecule.rows) r = place[r];
+    for (std::size_t t = 0; t < task_.names.size(); ++t)
+      molecule.used.push_back(merged_label(labels_of(molecule, t), of_classes(), rule_));
+    for (std::size_t c = 0; c < rows_[molecule.rows.front()].columns.size(); ++c)
+      molecule.columns.push_back(merged_column(molecule, c));
+    for (const std::size_t r : molecule.rows)
+      rows_[r].used = rule_ == Duplicates::keep ? rows_[r].values : molecule.used;
+  }
+}
+
+std::int64_t Repeats::first_of(std::int64_t row) const {
+  const auto found = by_row_.find(row);
+  return found == by_row_.end() ? row : rows_[molecules_[found->second].rows.front()].row;
+}
+
+void Repeats::replace(FeaturisedRow& row) const {
+  const auto found = by_row_.find(row.row);
+  if (found == by_row_.end() || rule_ == Duplicates::keep) return;
+  const Molecule& molecule = molecules_[found->second];
+  row.bounds.clear();
+  for (std::size_t t = 0; t < molecule.used.size(); ++t) {
+    row.values[t] = molecule.used[t].value;
+    if (molecule.used[t].bound == 0) continue;
+    row.bounds.resize(molecule.used.size());
+    row.bounds[t] = molecule.used[t].bound;
+  }
+  row.columns = molecule.columns;
+  if (rule_ != Duplicates::drop) row.key = molecule.key;
+}
+
+/// How far the rows of a molecule differ, by target.
+std::string Repeats::spread() const {
+  std::vector<std::string> parts;
+  for (std::size_t t = 0; t < task_.names.size(); ++t) {
+    std::vector<double> ranges;
+    std::int64_t differing = 0, ties = 0, row = 0;
+    for (const Molecule& molecule : molecules_) {
+      const std::vector<double> values = exact_values(labels_of(molecule, t));
+      if (values.size() < 2) continue;
+      const auto [low, high] = std::ranges::minmax(values);
+      if (ranges.empty() || high - low > *std::ranges::max_element(ranges)) row = rows_[molecule.rows.front()].row;
+      ranges.push_back(high - low);
+      differing += high > low;
+      ties += of_classes() && std::isnan(majority_of(values));
+    }
+    const std::string name = "'" + task_.names[t] + "'";
+    if (ranges.empty()) continue;
+    if (of_classes()) {
+      if (differing == 0) continue;
+      const bool blank = rule_ == Duplicates::mean || rule_ == Duplicates::median;
+      parts.push_back(name + " of " + with_thousands(differing) +
+                      (blank && ties > 0 ? " (" + with_thousands(ties) + " ties, left blank)" : ""));
+      continue;
+    }
+    const std::string unit = t < task_.units.size() && !task_.units[t].empty() ? " " + task_.units[t] : "";
+    parts.push_back(name + " median " + sensible_number(median_of(ranges)) + unit + ", at most " +
+                    sensible_number(*std::ranges::max_element(ranges)) + unit + " (row " + std::to_string(row + 1) +
+                    ")");
+  }
+  if (parts.empty()) return "their values are equal";
+  return (of_classes() ? "classes differ: " : "largest minus smallest value: ") + list_of(parts, kTargetsShown);
+}
+
+std::string Repeats::note(std::int64_t rows, const std::string& what) const {
+  const std::string rule(to_string(rule_));
+  const std::string become = rule_ == Duplicates::keep   ? "all are kept, each molecule's in one part of the split"
+                             : rule_ == Duplicates::drop ? "the first row of each stays, the others are dropped"
+                             : of_classes()              ? "one row each, by majority"
+                                                         : "one row each, by " + rule;
+  return with_thousands(static_cast<std::int64_t>(molecules_.size())) +
+         (molecules_.size() == 1 ? " molecule stands in " : " molecules stand in ") +
+         with_thousands(static_cast<std::int64_t>(rows_.size())) + " of " + with_thousands(rows) + " " + what + ": " +
+         become + " (--duplicates " + rule + ")" + (task_.names.empty() ? "" : "; " + spread());
+}
+
+void RowSource::find_repeats(bool draws, const Progressed& progress) {
+  const bool as_they_are = plan_.named || !options_.splits_file.empty() || task_.names.empty();
+  if (!options_.duplicates && as_they_are) return;
+  const Duplicates rule = options_.duplicates.value_or(Duplicates::mean);
+  if (rule == Duplicates::keep && !draws) return;
+  // Parts that come with the source stay what they are: results are measured on each of their rows.
+  const auto counts = [&](const FeaturisedRow& row) {
+    return std::holds_alternative<MolecularGraph>(row.result) && (!has_parts() || row.part == SplitPart::train);
+  };
+  std::vector<std::pair<std::uint64_t, std::int64_t>> seen;  // hash, row
+  const auto see = [&](FeaturisedRow&& row) {
+    if (counts(row)) seen.emplace_back(row.hash, row.row);
+  };
+  read({.hashes = true}, see, [&](std::int64_t done, std::int64_t total) {
+    if (progress) progress(done / 2, total);
+  });
+  looked_at_ = true;
+  std::ranges::sort(seen);
+  std::unordered_set<std::int64_t> suspects;
+  for (std::size_t i = 1; i < seen.size(); ++i)
+    if (seen[i].first == seen[i - 1].first) suspects.insert({seen[i - 1].second, seen[i].second});
+  if (suspects.empty()) return;
+  seen = {};
+  Repeats repeats(rule, task_, !options_.time_column.empty(), options_.censored != Censored::value);
+  const auto compare = [&](FeaturisedRow&& row) {
+    const std::string file = file_of(row);
+    if (counts(row)) repeats.add(std::move(row), file);
+  };
+  read({.canonical = true, .only = &suspects}, compare, [&](std::int64_t, std::int64_t total) {
+    if (progress) progress(total / 2, total);
+  });
+  repeats.finish();
+  repeats_ = std::move(repeats);
+}
+
+}  // namespace molgraph

@@ -1,0 +1,101 @@
+// Molecules that stand in several rows of a table: one row each, or all rows in one part of a split.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "datasets/tables/targets.hpp"
+#include "featurize/graph/molecular_graph.hpp"
+
+namespace molgraph {
+
+struct FeaturisedRow;
+
+/// What becomes of the rows of one molecule. `mean`, `median`: one row with the mean or median of each target (and each
+/// input column) over the rows that have a value; classes by majority, a tie is no value; limits such as ">50" only
+/// where no row has an exact value: the tightest, and none where they lie on both sides. `drop`: the first row alone.
+/// `keep`: all rows, which a split that is drawn puts into one part.
+enum class Duplicates : std::uint8_t { mean, median, keep, drop };
+std::string_view to_string(Duplicates rule);               ///< "mean", "median", "keep", "drop"
+Duplicates duplicates_from_string(std::string_view text);  ///< throws UsageError
+
+/// A row of a molecule that stands in several.
+struct RepeatedRow {
+  std::int64_t row = 0;    ///< 0-based, counted through all tables
+  std::int64_t first = 0;  ///< the row that stands first: the one that stays, with the values `used`
+  std::string id, smiles;
+  std::vector<Label> values, used{};  ///< [T] of the table; of what the molecule's rows became (keep: as `values`)
+  std::vector<float> columns{};       ///< of LoadOptions::input_columns
+};
+
+/// Lines of a CSV: row, first, id, smiles, then per target its value and NAME_used; missing values are empty, limits
+/// have their sign, classes of a multiclass task are the user's words.
+std::string repeated_header(const Task& task);
+std::string repeated_line(const RepeatedRow& row, const Task& task);
+
+/// The label of one target over the rows of a molecule, NaN where there is none. `classes`: they are numbers of
+/// classes.
+Label merged_label(const std::vector<Label>& labels, bool classes, Duplicates rule);
+
+/// A number that is equal for all texts of one molecule: four rounds of Weisfeiler-Leman over element (and, unless the
+/// features are `zinc`, charge, hydrogens and ring membership) and the bonds' pattern. Chirality, bond stereo and the
+/// Kekule form depend on the text and are left out. Different molecules may share it; canonical SMILES decide between
+/// them.
+std::uint64_t invariant_hash(const GraphView& graph);
+
+/// Finds the rows of equal molecules among those that it is given, and says what they become.
+class Repeats {
+ public:
+  Repeats() = default;
+  /// `by_time`: FeaturisedRow::key is a time, of which the earliest counts. `signs_count`: false = a limit such as
+  /// ">50" is taken as the number 50.
+  Repeats(Duplicates rule, const Task& task, bool by_time, bool signs_count)
+      : rule_(rule), task_(task), by_time_(by_time), signs_count_(signs_count) {}
+
+  /// Rows in order, with their canonical text ("" = unknown, so equal to none).
+  void add(FeaturisedRow&& row, const std::string& file);
+  /// After the last add().
+  void finish();
+
+  bool empty() const { return rows_.empty(); }
+  Duplicates rule() const { return rule_; }
+  /// The first row of the molecule that stands in this row: itself, unless it is a later one.
+  std::int64_t first_of(std::int64_t row) const;
+  /// True if another row stands for this one.
+  bool vanishes(std::int64_t row) const { return rule_ != Duplicates::keep && first_of(row) != row; }
+  /// Gives the first row of a molecule what all of them became.
+  void replace(FeaturisedRow& row) const;
+  /// In the order of the table.
+  const std::vector<RepeatedRow>& rows() const { return rows_; }
+  /// "3 molecules stand in 7 of 40 rows: one row each by mean; ...": how many, and how far their values differ. `what`:
+  /// "rows" or "rows of the training part".
+  std::string note(std::int64_t rows, const std::string& what) const;
+
+ private:
+  struct Molecule {
+    std::vector<std::size_t> rows{};  ///< indices into rows_
+    std::vector<Label> used{};        ///< [T]
+    std::vector<float> columns{};     ///< of LoadOptions::input_columns, what they became
+    std::string key{};
+    double time = 0;  ///< of `key`, where it is one
+  };
+  /// [rows of the molecule] of one target.
+  std::vector<Label> labels_of(const Molecule& molecule, std::size_t target) const;
+  float merged_column(const Molecule& molecule, std::size_t column) const;
+  std::string spread() const;
+  bool of_classes() const { return task_.kind != TaskKind::regression; }
+
+  Duplicates rule_ = Duplicates::keep;
+  Task task_;
+  bool by_time_ = false, signs_count_ = true;
+  std::vector<Molecule> molecules_;  ///< after finish(): of several rows each
+  std::unordered_map<std::string, std::size_t> by_text_;
+  std::unordered_map<std::int64_t, std::size_t> by_row_;  ///< index into molecules_
+  std::vector<RepeatedRow> rows_;
+};
+
+}  // namespace molgraph

@@ -1,0 +1,192 @@
+#include "datasets/load_splits.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <unordered_map>
+
+#include "datasets/splits/splits.hpp"
+#include "datasets/system/text.hpp"
+#include "featurize/graph/error.hpp"
+
+namespace molgraph {
+namespace {
+
+std::string_view split_name(SplitKind kind) {
+  switch (kind) {
+    case SplitKind::scaffold: return "scaffold";
+    case SplitKind::scaffold_balanced: return "scaffold-balanced";
+    case SplitKind::group: return "group";
+    case SplitKind::time: return "time";
+    default: return "random";
+  }
+}
+
+/// Molecules of a set by what they are: those of one unit are one molecule in several rows.
+struct Units {
+  std::vector<std::vector<std::int64_t>> members{};  ///< [units] indices, ascending; units in the order of their first
+
+  explicit Units(const std::vector<std::int64_t>& first_rows) {
+    std::unordered_map<std::int64_t, std::size_t> number;
+    for (std::size_t g = 0; g < first_rows.size(); ++g) {
+      const auto [entry, is_new] = number.try_emplace(first_rows[g], members.size());
+      if (is_new) members.emplace_back();
+      members[entry->second].push_back(static_cast<std::int64_t>(g));
+    }
+  }
+  std::int64_t count() const { return static_cast<std::int64_t>(members.size()); }
+  std::vector<std::int64_t> firsts() const {
+    std::vector<std::int64_t> result;
+    for (const auto& unit : members) result.push_back(unit.front());
+    return result;
+  }
+  /// A part of units as a part of molecules.
+  std::vector<std::int64_t> expanded(const std::vector<std::int64_t>& part) const {
+    std::vector<std::int64_t> result;
+    for (const std::int64_t unit : part) {
+      const auto& all = members[static_cast<std::size_t>(unit)];
+      result.insert(result.end(), all.begin(), all.end());
+    }
+    std::ranges::sort(result);
+    return result;
+  }
+};
+
+/// Groups that a molecule links become one: disjoint sets, called by the first name of each.
+class LinkedGroups {
+ public:
+  const std::string& name_of(const std::string& name) { return names_[root(number(name))]; }
+  void link(const std::string& a, const std::string& b) {
+    const auto [low, high] = std::minmax({root(number(a)), root(number(b))});
+    above_[high] = low;
+  }
+
+ private:
+  std::size_t number(const std::string& name) {
+    const auto [entry, is_new] = number_.try_emplace(name, names_.size());
+    if (is_new) {
+      above_.push_back(names_.size());
+      names_.push_back(name);
+    }
+    return entry->second;
+  }
+  std::size_t root(std::size_t at) {
+    for (; above_[at] != at; at = above_[at]) above_[at] = above_[above_[at]];
+    return at;
+  }
+  std::unordered_map<std::string, std::size_t> number_;
+  std::vector<std::string> names_;
+  std::vector<std::size_t> above_;  ///< itself: a root
+};
+
+/// One key per unit: of groups, those that share a molecule are one; of times the earliest; else the first row's.
+std::vector<std::string> keys_of_units(const std::vector<std::string>& keys, const Units& units,
+                                       const SplitBasis& basis, SplitKind kind) {
+  std::vector<std::string> result;
+  LinkedGroups groups;
+  for (const auto& unit : units.members) {
+    std::string key = keys[static_cast<std::size_t>(unit.front())];
+    for (const std::int64_t g : unit) {
+      const auto index = static_cast<std::size_t>(g);
+      const std::string& other = keys[index];
+      if (kind == SplitKind::group && !key.empty() && !other.empty()) groups.link(key, other);
+      if (kind == SplitKind::group && key.empty()) key = other;
+      if (kind == SplitKind::time &&
+          time_of_cell(other, basis.file, basis.rows[index]) < time_of_cell(key, basis.file, basis.rows[index]))
+        key = other;
+    }
+    result.push_back(std::move(key));
+  }
+  if (kind == SplitKind::group)
+    for (std::string& key : result)
+      if (!key.empty()) key = std::string(groups.name_of(key));
+  return result;
+}
+
+/// The split of units, whose molecules then go with them.
+ComputedSplits split_units(const LoadOptions& options, const SplitBasis& basis) {
+  const Units units(basis.first_rows);
+  const std::vector<std::int64_t> firsts = units.firsts();
+  SplitBasis of_units{units.count(), {}, basis.file, {}, basis.file_rows, basis.labels.of_some(firsts)};
+  of_units.keys = [&] { return keys_of_units(basis.keys(), units, basis, options.split); };
+  for (const std::int64_t g : firsts)
+    if (!basis.rows.empty()) of_units.rows.push_back(basis.rows[static_cast<std::size_t>(g)]);
+  ComputedSplits computed = computed_splits(options, of_units);
+  for (Split& split : computed.splits)
+    for (auto* part : {&split.train, &split.valid, &split.test}) *part = units.expanded(*part);
+  return computed;
+}
+
+}  // namespace
+
+bool needs_scaffolds(SplitKind kind) { return kind == SplitKind::scaffold || kind == SplitKind::scaffold_balanced; }
+
+void check_split_options(const LoadOptions& o) {
+  const auto needs = [](bool given, bool wanted, const char* text) {
+    if (given != wanted) throw UsageError(text);
+  };
+  needs(!o.group_column.empty(), o.split == SplitKind::group, "--split-type group and --group-column go together");
+  needs(!o.time_column.empty(), o.split == SplitKind::time, "--split-type time and --time-column go together");
+  if (!o.splits_file.empty() && (o.split != SplitKind::automatic || !o.splits_column.empty() || o.folds > 0))
+    throw UsageError("--splits-file says all about the split: no --split-type, --splits-column or --folds beside it");
+  if (o.folds < 0 || o.folds == 1) throw UsageError("--folds must be at least 2");
+  if (o.folds > 0 && (o.split == SplitKind::published || o.split == SplitKind::column || o.split == SplitKind::time))
+    throw UsageError("--folds makes its own parts: --split-type random, scaffold, scaffold-balanced or group");
+}
+
+ComputedSplits computed_splits(const LoadOptions& options, const SplitBasis& basis) {
+  if (!basis.first_rows.empty() && options.splits_file.empty()) return split_units(options, basis);
+  if (!options.splits_file.empty()) {
+    ComputedSplits result{"file", {}};
+    for (const auto& parts : splits_of_file(options.splits_file, basis.file_rows)) {
+      Split& split = result.splits.emplace_back();
+      for (std::size_t g = 0; g < basis.rows.size(); ++g)
+        add_to_part(split, parts[static_cast<std::size_t>(basis.rows[g])], static_cast<std::int64_t>(g));
+    }
+    return result;
+  }
+  const auto keys = [&]() -> std::vector<std::string> {
+    if (options.split == SplitKind::group) return apart_where_empty(basis.keys());
+    return needs_scaffolds(options.split) ? basis.keys() : std::vector<std::string>{};
+  };
+  const std::string name(split_name(options.split));
+  if (options.folds > 0)
+    return {name + " folds",
+            k_fold_splits(basis.count, keys(), options.folds, options.split_sizes, options.seed, basis.labels)};
+  switch (options.split) {
+    case SplitKind::scaffold: return {name, {scaffold_split(keys(), options.split_sizes)}};
+    case SplitKind::scaffold_balanced:
+    case SplitKind::group: return {name, {scaffold_balanced_split(keys(), options.split_sizes, options.seed)}};
+    case SplitKind::time: return {name, {time_split(basis.keys(), options.split_sizes, basis.file, basis.rows)}};
+    default: return {name, {stratified_split(basis.count, basis.labels, options.split_sizes, options.seed)}};
+  }
+}
+
+bool is_random(const LoadOptions& options) {
+  return options.splits_file.empty() &&
+         (options.folds > 0 || options.split == SplitKind::automatic || options.split == SplitKind::random);
+}
+
+void set_splits(LoadedData& data, ComputedSplits computed) {
+  data.split_name = computed.name;
+  data.split = computed.splits.front();
+  if (computed.splits.size() > 1) data.folds = std::move(computed.splits);
+}
+
+void draw_valid_from_train(Split& split, const ClassLabels& labels, const std::vector<std::int64_t>& first_rows,
+                           const LoadOptions& options) {
+  if (options.split_sizes[1] <= 0) return;
+  std::vector<std::int64_t> own = split.train;  // every molecule of train by itself, where nothing else is said
+  if (!first_rows.empty())
+    for (std::int64_t& g : own) g = first_rows[static_cast<std::size_t>(g)];
+  const Units units(own);
+  std::vector<std::int64_t> firsts;
+  for (const std::int64_t i : units.firsts()) firsts.push_back(split.train[static_cast<std::size_t>(i)]);
+  const Split drawn = stratified_split(units.count(), labels.of_some(firsts),
+                                       {options.split_sizes[0], options.split_sizes[1], 0}, options.seed);
+  std::vector<std::int64_t> train;
+  for (const auto i : units.expanded(drawn.train)) train.push_back(split.train[static_cast<std::size_t>(i)]);
+  for (const auto i : units.expanded(drawn.valid)) split.valid.push_back(split.train[static_cast<std::size_t>(i)]);
+  split.train = std::move(train);
+}
+
+}  // namespace molgraph

@@ -1,0 +1,47 @@
+// The split or splits that LoadOptions asks for where the source has none of its own.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "datasets/load.hpp"
+
+namespace molgraph {
+
+/// Throws UsageError for options of splits that contradict each other, or would do nothing.
+void check_split_options(const LoadOptions& options);
+
+/// What a split that is computed goes by.
+struct SplitBasis {
+  std::int64_t count = 0;                          ///< molecules
+  std::function<std::vector<std::string>()> keys;  ///< [count] scaffolds, groups or times; called only if needed
+  std::string file;                                ///< in messages
+  std::vector<std::int64_t> rows;                  ///< [count] 0-based, for messages and for --splits-file
+  std::int64_t file_rows = 0;                      ///< rows of the table
+  ClassLabels labels{};  ///< [count] of a classification: what is random is stratified by them
+  /// [count] the first row of the molecule that stands in this one: equal ones stay in one part (but with
+  /// --splits-file). Empty = each is another molecule.
+  std::vector<std::int64_t> first_rows{};
+};
+
+struct ComputedSplits {
+  std::string name;
+  std::vector<Split> splits;  ///< one, or one per fold
+};
+ComputedSplits computed_splits(const LoadOptions& options, const SplitBasis& basis);
+/// With train and test tables only, valid is drawn from train in the proportion of the split sizes. `labels` and
+/// `first_rows` (as above) of the whole set.
+void draw_valid_from_train(Split& split, const ClassLabels& labels, const std::vector<std::int64_t>& first_rows,
+                           const LoadOptions& options);
+/// True if part of that split is random, so that the classes count.
+bool is_random(const LoadOptions& options);
+/// True if it goes by scaffolds.
+bool needs_scaffolds(SplitKind kind);
+/// What is said of a random split of classes.
+inline constexpr const char* kStratifiedNote = "random parts are stratified: each has its share of every class";
+/// Puts them into the data.
+void set_splits(LoadedData& data, ComputedSplits computed);
+
+}  // namespace molgraph

@@ -1,0 +1,355 @@
+// Molecules in several rows: what becomes of them, and that no split parts them.
+#include "datasets/duplicates.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <random>
+#include <set>
+
+#include "datasets/load.hpp"
+#include "datasets/store/store.hpp"
+#include "featurize/graph/error.hpp"
+#include "featurize/smiles/chemistry.hpp"
+#include "tests/datasets/scratch_folder.hpp"
+
+namespace molgraph {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using testing::message_of;
+using ::testing::Not;
+using testing::ScratchFolder;
+using ::testing::SizeIs;
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+std::vector<double> targets_of(const MoleculeSet& set) { return set.targets; }
+
+/// Of exact values.
+double merged(const std::vector<double>& values, bool classes, Duplicates rule) {
+  std::vector<Label> labels;
+  for (const double value : values) labels.push_back({value, 0});
+  return merged_label(labels, classes, rule).value;
+}
+
+class DuplicatesTest : public ::testing::Test {
+ protected:
+  LoadedData load_text(const std::string& content, LoadOptions options = {}) {
+    options.paths = {folder.write("table.csv", content)};
+    return load_data(options);
+  }
+  MoleculeSet stored(const std::string& content, LoadOptions options = {}) {
+    options.paths = {folder.write("table.csv", content)};
+    options.require_targets = false;
+    report = load_to_store(options, folder.file("table.h5"));
+    return Store(folder.file("table.h5")).load();
+  }
+  static LoadOptions with(Duplicates rule) {
+    LoadOptions options;
+    options.duplicates = rule;
+    return options;
+  }
+  ScratchFolder folder;
+  StoreReport report;
+};
+
+// Ethanol in three spellings, acetic acid in two, one of them without a value; the rest stands once.
+constexpr const char* kTable =
+    "id,smiles,y\na,CCO,1\nb,CC(=O)O,4\nc,OCC,2\nd,CCN,7\ne,C(O)C,6\nf,OC(C)=O,\ng,C1CC,9\nh,CCC,8\n";
+
+TEST(DuplicateRules, OfNumbersAndClasses) {
+  using D = Duplicates;
+  EXPECT_EQ(merged({1, 2, 6}, false, D::mean), 3);
+  EXPECT_EQ(merged({1, 2, 6}, false, D::median), 2);
+  EXPECT_EQ(merged({1, 2, 6, 10}, false, D::median), 4);
+  EXPECT_EQ(merged({5, 2, 6}, false, D::drop), 5);
+  EXPECT_EQ(merged({kNaN, 2, kNaN, 6}, false, D::mean), 4) << "over those that are there";
+  EXPECT_TRUE(std::isnan(merged({kNaN, 2}, false, D::drop))) << "the first row as it is";
+  EXPECT_TRUE(std::isnan(merged({kNaN, kNaN}, false, D::mean)));
+  EXPECT_EQ(merged({0.1, 0.1, 0.1}, false, D::mean), 0.1) << "equal values stay the same number";
+  EXPECT_EQ(merged({1e308, 1e308}, false, D::mean), 1e308);
+  EXPECT_EQ(merged({1, 0, 1}, true, D::mean), 1);
+  EXPECT_EQ(merged({2, 0, 1, 2}, true, D::median), 2);
+  EXPECT_TRUE(std::isnan(merged({1, 0}, true, D::mean))) << "a tie is no value";
+  EXPECT_EQ(merged({1, 0, kNaN, 0}, true, D::mean), 0);
+  EXPECT_EQ(duplicates_from_string("median"), D::median);
+  EXPECT_THROW(duplicates_from_string("average"), UsageError);
+}
+
+TEST(DuplicateRules, OfLimits) {
+  const auto text = [](const std::vector<Label>& labels, Duplicates rule = Duplicates::mean) {
+    const Label label = merged_label(labels, false, rule);
+    return std::to_string(label.bound) + " " + std::to_string(label.value);
+  };
+  EXPECT_EQ(text({{50, 1}, {4, 0}, {6, 0}, {kNaN, 0}}), "0 5.000000") << "exact ones alone count";
+  EXPECT_EQ(text({{50, 1}, {100, 1}, {20, 1}}), "1 100.000000") << "above 100 says more than above 50";
+  EXPECT_EQ(text({{5, -1}, {kNaN, 0}, {2, -1}}, Duplicates::median), "-1 2.000000");
+  EXPECT_EQ(text({{50, 1}, {100, -1}}), "0 nan") << "between two limits is no label";
+  EXPECT_EQ(text({{50, 1}, {4, 0}}, Duplicates::drop), "1 50.000000") << "the first row";
+}
+
+TEST_F(DuplicatesTest, LimitsOfATable) {
+  const std::string text = "smiles,ic50\nCCO,>50\nCC,7\nOCC,>80\nCN,1\nNC,>9\nCCC,<2\nC,3\nCCCC,4\n";
+  const LoadedData data = load_text(text);
+  EXPECT_THAT(data.set.targets, ElementsAre(80, 7, 1, 2, 3, 4));
+  EXPECT_THAT(data.set.bound, ElementsAre(1, 0, 0, -1, 0, 0));
+  EXPECT_EQ(data.censored, 2);
+  EXPECT_EQ(repeated_line(data.repeated[0], data.set.task), "0,0,1,CCO,>50,>80\n");
+  EXPECT_EQ(stored(text).bound, data.set.bound);
+  LoadOptions options;
+  options.censored = Censored::value;
+  EXPECT_THAT(load_text(text, options).set.targets, ElementsAre(65, 7, 5, 2, 3, 4)) << "numbers like others";
+}
+
+TEST_F(DuplicatesTest, MeasuredColumnsGoWithTheTargets) {
+  LoadOptions options;
+  options.input_columns = {"logD"};
+  const std::string text = "smiles,y,logD\nCCO,1,2\nOCC,3,\nC(C)O,5,5\nC,2,1\nCC,3,\n";
+  const auto near = [](float value) { return ::testing::FloatEq(value); };
+  EXPECT_THAT(load_text(text, options).set.inputs, ElementsAre(near(3.5f), near(1), ::testing::IsNan()));
+  options.duplicates = Duplicates::drop;
+  EXPECT_THAT(load_text(text, options).set.inputs, ElementsAre(near(2), near(1), ::testing::IsNan()));
+}
+
+TEST_F(DuplicatesTest, OneRowEachByMeanIsTheDefault) {
+  const LoadedData data = load_text(kTable);
+  EXPECT_THAT(data.set.id, ElementsAre("a", "b", "d", "h")) << "the first row of each, in the order of the table";
+  EXPECT_THAT(data.set.row, ElementsAre(0, 1, 3, 7));
+  EXPECT_THAT(targets_of(data.set), ElementsAre(3, 4, 7, 8));
+  EXPECT_THAT(data.set.rejected, SizeIs(1));
+  EXPECT_THAT(data.notes, Contains(AllOf(HasSubstr("2 molecules stand in 5 of 8 rows: one row each, by mean"),
+                                         HasSubstr("(--duplicates mean)"), HasSubstr("'y' median 5"),
+                                         HasSubstr("at most 5.000 (row 1)"))));
+  EXPECT_THAT(data.warnings, Contains(HasSubstr("1 of 8 rows have no molecule"))) << "all rows count";
+  ASSERT_THAT(data.repeated, SizeIs(5));
+  EXPECT_EQ(data.repeated[2].row, 2);
+  EXPECT_EQ(data.repeated[2].first, 0);
+  EXPECT_EQ(data.repeated[2].smiles, "OCC");
+  EXPECT_EQ(data.repeated[2].values.at(0).value, 2);
+  EXPECT_EQ(data.repeated[2].used.at(0).value, 3);
+  EXPECT_EQ(repeated_header(data.set.task), "row,first,id,smiles,y,y_used\n");
+  EXPECT_EQ(repeated_line(data.repeated[4], data.set.task), "5,1,f,OC(C)=O,,4\n");
+}
+
+TEST_F(DuplicatesTest, EachRule) {
+  EXPECT_THAT(targets_of(load_text(kTable, with(Duplicates::median)).set), ElementsAre(2, 4, 7, 8));
+  const LoadedData dropped = load_text(kTable, with(Duplicates::drop));
+  EXPECT_THAT(targets_of(dropped.set), ElementsAre(1, 4, 7, 8));
+  EXPECT_THAT(dropped.notes, Contains(HasSubstr("the first row of each stays, the others are dropped")));
+  EXPECT_THAT(dropped.repeated, SizeIs(5));
+  const LoadedData kept = load_text(kTable, with(Duplicates::keep));
+  EXPECT_THAT(kept.set.id, ElementsAre("a", "b", "c", "d", "e", "f", "h"));
+  EXPECT_EQ(kept.set.targets[2], 2);
+  EXPECT_THAT(kept.notes, Contains(HasSubstr("all are kept, each molecule's in one part of the split")));
+}
+
+TEST_F(DuplicatesTest, ClassesByMajorityAndTiesAreBlank) {
+  const std::string text = "smiles,active\nCCO,1\nOCC,1\nC(C)O,0\nCN,1\nNC,0\nCCC,0\nCCCC,1\nCC,0\nC,0\nCCCCC,1\n";
+  const LoadedData data = load_text(text);
+  ASSERT_EQ(data.set.task.kind, TaskKind::binary);
+  EXPECT_EQ(data.set.targets[0], 1);
+  EXPECT_TRUE(std::isnan(data.set.targets[1]));
+  EXPECT_THAT(data.notes, Contains(AllOf(HasSubstr("by majority"), HasSubstr("'active' of 2 (1 ties, left blank)"))));
+}
+
+TEST_F(DuplicatesTest, WhatHasNoRepeatsSaysNothing) {
+  const LoadedData data = load_text("smiles,y\nCCO,1\nC,2\nCCN,3\nCCC,4\n");
+  EXPECT_THAT(data.repeated, IsEmpty());
+  EXPECT_THAT(data.notes, Not(Contains(HasSubstr("duplicates"))));
+  // Equal invariants, other molecules: mirror images, and E beside Z.
+  const LoadedData stereo = load_text("smiles,y\nC[C@H](F)O,1\nC[C@@H](F)O,2\nC/C=C/C,3\nC/C=C\\C,4\nCC=CC,5\n");
+  EXPECT_THAT(stereo.repeated, IsEmpty());
+  EXPECT_EQ(stereo.set.size(), 5);
+  EXPECT_EQ(load_text("smiles,y\nC[C@H](F)O,1\n[C@@H](C)(F)O,2\nC,3\nCC,3\n").set.size(), 3);
+}
+
+TEST_F(DuplicatesTest, SaltsAreRepeatsOfTheirParentsWhereTheyAreStandardised) {
+  const std::string text = "smiles,y\nCC(=O)O,1\nCC(=O)[O-].[Na+],3\nCCO.Cl,5\nCCO,7\nC,9\n";
+  EXPECT_EQ(load_text(text).set.size(), 5);
+  LoadOptions options;
+  options.standardize = Standardize::parent;
+  EXPECT_THAT(targets_of(load_text(text, options).set), ElementsAre(2, 6, 9));
+}
+
+TEST_F(DuplicatesTest, StoresHoldTheSame) {
+  for (const auto rule : {Duplicates::mean, Duplicates::median, Duplicates::keep, Duplicates::drop}) {
+    const LoadedData data = load_text(kTable, with(rule));
+    const MoleculeSet set = stored(kTable, with(rule));
+    EXPECT_EQ(set.row, data.set.row);
+    EXPECT_THAT(set.targets, ::testing::Pointwise(::testing::NanSensitiveDoubleEq(), data.set.targets));
+    EXPECT_EQ(report.rows, 8);
+    EXPECT_EQ(report.molecules, set.size());
+    EXPECT_EQ(report.repeated.size(), rule == Duplicates::keep ? 0u : 5u)
+        << "no split is drawn, so keep looks for none";
+  }
+  EXPECT_EQ(stored(kTable).size(), 4) << "mean is the default of a table with targets";
+  EXPECT_EQ(stored("smiles\nCCO\nOCC\nC\n").size(), 3) << "a library keeps its rows";
+  EXPECT_EQ(stored("smiles\nCCO\nOCC\nC\n", with(Duplicates::drop)).size(), 2) << "unless it is asked for";
+  LoadOptions options;
+  options.paths = {folder.file("table.h5")};
+  options.duplicates = Duplicates::mean;
+  EXPECT_THAT(message_of<UsageError>([&] { load_data(options); }), HasSubstr("--duplicates would do nothing"));
+}
+
+TEST_F(DuplicatesTest, PartsOfTheUsersOwnKeepTheirRows) {
+  LoadOptions options;
+  options.splits_column = "part";
+  const std::string text =
+      "smiles,y,part\nCCO,1,train\nOCC,3,train\nC(C)O,8,test\nOCC,9,test\nCN,4,val\nNC,6,val\nC,1,train\n";
+  const LoadedData data = load_text(text, options);
+  EXPECT_THAT(targets_of(data.set), ElementsAre(2, 8, 9, 4, 6, 1)) << "within the training part alone";
+  EXPECT_THAT(data.split.train, ElementsAre(0, 5));
+  EXPECT_THAT(data.split.test, ElementsAre(1, 2));
+  EXPECT_THAT(data.split.valid, ElementsAre(3, 4));
+  EXPECT_THAT(data.notes, Contains(HasSubstr("1 molecule stands in 2 of 7 rows (of the training part alone)")));
+  EXPECT_THAT(data.warnings, Contains(HasSubstr("1 molecule stands in two parts of the split")));
+  // Rows of a splits file are what it says.
+  LoadOptions by_file;
+  by_file.splits_file = folder.write("s.json", R"({"train": [0, 1, 6], "val": [4, 5], "test": [2, 3]})");
+  EXPECT_EQ(load_text(text, by_file).set.size(), 7);
+  by_file.duplicates = Duplicates::mean;
+  EXPECT_THAT(message_of<UsageError>([&] { load_text(text, by_file); }), HasSubstr("--splits-file"));
+}
+
+TEST_F(DuplicatesTest, TheEarliestTimeAndTheFirstGroupCount) {
+  LoadOptions options;
+  options.split = SplitKind::time;
+  options.time_column = "day";
+  options.split_sizes = {0.5, 0, 0.5};
+  const std::string days = "smiles,y,day\nCCO,1,2024-03-01\nC,2,2024-02-01\nCC,3,2024-02-02\nOCC,5,2024-01-01\n";
+  const LoadedData data = load_text(days, options);
+  EXPECT_THAT(data.set.row, ElementsAre(0, 1, 2));
+  EXPECT_THAT(data.split.train, ElementsAre(0)) << "ethanol was known in January";
+  EXPECT_THAT(message_of<DataError>([&] { load_text(days + "CO,1,2024-03-05\nOC,1,soon\n", options); }),
+              AllOf(HasSubstr("row 6"), HasSubstr("soon")));
+  LoadOptions groups;
+  groups.split = SplitKind::group;
+  groups.group_column = "day";
+  EXPECT_EQ(load_text("smiles,y,day\nCCO,1,\nC,2,a\nCC,3,b\nOCC,5,a\nCCC,2,c\n", groups).set.size(), 4);
+}
+
+TEST_F(DuplicatesTest, ALimitCountsRowsBeforeTheyAreOne) {
+  LoadOptions options;
+  options.limit = 4;
+  const LoadedData data = load_text(kTable, options);
+  EXPECT_THAT(data.set.row, ElementsAre(0, 1, 3)) << "of rows 1 to 4";
+  EXPECT_THAT(targets_of(data.set), ElementsAre(1.5, 4, 7));
+}
+
+/// A table in which half of the molecules stand one to four times, in two spellings, with groups and times.
+std::string random_table(unsigned seed) {
+  std::mt19937 random(seed);
+  const auto below = [&](unsigned n) { return random() % n; };
+  std::vector<std::string> rows;
+  for (unsigned m = 0; m < 60; ++m) {
+    const std::string tail(m / 3 + 1, 'C');
+    const std::array<std::string, 2> spellings[] = {
+        {tail + "CO", "OC" + tail}, {tail + "c1ccccc1", "c1ccc(cc1)" + tail}, {tail + "C(N)=O", "O=C(N)" + tail}};
+    for (unsigned copy = 0; copy <= below(4) * (m % 2); ++copy)
+      rows.push_back(spellings[m % 3][below(2)] + "," + std::to_string(below(100)) + "," + std::to_string(below(2)) +
+                     ",g" + std::to_string(below(12)) + "," + std::to_string(below(1000)) + "\n");
+  }
+  std::shuffle(rows.begin(), rows.end(), random);
+  std::string text = "smiles,y,active,project,day\n";
+  for (const std::string& row : rows) text += row;
+  return text;
+}
+
+/// Each molecule of the set is in one part of the split at most.
+void expect_together(const MoleculeSet& set, const Split& split, const std::string& what) {
+  std::map<std::string, std::set<int>> parts;
+  int number = 0;
+  std::size_t count = 0;
+  for (const auto* part : {&split.train, &split.valid, &split.test}) {
+    for (const auto g : *part) parts[canonical_smiles(set.smiles[static_cast<std::size_t>(g)])].insert(number);
+    count += part->size();
+    ++number;
+  }
+  for (const auto& [smiles, in] : parts) EXPECT_THAT(in, SizeIs(1)) << what << ": " << smiles;
+  EXPECT_EQ(count, static_cast<std::size_t>(set.size())) << what;
+}
+
+TEST_F(DuplicatesTest, NoSplitPartsAMolecule) {
+  struct Way {
+    std::string name;
+    SplitKind kind;
+    int folds = 0;
+  };
+  const std::vector<Way> ways{{"random", SplitKind::random},
+                              {"scaffold", SplitKind::scaffold},
+                              {"scaffold-balanced", SplitKind::scaffold_balanced},
+                              {"group", SplitKind::group},
+                              {"time", SplitKind::time},
+                              {"random folds", SplitKind::random, 3},
+                              {"scaffold folds", SplitKind::scaffold, 2},
+                              {"group folds", SplitKind::group, 2}};
+  for (unsigned seed = 0; seed < 3; ++seed) {
+    const std::string text = random_table(seed);
+    for (const Duplicates rule : {Duplicates::mean, Duplicates::median, Duplicates::keep, Duplicates::drop}) {
+      for (const Way& way : ways) {
+        for (const char* target : {"y", "active"}) {
+          LoadOptions options = with(rule);
+          options.target_columns = {target};
+          options.split = way.kind;
+          options.folds = way.folds;
+          options.seed = seed;
+          options.split_sizes = {0.6, 0.2, 0.2};
+          if (way.kind == SplitKind::group) options.group_column = "project";
+          if (way.kind == SplitKind::time) options.time_column = "day";
+          const std::string what = way.name + ", " + std::string(to_string(rule)) + ", " + target;
+          LoadedData data;
+          try {
+            data = load_text(text, options);
+          } catch (const UsageError& error) {  // groups that share molecules became one
+            EXPECT_THAT(error.what(), HasSubstr("there are only 1 groups")) << what;
+            continue;
+          } catch (const DataError& error) {
+            EXPECT_THAT(error.what(), HasSubstr("the training part of the split is empty")) << what;
+            continue;
+          }
+          for (const Split& split : data.folds.empty() ? std::vector{data.split} : data.folds)
+            expect_together(data.set, split, what);
+          EXPECT_THAT(data.warnings, Not(Contains(HasSubstr("two parts of the split")))) << what;
+          const MoleculeSet set = stored(text, options);
+          for (const auto& [name, split] : set.splits) expect_together(set, split, "store: " + what);
+        }
+      }
+    }
+  }
+}
+
+TEST_F(DuplicatesTest, AValidationPartDrawnFromTrainKeepsThemTogether) {
+  for (const Duplicates rule : {Duplicates::mean, Duplicates::keep}) {
+    LoadOptions options = with(rule);
+    options.target_columns = {"active"};
+    options.split_sizes = {0.5, 0.5, 0};
+    options.paths = {folder.write("train.csv", random_table(1)),
+                     folder.write("test.csv", "smiles,active\nF,0\nCl,1\n")};
+    const LoadedData data = load_data(options);
+    expect_together(data.set, data.split, std::string(to_string(rule)));
+    EXPECT_THAT(data.split.test, SizeIs(2));
+    EXPECT_GT(data.split.valid.size(), data.split.train.size() / 2);
+  }
+}
+
+TEST_F(DuplicatesTest, DataSetsWithANameKeepTheirRows) {
+  LoadOptions options;
+  options.paths = {"demo"};
+  options.limit = 200;
+  const LoadedData data = load_data(options);
+  EXPECT_EQ(data.set.size(), 200);
+  EXPECT_THAT(data.repeated, IsEmpty());
+}
+
+}  // namespace
+}  // namespace molgraph
