@@ -150,7 +150,7 @@ TEST_F(InputsCli, AStoreKeepsThem) {
       run("molgraph-train m.h5 --descriptors none -o N --epochs 1 --split-type random" + std::string(kTiny));
   ASSERT_EQ(some.code, 0) << some.err;
   EXPECT_THAT(scratch.read("N/config.toml"),
-              AllOf(HasSubstr("descriptors = \"none\""), HasSubstr("descriptor-columns = [ \"logD\" ]")));
+              AllOf(HasSubstr("descriptors = 'none'"), HasSubstr("descriptor-columns = [ 'logD' ]")));
   const ShellResult other = run("molgraph-train m.h5 --descriptor-columns pKa -o O --epochs 1" + std::string(kTiny));
   EXPECT_EQ(other.code, 2);
   EXPECT_THAT(other.err, HasSubstr("pKa"));
@@ -158,7 +158,7 @@ TEST_F(InputsCli, AStoreKeepsThem) {
 
 TEST_F(InputsCli, DescriptorsAreComputedAndKeptWithTheModel) {
   train(" --descriptors rdkit");
-  EXPECT_THAT(scratch.read("R/config.toml"), HasSubstr("descriptors = \"rdkit\""));
+  EXPECT_THAT(scratch.read("R/config.toml"), HasSubstr("descriptors = 'rdkit'"));
   ASSERT_EQ(run("molgraph-score -m R -i measured.csv -o all.csv").code, 0);
   const std::vector<std::string> all = column("all.csv", "y_pred");
   EXPECT_THAT(run("molgraph-info R").out, AllOf(HasSubstr(" descriptors of it"), HasSubstr("the columns logD")));
