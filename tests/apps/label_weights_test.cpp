@@ -59,7 +59,7 @@ TEST(LabelWeights, BalancedClassesHaveEqualSharesOfTheirTarget) {
   EXPECT_FLOAT_EQ(weights.of(set, 3, 0), 2.0f);
   EXPECT_FLOAT_EQ(weights.of(set, 0, 1), 1.0f);
   EXPECT_FLOAT_EQ(weights.of(set, 4, 0), 2.0f) << "as in the training part";
-  EXPECT_EQ(weights.text(set.task), "t0 (0: 0.6667, 1: 2), t1 (0: 1, 1: 1)");
+  EXPECT_EQ(weights.text(set.task), "t0 (0: 0.6667, 1: 2.000), t1 (0: 1.000, 1: 1.000)");
   // Three classes, of which the training part has two.
   const MoleculeSet many = set_of(TaskKind::multiclass, 1, {0, 0, 0, 2, 1}, 3);
   const LabelWeights of_many(many, {0, 1, 2, 3}, {.balance_classes = true});

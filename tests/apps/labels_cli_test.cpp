@@ -219,7 +219,7 @@ TEST_F(LabelsCli, WeightsOfRowsTargetsAndClasses) {
   // Four labels of 28 beside each other: balance makes them 16/28 and 4.
   const ShellResult balanced = run("molgraph-train t.csv --task-balance -o D" + how);
   ASSERT_EQ(balanced.code, 0) << balanced.err;
-  EXPECT_THAT(balanced.err, HasSubstr("A label's weight in the loss, in a row of weight 1: y 0.5714, rare 4\n"));
+  EXPECT_THAT(balanced.err, HasSubstr("A label's weight in the loss, in a row of weight 1: y 0.5714, rare 4.000\n"));
   EXPECT_NE(weights("D"), weights("A"));
   const ShellResult reference = run("molgraph-train t.csv --task-balance --backend reference -o E" + how);
   ASSERT_EQ(reference.code, 0) << reference.err;
@@ -238,7 +238,7 @@ TEST_F(LabelsCli, WeightsOfRowsTargetsAndClasses) {
   scratch.write("words.csv", amines("active", "inactive"));
   const ShellResult classes = run("molgraph-train words.csv --class-balance -o F --epochs 1" + std::string(kTiny));
   ASSERT_EQ(classes.code, 0) << classes.err;
-  EXPECT_THAT(classes.err, HasSubstr("label (inactive: 1, active: 1)"));
+  EXPECT_THAT(classes.err, HasSubstr("label (inactive: 1.000, active: 1.000)"));
   ASSERT_EQ(
       run("molgraph-featurize t.csv --weight-column trust --target-columns y rare --splits-column part -o t.h5").code,
       0);

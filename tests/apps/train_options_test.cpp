@@ -113,8 +113,10 @@ OptionValue another(const OptionField& field) {
   if (auto* real = std::get_if<double>(&value)) *real += 0.125;
   if (auto* texts = std::get_if<std::vector<std::string>>(&value))
     *texts = {other_word(texts->size() == 1 ? texts->front() : "")};
-  if (auto* reals = std::get_if<std::vector<double>>(&value))
+  if (auto* reals = std::get_if<std::vector<double>>(&value)) {
+    if (reals->empty()) reals->push_back(0);
     for (double& one : *reals) one += 0.125;
+  }
   return value;
 }
 
