@@ -19,6 +19,7 @@ using DeviceStream = void*;
 /// What updates of resident molecules are made of.
 struct UpdateOptions {
   Loss loss = Loss::l1;
+  std::vector<Loss> losses;              ///< [T] of each target, none of them ce; empty = `loss` is that of all
   int targets = 1;                       ///< T, per molecule
   std::vector<float> target;             ///< [molecules, T], NaN = missing
   std::vector<float> weight;             ///< [molecules, T] of the labels in the loss; empty = all are 1

@@ -165,7 +165,7 @@ std::vector<std::string> part_warnings(const MoleculeSet& set, const Split& spli
     for (std::size_t t = 0; t < set.task.names.size(); ++t) {
       const Values values = values_of(set, *part, t);
       if (values.count == 0) none.names.push_back(quoted_name(set, t));
-      else if (set.task.kind == TaskKind::binary && values.distinct.size() == 1)
+      else if (set.task.kind_of(t) == TaskKind::binary && values.distinct.size() == 1)
         one_class.names.push_back(quoted_name(set, t));
     }
     append_lines({none, one_class}, warnings);
@@ -197,7 +197,7 @@ std::vector<std::string> target_warnings(const MoleculeSet& set, const Split& sp
     } else if (all < kFewValues) {
       scarce.one = "has only " + count + " values in the training part";
       scarce.names.push_back(name);
-    } else if (set.task.kind == TaskKind::regression && values.distinct.size() <= kFewDistinct) {
+    } else if (set.task.kind_of(t) == TaskKind::regression && values.distinct.size() <= kFewDistinct) {
       steps.one =
           "has only " + distinct + " different values: should it be classified (-t classification or -t multiclass)?";
       steps.names.push_back(name);

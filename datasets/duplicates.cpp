@@ -195,7 +195,7 @@ void Repeats::finish() {
   for (Molecule& molecule : molecules_) {
     for (std::size_t& r : molecule.rows) r = place[r];
     for (std::size_t t = 0; t < task_.names.size(); ++t)
-      molecule.used.push_back(merged_label(labels_of(molecule, t), of_classes(), rule_));
+      molecule.used.push_back(merged_label(labels_of(molecule, t), is_class(t), rule_));
     for (std::size_t c = 0; c < rows_[molecule.rows.front()].columns.size(); ++c)
       molecule.columns.push_back(merged_column(molecule, c));
     for (const std::size_t r : molecule.rows)
@@ -236,11 +236,11 @@ std::string Repeats::spread() const {
       if (ranges.empty() || high - low > *std::ranges::max_element(ranges)) row = rows_[molecule.rows.front()].row;
       ranges.push_back(high - low);
       differing += high > low;
-      ties += of_classes() && std::isnan(majority_of(values));
+      ties += is_class(t) && std::isnan(majority_of(values));
     }
     const std::string name = "'" + task_.names[t] + "'";
     if (ranges.empty()) continue;
-    if (of_classes()) {
+    if (is_class(t)) {
       if (differing == 0) continue;
       const bool blank = rule_ == Duplicates::mean || rule_ == Duplicates::median;
       parts.push_back(name + " of " + with_thousands(differing) +
@@ -253,15 +253,19 @@ std::string Repeats::spread() const {
                     ")");
   }
   if (parts.empty()) return "their values are equal";
-  return (of_classes() ? "classes differ: " : "largest minus smallest value: ") + list_of(parts, kTargetsShown);
+  return (task_.kind == TaskKind::mixed     ? "classes differ, or the largest minus the smallest value: "
+          : task_.has(TaskKind::regression) ? "largest minus smallest value: "
+                                            : "classes differ: ") +
+         list_of(parts, kTargetsShown);
 }
 
 std::string Repeats::note(std::int64_t rows, const std::string& what) const {
   const std::string rule(to_string(rule_));
-  const std::string become = rule_ == Duplicates::keep   ? "all are kept, each molecule's in one part of the split"
-                             : rule_ == Duplicates::drop ? "the first row of each stays, the others are dropped"
-                             : of_classes()              ? "one row each, by majority"
-                                                         : "one row each, by " + rule;
+  const std::string become = rule_ == Duplicates::keep       ? "all are kept, each molecule's in one part of the split"
+                             : rule_ == Duplicates::drop     ? "the first row of each stays, the others are dropped"
+                             : task_.kind == TaskKind::mixed ? "one row each, classes by majority, numbers by " + rule
+                             : task_.has(TaskKind::regression) ? "one row each, by " + rule
+                                                               : "one row each, by majority";
   return with_thousands(static_cast<std::int64_t>(molecules_.size())) +
          (molecules_.size() == 1 ? " molecule stands in " : " molecules stand in ") +
          with_thousands(static_cast<std::int64_t>(rows_.size())) + " of " + with_thousands(rows) + " " + what + ": " +

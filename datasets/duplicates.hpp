@@ -87,7 +87,7 @@ class Repeats {
   std::vector<Label> labels_of(const Molecule& molecule, std::size_t target) const;
   float merged_column(const Molecule& molecule, std::size_t column) const;
   std::string spread() const;
-  bool of_classes() const { return task_.kind != TaskKind::regression; }
+  bool is_class(std::size_t target) const { return task_.kind_of(target) != TaskKind::regression; }
 
   Duplicates rule_ = Duplicates::keep;
   Task task_;

@@ -305,7 +305,7 @@ StoreReport load_to_store(const LoadOptions& options, const std::string& path, c
           else if (source.has_key()) keys.push_back(std::move(row.key));
           if (with_rows) rows.push_back(row.row);
           if (!source.repeats().empty()) first_rows.push_back(row.first);
-          if (labels.targets > 0) labels.add(row.values);
+          if (labels.targets > 0) labels.add(classes_among(source.task(), row.values));
           censored.add(row.bounds);
           writer.add(*graph, row.row, row.id, row.smiles, row.values, row.columns, row.bounds, row.weight);
           return;

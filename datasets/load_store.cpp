@@ -25,6 +25,7 @@ std::vector<std::string> names_of(const std::map<std::string, Split>& splits) {
 void select_targets(MoleculeSet& set, const std::vector<std::string>& wanted, const std::string& path) {
   const auto before = static_cast<std::size_t>(set.task.num_targets());
   std::vector<std::size_t> chosen;
+  std::vector<TaskKind> kinds;
   Task task = set.task;
   task.names.clear();
   task.units.clear();
@@ -37,6 +38,7 @@ void select_targets(MoleculeSet& set, const std::vector<std::string>& wanted, co
     chosen.push_back(static_cast<std::size_t>(t));
     task.names.push_back(set.task.names[chosen.back()]);
     task.units.push_back(set.task.units[chosen.back()]);
+    kinds.push_back(set.task.kind_of(chosen.back()));
   }
   const auto keep_chosen = [&](auto& values) {
     if (values.empty()) return;
@@ -46,9 +48,21 @@ void select_targets(MoleculeSet& set, const std::vector<std::string>& wanted, co
       for (const std::size_t t : chosen) kept.push_back(values[g * before + t]);
     values = std::move(kept);
   };
+  task.set_kinds(std::move(kinds));
   set.task = std::move(task);
   keep_chosen(set.targets);
   keep_chosen(set.bound);
+}
+
+/// Why target `t` cannot be classified; "" if all its labels are 0 or 1.
+std::string why_not_binary(const MoleculeSet& set, std::size_t t) {
+  const std::size_t targets = set.task.names.size();
+  for (std::size_t i = t; i < set.targets.size(); i += targets) {
+    const double value = set.targets[i];
+    if (!std::isnan(value) && !set.bound.empty() && set.bound[i] != 0) return number_text(value) + " is censored";
+    if (!std::isnan(value) && value != 0 && value != 1) return number_text(value) + " is neither 0 nor 1";
+  }
+  return {};
 }
 
 /// Regression values that are all 0 or 1 may be classified, and the other way round; nothing else can change.
@@ -57,24 +71,23 @@ void change_kind(MoleculeSet& set, TaskKind kind, const std::string& path) {
   if (set.task.kind == TaskKind::multiclass || kind == TaskKind::multiclass)
     throw UsageError(path + ": the store's targets are " + std::string(to_string(set.task.kind)) + ", not " +
                      std::string(to_string(kind)) + "; make the store with that task type");
-  if (kind != TaskKind::regression && std::ranges::any_of(set.bound, [](int bound) { return bound != 0; }))
-    throw DataError(path + ": its targets are to be classified, but there are censored ones among them");
-  const auto not_binary =
-      std::ranges::find_if(set.targets, [](double v) { return !std::isnan(v) && v != 0 && v != 1; });
-  if (kind == TaskKind::binary && not_binary != set.targets.end())
-    throw DataError(path + ": its targets are to be classified, but " + number_text(*not_binary) +
-                    " is neither 0 nor 1");
-  set.task.kind = kind;
-  if (kind == TaskKind::regression) set.task.class_labels.clear();  // they are numbers now
+  std::vector<TaskKind> kinds(set.task.names.size(), kind);
+  for (std::size_t t = 0; t < kinds.size() && kind != TaskKind::regression; ++t) {
+    const std::string problem = why_not_binary(set, t);
+    if (kind == TaskKind::mixed) kinds[t] = problem.empty() ? TaskKind::binary : TaskKind::regression;
+    else if (!problem.empty()) throw DataError(path + ": its targets are to be classified, but " + problem);
+  }
+  set.task.set_kinds(std::move(kinds));
+  if (!set.task.has(TaskKind::binary)) set.task.class_labels.clear();  // they are numbers now
 }
 
 /// Two classes become a binary task of which `positive` is 1; one that is binary already is turned round if need be.
 void make_positive(MoleculeSet& set, const std::string& positive, const std::string& path) {
   Task& task = set.task;
   const std::vector<std::string> before =
-      !task.class_labels.empty() || task.kind == TaskKind::regression ? task.class_labels : words_of_pair(kNumberPair);
+      !task.class_labels.empty() || task.has(TaskKind::regression) ? task.class_labels : words_of_pair(kNumberPair);
   const std::vector<std::string> labels = labels_with_positive({before.begin(), before.end()}, positive);
-  if (before.size() != 2 || labels.empty())
+  if (before.size() != 2 || labels.empty() || task.kind == TaskKind::mixed)
     throw UsageError("--positive " + positive + ": " + path + " has no two classes of which one is called so" +
                      (before.empty() ? "" : "; it has " + list_of(before)));
   const bool turn_round = labels[1] == before[0];

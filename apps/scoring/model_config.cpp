@@ -257,11 +257,12 @@ std::string to_json(const ModelConfig& config) {
   json encoder, specific;
   visit_encoder(config.model.encoder, ObjectWriter{encoder});
   visit_model(config.model, ObjectWriter{specific});
-  const json task = {{"kind", to_string(config.task.kind)},
-                     {"names", config.task.names},
-                     {"units", config.task.units},
-                     {"classes", config.task.classes},
-                     {"class_labels", config.task.class_labels}};
+  json task = {{"kind", to_string(config.task.kind)},
+               {"names", config.task.names},
+               {"units", config.task.units},
+               {"classes", config.task.classes},
+               {"class_labels", config.task.class_labels}};
+  for (const TaskKind kind : config.task.kinds) task["kinds"].push_back(to_string(kind));  // mixed tasks only
   json all = {{"version", 1},        {"model", config.model.architecture->name},         {"encoder", encoder},
               {"options", specific}, {"featurizer", config.featurizer.canonical_text()}, {"task", task}};
   if (!config.input_names.empty()) all["inputs"] = inputs_json(config);
@@ -307,10 +308,18 @@ ModelConfig model_config_from_json(const std::string& text, const std::string& w
   task_reader("units", config.task.units);
   task_reader("classes", config.task.classes);
   task_reader("class_labels", config.task.class_labels);
+  std::vector<std::string> kinds;
+  task_reader(Newer{"kinds"}, kinds);
   task_reader.finish();
   config.task.kind = task_kind_from_string(kind);
   if (config.task.names.empty()) task_reader.fail("has no target");
   if (config.task.units.size() != config.task.names.size()) task_reader.fail("'units' does not match 'names'");
+  for (const std::string& one : kinds) {
+    if (one != "regression" && one != "binary") task_reader.fail("has a target of the kind '" + one + "'");
+    config.task.kinds.push_back(task_kind_from_string(one));
+  }
+  if (kinds.size() != (config.task.kind == TaskKind::mixed ? config.task.names.size() : 0))
+    task_reader.fail("'kinds' does not match 'kind' and 'names'");
   if (config.task.kind == TaskKind::multiclass) check_range(task_reader, "classes", config.task.classes, 2, 100000);
   config.model.features = config.featurizer.features;
   config.model.outputs = config.task.num_outputs();

@@ -132,6 +132,12 @@ void ScoringModel::to_predictions(float* scaled, double* values) const {
     for (std::size_t o = 0; o < outputs; ++o) values[o] = scaled[o] * target_scale[o] + target_shift[o];
     return;
   }
+  if (task.kind == TaskKind::mixed) {
+    for (std::size_t t = 0; t < outputs; ++t)
+      values[t] = task.kind_of(t) == TaskKind::binary ? 1 / (1 + std::exp(-scaled[t]))
+                                                      : scaled[t] * target_scale[t] + target_shift[t];
+    return;
+  }
   if (task.kind == TaskKind::binary)
     for (std::size_t o = 0; o < outputs; ++o) scaled[o] = 1 / (1 + std::exp(-scaled[o]));
   else

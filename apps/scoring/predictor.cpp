@@ -36,7 +36,8 @@ std::string difference(const ModelConfig& a, const ModelConfig& b) {
   };
   if (a.task.names != b.task.names) return "targets " + listed(b.task.names) + " instead of " + listed(a.task.names);
   if (a.task.units != b.task.units) return "units " + listed(b.task.units) + " instead of " + listed(a.task.units);
-  const bool unknown = a.task.kind == TaskKind::binary && (a.task.class_labels.empty() || b.task.class_labels.empty());
+  if (a.task.kinds != b.task.kinds) return "targets of other kinds";
+  const bool unknown = a.task.has(TaskKind::binary) && (a.task.class_labels.empty() || b.task.class_labels.empty());
   if (a.task.classes != b.task.classes || (!unknown && a.task.class_labels != b.task.class_labels))
     return "other classes";
   return {};

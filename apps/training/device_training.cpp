@@ -58,7 +58,8 @@ DeviceTraining::DeviceTraining(std::shared_ptr<EngineBoundary> boundary, const G
 void DeviceTraining::begin(const TrainerOptions& options, const NamedTensors& state, std::int64_t updates) {
   boundary_->weights_changed();
   const auto outputs = static_cast<std::size_t>(set_.task.num_outputs());
-  UpdateOptions of{.loss = options.loss,
+  UpdateOptions of{.loss = options.loss.rest(),
+                   .losses = options.loss.each(),
                    .targets = static_cast<int>(set_.task.num_targets()),
                    .target = scaled_targets(),
                    .weight = options.weights.table(set_),
@@ -118,10 +119,10 @@ std::vector<float> DeviceTraining::scaled_targets() const {
   const auto shift = values_of(model_.named_buffers()["target_shift"]),
              scale = values_of(model_.named_buffers()["target_scale"]);
   const auto targets = static_cast<std::size_t>(set_.task.num_targets());
-  const bool regression = set_.task.kind == TaskKind::regression;
   std::vector<float> scaled(set_.targets.size());
   for (std::size_t i = 0; i < scaled.size(); ++i) {
     const double value = set_.targets[i];
+    const bool regression = set_.task.kind_of(i % targets) == TaskKind::regression;
     scaled[i] = static_cast<float>(regression ? (value - shift[i % targets]) / scale[i % targets] : value);
   }
   return scaled;

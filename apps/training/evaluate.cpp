@@ -82,4 +82,14 @@ TargetStatistics target_statistics(const MoleculeSet& set, const std::vector<std
   return result;
 }
 
+TargetStatistics target_scaling_of(const MoleculeSet& set, const std::vector<std::int64_t>& indices) {
+  TargetStatistics result = target_statistics(set, indices);
+  for (std::size_t t = 0; t < result.mean.size(); ++t) {
+    const bool regression = set.task.kind_of(t) == TaskKind::regression;
+    if (!regression) result.mean[t] = 0;
+    if (!regression || result.deviation[t] <= 1e-12) result.deviation[t] = 1;
+  }
+  return result;
+}
+
 }  // namespace molgraph

@@ -29,4 +29,8 @@ struct TargetStatistics {
 };
 TargetStatistics target_statistics(const MoleculeSet& set, const std::vector<std::int64_t>& indices);
 
+/// What targets are scaled by in a model that standardises them: mean and deviation of regression targets, 1 instead of
+/// the deviation of constant ones; 0 and 1 of classes.
+TargetStatistics target_scaling_of(const MoleculeSet& set, const std::vector<std::int64_t>& indices);
+
 }  // namespace molgraph

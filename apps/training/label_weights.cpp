@@ -21,7 +21,7 @@ double weight_of_row(const MoleculeSet& set, std::int64_t g) {
 }  // namespace
 
 std::size_t LabelWeights::class_of(const MoleculeSet& set, std::size_t at) const {
-  const bool one = classes_ == 1 || set.task.kind == TaskKind::regression;
+  const bool one = classes_ == 1 || set.task.kind_of(at % set.task.names.size()) == TaskKind::regression;
   return one ? 0 : static_cast<std::size_t>(set.targets[at]);
 }
 
@@ -80,7 +80,7 @@ std::string LabelWeights::text(const Task& task) const {
   for (std::size_t t = 0; t < task.names.size(); ++t) {
     const double* factor = factor_.data() + t * classes_;
     std::vector<std::string> classes;
-    for (std::size_t c = 0; c < classes_ && classes_ > 1; ++c)
+    for (std::size_t c = 0; c < classes_ && classes_ > 1 && task.kind_of(t) != TaskKind::regression; ++c)
       classes.push_back((c < task.class_labels.size() ? task.class_labels[c] : std::to_string(c)) + ": " +
                         sensible_number(factor[c]));
     targets.push_back(task.names[t] + " " +

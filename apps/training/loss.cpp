@@ -15,7 +15,7 @@ std::vector<double> values_of(const torch::Tensor& tensor) {
 }
 
 Loss default_loss(TaskKind kind) {
-  if (kind == TaskKind::regression) return Loss::l1;
+  if (kind == TaskKind::regression || kind == TaskKind::mixed) return Loss::l1;
   return kind == TaskKind::binary ? Loss::bce : Loss::ce;
 }
 
@@ -23,7 +23,8 @@ void check_loss(Loss loss, TaskKind kind) {
   const TaskKind fits = loss == Loss::bce  ? TaskKind::binary
                         : loss == Loss::ce ? TaskKind::multiclass
                                            : TaskKind::regression;
-  if (fits != kind) {
+  const bool of_the_rest = kind == TaskKind::mixed && fits == TaskKind::regression;
+  if (fits != kind && !of_the_rest) {
     throw UsageError("this loss is for a " + std::string(to_string(fits)) + " task, the targets are " +
                      std::string(to_string(kind)));
   }
@@ -47,10 +48,8 @@ std::vector<T> numbers_of(const torch::Tensor& tensor) {
   return {flat.const_data_ptr<T>(), flat.const_data_ptr<T>() + flat.numel()};
 }
 
-}  // namespace
-
-LossSum masked_loss(Loss loss, const torch::Tensor& scaled, const torch::Tensor& targets, const torch::Tensor& shift,
-                    const torch::Tensor& scale, const LabelTerms& terms) {
+LossSum masked_loss_of_one(Loss loss, const torch::Tensor& scaled, const torch::Tensor& targets,
+                           const torch::Tensor& shift, const torch::Tensor& scale, const LabelTerms& terms) {
   namespace F = torch::nn::functional;
   const torch::Tensor present = targets.isnan().logical_not();
   LossSum result;
@@ -86,7 +85,34 @@ LossSum masked_loss(Loss loss, const torch::Tensor& scaled, const torch::Tensor&
   return result;
 }
 
-double loss_of_predictions(Loss loss, const Task& task, const std::vector<double>& predictions,
+}  // namespace
+
+Losses::Losses(Loss rest, const Task& task) : rest_(rest) {
+  if (task.kind != TaskKind::mixed) return;
+  for (const TaskKind kind : task.kinds) each_.push_back(kind == TaskKind::binary ? Loss::bce : rest);
+}
+
+LossSum masked_loss(const Losses& losses, const torch::Tensor& scaled, const torch::Tensor& targets,
+                    const torch::Tensor& shift, const torch::Tensor& scale, const LabelTerms& terms) {
+  if (losses.uniform()) return masked_loss_of_one(losses.rest(), scaled, targets, shift, scale, terms);
+  LossSum whole{torch::zeros({}, scaled.options()), 0};
+  for (const Loss loss : {losses.rest(), Loss::bce}) {
+    std::vector<std::int64_t> of_loss;
+    for (std::size_t t = 0; t < losses.each().size(); ++t)
+      if (losses.of(t) == loss) of_loss.push_back(static_cast<std::int64_t>(t));
+    const torch::Tensor columns = torch::tensor(of_loss);
+    const auto chosen = [&](const torch::Tensor& all, std::int64_t dimension = 1) {
+      return all.defined() ? all.index_select(dimension, columns) : all;
+    };
+    const LossSum part = masked_loss_of_one(loss, chosen(scaled), chosen(targets), chosen(shift, 0), chosen(scale, 0),
+                                            {chosen(terms.bounds), chosen(terms.weights)});
+    whole.sum = whole.sum + part.sum;
+    whole.count += part.count;
+  }
+  return whole;
+}
+
+double loss_of_predictions(const Losses& losses, const Task& task, const std::vector<double>& predictions,
                            const std::vector<double>& targets, const std::vector<double>& scale) {
   const auto num_targets = static_cast<std::size_t>(task.num_targets());
   const std::size_t width = static_cast<std::size_t>(task.num_outputs()) / num_targets;
@@ -94,32 +120,40 @@ double loss_of_predictions(Loss loss, const Task& task, const std::vector<double
     constexpr double kSmallest = std::numeric_limits<float>::epsilon() / 2;
     return std::log(std::clamp(probability, kSmallest, 1.0 - kSmallest));
   };
-  double sum = 0, count = 0;
+  std::vector<double> sum(losses.uniform() ? 1 : num_targets), count(sum.size());
   for (std::size_t i = 0; i < targets.size(); ++i) {
     if (std::isnan(targets[i])) continue;
-    ++count;
+    const std::size_t t = i % num_targets, group = losses.uniform() ? 0 : t;
+    count[group] += 1;
     const double* predicted = predictions.data() + i * width;
-    const double difference = (*predicted - targets[i]) / scale[i % num_targets * width];
-    switch (loss) {
+    const double difference = (*predicted - targets[i]) / scale[t * width];
+    switch (const Loss loss = losses.of(t)) {
       case Loss::l1:
       case Loss::mse:
-      case Loss::huber: sum += target_loss(loss, difference, 0.0); break;
-      case Loss::bce: sum -= log_of(targets[i] > 0.5 ? *predicted : 1.0 - *predicted); break;
-      case Loss::ce: sum -= log_of(predicted[static_cast<std::size_t>(targets[i])]); break;
+      case Loss::huber: sum[group] += target_loss(loss, difference, 0.0); break;
+      case Loss::bce: sum[group] -= log_of(targets[i] > 0.5 ? *predicted : 1.0 - *predicted); break;
+      case Loss::ce: sum[group] -= log_of(predicted[static_cast<std::size_t>(targets[i])]); break;
     }
   }
-  return count > 0 ? sum / count : std::numeric_limits<double>::quiet_NaN();
+  double means = 0, measured = 0;
+  for (std::size_t group = 0; group < sum.size(); ++group) {
+    if (count[group] == 0) continue;
+    means += sum[group] / count[group];
+    measured += 1;
+  }
+  return measured > 0 ? means / measured : std::numeric_limits<double>::quiet_NaN();
 }
 
-LossSlope loss_slope(Loss loss, const torch::Tensor& targets, const torch::Tensor& shift, const torch::Tensor& scale,
-                     double factor, const LabelTerms& terms) {
-  return [loss, bounds = numbers_of<std::int8_t>(terms.bounds), weights = numbers_of<float>(terms.weights),
+LossSlope loss_slope(const Losses& losses, const torch::Tensor& targets, const torch::Tensor& shift,
+                     const torch::Tensor& scale, double factor, const LabelTerms& terms) {
+  return [losses, bounds = numbers_of<std::int8_t>(terms.bounds), weights = numbers_of<float>(terms.weights),
           targets = values_of(targets), count = static_cast<std::size_t>(targets.size(1)), shift = values_of(shift),
           scale = values_of(scale),
           whole = static_cast<float>(factor)](std::size_t molecule, const float* scaled, float* slope) {
     const std::size_t classes = shift.size() / count;  // of a multiclass target
     for (std::size_t t = 0; t < count; ++t) {
       const std::size_t at = molecule * count + t;
+      const Loss loss = losses.of(t);
       const float own = weights.empty() ? whole : whole * weights[at];
       if (loss == Loss::ce) {
         if (std::isnan(targets[at])) std::fill_n(slope + t * classes, classes, 0.0f);

@@ -18,6 +18,24 @@ Loss default_loss(TaskKind kind);
 /// Throws UsageError if the loss means nothing for the task.
 void check_loss(Loss loss, TaskKind kind);
 
+/// The loss of each target: one for all, or of a mixed task bce for the binary targets and another for the rest.
+class Losses {
+ public:
+  Losses(Loss all) : rest_(all) {}  // NOLINT(google-explicit-constructor): one loss is the rule
+  Losses(Loss rest, const Task& task);
+
+  bool uniform() const { return each_.empty(); }
+  Loss of(std::size_t target) const { return each_.empty() ? rest_ : each_[target]; }
+  /// [T]; empty where all are rest().
+  const std::vector<Loss>& each() const { return each_; }
+  /// That of all, or of what is not binary.
+  Loss rest() const { return rest_; }
+
+ private:
+  Loss rest_;
+  std::vector<Loss> each_;
+};
+
 /// What the losses of some labels go by beside their numbers.
 struct LabelTerms {
   torch::Tensor bounds;   ///< [B, T] int8 as MoleculeSet::bound; undefined = all are exact
@@ -31,13 +49,13 @@ struct LossSum {
   torch::Tensor sum;  ///< scalar, differentiable
   std::int64_t count = 0;
 };
-LossSum masked_loss(Loss loss, const torch::Tensor& scaled, const torch::Tensor& targets, const torch::Tensor& shift,
-                    const torch::Tensor& scale, const LabelTerms& terms = {});
+LossSum masked_loss(const Losses& losses, const torch::Tensor& scaled, const torch::Tensor& targets,
+                    const torch::Tensor& shift, const torch::Tensor& scale, const LabelTerms& terms = {});
 
 /// The mean loss of predictions as users see them, `predictions` [n, outputs] and `targets` [n, T], in the unit of the
-/// training loss (`scale` [outputs] as above). Probabilities of 0 and 1 count as the next float beside them.
-/// NaN without any target.
-double loss_of_predictions(Loss loss, const Task& task, const std::vector<double>& predictions,
+/// training loss (`scale` [outputs] as above), all labels weighing 1. Probabilities of 0 and 1 count as the next float
+/// beside them. Of a mixed task it is the mean over its targets of their mean losses. NaN without any target.
+double loss_of_predictions(const Losses& losses, const Task& task, const std::vector<double>& predictions,
                            const std::vector<double>& targets, const std::vector<double>& scale);
 
 /// A tensor's numbers as doubles, row-major.
@@ -47,7 +65,7 @@ std::vector<double> values_of(const torch::Tensor& tensor);
 std::int64_t count_present(const torch::Tensor& targets);
 
 /// The derivative of masked_loss's sum, times `factor`, by one molecule's raw outputs. It holds copies of the labels.
-LossSlope loss_slope(Loss loss, const torch::Tensor& targets, const torch::Tensor& shift, const torch::Tensor& scale,
-                     double factor, const LabelTerms& terms = {});
+LossSlope loss_slope(const Losses& losses, const torch::Tensor& targets, const torch::Tensor& shift,
+                     const torch::Tensor& scale, double factor, const LabelTerms& terms = {});
 
 }  // namespace molgraph

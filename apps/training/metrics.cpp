@@ -14,12 +14,13 @@ namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-constexpr std::array<std::pair<Metric, std::string_view>, 6> kNames{{{Metric::mae, "mae"},
+constexpr std::array<std::pair<Metric, std::string_view>, 7> kNames{{{Metric::mae, "mae"},
                                                                      {Metric::rmse, "rmse"},
                                                                      {Metric::r2, "r2"},
                                                                      {Metric::roc_auc, "roc-auc"},
                                                                      {Metric::ap, "ap"},
-                                                                     {Metric::accuracy, "accuracy"}}};
+                                                                     {Metric::accuracy, "accuracy"},
+                                                                     {Metric::loss, "loss"}}};
 
 /// Present values of one target.
 struct Column {
@@ -100,22 +101,31 @@ Metric metric_from_string(const std::string& text) {
   for (const auto& [value, name] : kNames) {
     if (name == text) return value;
   }
-  throw UsageError("there is no metric '" + text + "'; the metrics are mae, rmse, r2, roc-auc, ap, accuracy");
+  throw UsageError("there is no metric '" + text + "'; the metrics are mae, rmse, r2, roc-auc, ap, accuracy, loss");
 }
 
-bool larger_is_better(Metric metric) { return metric != Metric::mae && metric != Metric::rmse; }
+bool larger_is_better(Metric metric) {
+  return metric != Metric::mae && metric != Metric::rmse && metric != Metric::loss;
+}
 
 Metric default_metric(TaskKind kind) {
   if (kind == TaskKind::regression) return Metric::mae;
+  if (kind == TaskKind::mixed) return Metric::loss;
   return kind == TaskKind::binary ? Metric::roc_auc : Metric::accuracy;
 }
 
-void check_metric(Metric metric, TaskKind kind) {
+bool fits(Metric metric, TaskKind kind) {
   const bool regression = metric == Metric::mae || metric == Metric::rmse || metric == Metric::r2;
-  const bool fits = kind == TaskKind::regression ? regression
-                    : kind == TaskKind::binary   ? !regression
-                                                 : metric == Metric::accuracy;
-  if (!fits) {
+  if (metric == Metric::loss || kind == TaskKind::mixed) return false;
+  return kind == TaskKind::regression ? regression
+         : kind == TaskKind::binary   ? !regression
+                                      : metric == Metric::accuracy;
+}
+
+void check_metric(Metric metric, TaskKind kind) {
+  const bool mixed = kind == TaskKind::mixed &&
+                     (metric == Metric::loss || fits(metric, TaskKind::regression) || fits(metric, TaskKind::binary));
+  if (!mixed && !fits(metric, kind)) {
     throw UsageError("the metric " + std::string(to_string(metric)) + " does not fit a " +
                      std::string(to_string(kind)) + " task");
   }
@@ -165,6 +175,10 @@ MetricResult evaluate_metric(Metric metric, const Task& task, const std::vector<
   double sum = 0;
   int computed = 0;
   for (std::size_t t = 0; t < num_targets; ++t) {
+    if (task.kind == TaskKind::mixed && !fits(metric, task.kind_of(t))) {
+      result.per_target.push_back(kNaN);
+      continue;
+    }
     Column column;
     for (std::size_t i = 0; i < n; ++i) {
       const double target = targets[i * num_targets + t];
@@ -179,7 +193,7 @@ MetricResult evaluate_metric(Metric metric, const Task& task, const std::vector<
       column.prediction.push_back(value);
       column.target.push_back(target);
     }
-    const Outcome outcome = outcome_of(metric, task.kind, column);
+    const Outcome outcome = outcome_of(metric, task.kind_of(t), column);
     result.count += static_cast<std::int64_t>(column.target.size());
     result.per_target.push_back(outcome.value);
     if (std::isnan(outcome.value)) {
@@ -195,6 +209,8 @@ MetricResult evaluate_metric(Metric metric, const Task& task, const std::vector<
 }
 
 std::string why_no_metric(Metric metric, const Task& task, const std::vector<double>& targets) {
+  if (metric == Metric::loss)
+    return std::ranges::all_of(targets, [](double target) { return std::isnan(target); }) ? "no value" : "";
   const std::size_t rows = targets.size() / task.names.size();
   const std::vector<double> zeros(rows * static_cast<std::size_t>(task.num_outputs()));
   const MetricResult result = evaluate_metric(metric, task, zeros, targets);

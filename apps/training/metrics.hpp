@@ -9,14 +9,17 @@
 
 namespace molgraph {
 
-enum class Metric : std::uint8_t { mae, rmse, r2, roc_auc, ap, accuracy };
-std::string_view to_string(Metric metric);           ///< "mae", "rmse", "r2", "roc-auc", "ap", "accuracy"
+/// loss: of mixed tasks, the mean over the targets of their mean losses (loss_of_predictions() in loss.hpp).
+enum class Metric : std::uint8_t { mae, rmse, r2, roc_auc, ap, accuracy, loss };
+std::string_view to_string(Metric metric);           ///< "mae", "rmse", "r2", "roc-auc", "ap", "accuracy", "loss"
 Metric metric_from_string(const std::string& text);  ///< throws UsageError with the list
 bool larger_is_better(Metric metric);
-/// The metric of a task where nobody names one: mae, roc-auc, accuracy.
+/// The metric of a task where nobody names one: mae, roc-auc, accuracy, loss.
 Metric default_metric(TaskKind kind);
 /// Throws UsageError if the metric means nothing for the task.
 void check_metric(Metric metric, TaskKind kind);
+/// True if the metric is one of targets of that kind, which is not mixed.
+bool fits(Metric metric, TaskKind kind);
 
 /// Result over T targets: the mean over those that could be computed.
 struct MetricResult {
@@ -28,6 +31,7 @@ struct MetricResult {
 };
 
 /// `predictions` [n, outputs] in the target's unit, probabilities, or class probabilities; `targets` [n, T].
+/// Of a mixed task it is that of the targets that it fits. `metric` is not loss.
 /// A target is skipped without any value, without both classes (roc-auc, ap), where it is constant (r2), and where a
 /// prediction is not finite.
 MetricResult evaluate_metric(Metric metric, const Task& task, const std::vector<double>& predictions,

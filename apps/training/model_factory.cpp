@@ -75,6 +75,15 @@ std::vector<TensorProblem> copy_tensors(const std::map<std::string, StoredTensor
 torch::Tensor to_predictions(const Task& task, const torch::Tensor& values) {
   if (task.kind == TaskKind::regression) return values;
   const torch::Tensor logits = values.to(torch::kFloat32);
+  if (task.kind == TaskKind::mixed) {
+    torch::Tensor mixed = values.clone();
+    for (std::size_t t = 0; t < task.kinds.size(); ++t)
+      if (task.kinds[t] == TaskKind::binary) {
+        const auto column = static_cast<std::int64_t>(t);
+        mixed.select(1, column).copy_(torch::sigmoid(logits.select(1, column)));
+      }
+    return mixed;
+  }
   if (task.kind == TaskKind::binary) return torch::sigmoid(logits);
   return torch::softmax(logits.view({values.size(0), task.num_targets(), task.classes}), 2).view_as(values);
 }

@@ -182,7 +182,7 @@ void check_training_flags(const TrainOptions& o, const NamedFlags& named, const 
     throw UsageError("--task-weights: " + std::to_string(weights) + " weights, but there are " +
                      std::to_string(targets) + " targets: " + list_of(data.set.task.names, 10));
   const bool scaling = named.contains("scale-targets");
-  refuse(scaling && data.set.task.kind != TaskKind::regression, "--scale-targets", "it is for regression");
+  refuse(scaling && !data.set.task.has(TaskKind::regression), "--scale-targets", "it is for regression");
   refuse(scaling && start != nullptr && !needs_new_head(start->task, data.set.task), "--scale-targets",
          "the head comes from --from with its scaling, as the targets are the same");
 }

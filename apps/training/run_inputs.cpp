@@ -44,7 +44,8 @@ void tell(const LoadedData& data, const RunControl& control) {
                     data.split.train.size(), data.split.valid.size(), data.split.test.size()));
   std::vector<std::string> targets;
   for (std::size_t t = 0; t < set.task.names.size(); ++t) {
-    targets.push_back(set.task.names[t] + (set.task.units[t].empty() ? "" : " [" + set.task.units[t] + "]"));
+    targets.push_back(set.task.names[t] + (set.task.units[t].empty() ? "" : " [" + set.task.units[t] + "]") +
+                      (set.task.kinds.empty() ? "" : " (" + std::string(to_string(set.task.kinds[t])) + ")"));
   }
   control.note("Targets (" + std::string(to_string(set.task.kind)) + "): " + list_of(targets));
   for (const auto& note : data.notes) control.note(note);

@@ -21,6 +21,7 @@ TaskKind kind_of(TaskWord word) {
     case TaskWord::regression: return TaskKind::regression;
     case TaskWord::classification:
     case TaskWord::binary: return TaskKind::binary;
+    case TaskWord::mixed: return TaskKind::mixed;
     case TaskWord::multiclass: break;
   }
   return TaskKind::multiclass;
@@ -231,7 +232,7 @@ std::string identity_of(const TrainOptions& o, const LoadedData& data) {
 TrainerOptions trainer_options(const TrainOptions& o, const LoadedData& data) {
   const TrainingSettings& t = o.training;
   TrainerOptions trainer;
-  trainer.loss = *t.loss;
+  trainer.loss = Losses(*t.loss, data.set.task);
   trainer.metric = *t.metric;
   trainer.weights = LabelWeights(data.set, data.split.train, {t.task_weights, t.balance_tasks, t.balance_classes});
   trainer.batch_size = *t.batch_size;

@@ -18,11 +18,8 @@ constexpr double kLongRun = 24 * 3600.0;  ///< seconds
 
 /// By mean and standard deviation of every training target; a constant target keeps scale 1.
 void scale_targets(const MoleculeSet& set, const Split& split, GraphModel& model) {
-  const TargetStatistics train = target_statistics(set, split.train);
-  std::vector<double> scale = train.deviation;
-  for (double& deviation : scale)
-    if (deviation <= 1e-12) deviation = 1;
-  model.set_target_scaling(torch::tensor(train.mean, torch::kFloat64), torch::tensor(scale, torch::kFloat64));
+  const TargetStatistics train = target_scaling_of(set, split.train);
+  model.set_target_scaling(torch::tensor(train.mean, torch::kFloat64), torch::tensor(train.deviation, torch::kFloat64));
 }
 
 void freeze(Frozen what, GraphModel& model) {
@@ -46,7 +43,7 @@ std::shared_ptr<GraphModel> start_model(const ResolvedRun& resolved, const Loade
                                         const std::optional<StartingPoint>& start, const RunControl& control) {
   const TrainOptions& options = resolved.options;
   const std::shared_ptr<GraphModel> model = make_model(resolved.model, options.training.seed);
-  bool scale = options.training.scale_targets && data.set.task.kind == TaskKind::regression;
+  bool scale = options.training.scale_targets && data.set.task.has(TaskKind::regression);
   if (start) {
     const WarmStart warm = warm_start(start->file, start->config, resolved.model, *model);
     scale = scale && warm.new_head;

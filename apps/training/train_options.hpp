@@ -26,7 +26,7 @@ inline constexpr std::int64_t kMostSteps = 4'000'000'000;
 // so) is decided by the data and the other options: run_options.hpp.
 
 /// `classification` is what people say for `binary`; config.toml keeps their word.
-enum class TaskWord : std::uint8_t { regression, classification, binary, multiclass };
+enum class TaskWord : std::uint8_t { regression, classification, binary, multiclass, mixed };
 
 struct DataSettings {
   std::vector<std::string> paths;  ///< a name, a table, a store; or two or three tables: train, [valid,] test
@@ -180,8 +180,10 @@ std::vector<TrainOption> options_over(Options& o) {
                        {"regression", TaskWord::regression},
                        {"classification", TaskWord::classification},
                        {"binary", TaskWord::binary},
-                       {"multiclass", TaskWord::multiclass}}),
-       "kind of target (empty: by its values)"},
+                       {"multiclass", TaskWord::multiclass},
+                       {"mixed", TaskWord::mixed}}),
+       "kind of the targets (empty: by their values); mixed = each column is numbers or two classes, as its values "
+       "say"},
       {"--positive", data, d.positive,
        "classification: the label that is 1, where two words do not say it themselves as yes and no do"},
       {"--censored", data,
@@ -308,7 +310,7 @@ std::vector<TrainOption> options_over(Options& o) {
                        {"huber", Loss::huber},
                        {"bce", Loss::bce},
                        {"ce", Loss::ce}}),
-       "empty: l1 for regression, bce, ce"},
+       "empty: l1 for regression, bce, ce (mixed: of the numbers, bce for the classes)"},
       {"--task-weights", training, t.task_weights,
        "how much a label of each target counts in the loss, in the targets' order (empty: all alike)",
        RealRange{0, kMostWeight, true}},
@@ -323,8 +325,9 @@ std::vector<TrainOption> options_over(Options& o) {
                          {"r2", Metric::r2},
                          {"roc-auc", Metric::roc_auc},
                          {"ap", Metric::ap},
-                         {"accuracy", Metric::accuracy}}),
-       "chooses the best epoch (empty: the data set's, else mae, roc-auc, accuracy)"},
+                         {"accuracy", Metric::accuracy},
+                         {"loss", Metric::loss}}),
+       "chooses the best epoch (empty: the data set's, else mae, roc-auc, accuracy; mixed: loss, over all targets)"},
       {"--epochs", training, or_open(t.epochs, 0), "passes over the training molecules; 0 = automatic",
        WholeRange{0, kMostEpochs}},
       {"--steps", training, or_open(t.steps, 0), "update steps instead of epochs; 0 = by --epochs",

@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 
+#include "apps/training/loss.hpp"
 #include "apps/training/metrics.hpp"
 #include "apps/training/recipes.hpp"
 #include "datasets/system/readable.hpp"
@@ -15,8 +16,27 @@ namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
+/// A metric of predictions [n, outputs] of a part. The loss of a mixed task is in units of the training part's
+/// deviations, if targets are scaled.
+MetricResult measure(Metric metric, const LoadedData& data, const TrainOptions& options,
+                     const std::vector<double>& predictions, const std::vector<double>& targets) {
+  const Task& task = data.set.task;
+  if (metric != Metric::loss) return evaluate_metric(metric, task, predictions, targets);
+  std::vector<double> scale(task.names.size(), 1.0);
+  if (options.training.scale_targets) scale = target_scaling_of(data.set, data.split.train).deviation;
+  const double loss = loss_of_predictions(Losses(*options.training.loss, task), task, predictions, targets, scale);
+  MetricResult result;
+  result.value = loss;
+  if (std::isnan(loss)) {
+    result.skipped = task.names;
+    result.reasons.assign(task.names.size(), "no value");
+  }
+  return result;
+}
+
 /// The metric of always predicting the training mean, of classes their frequencies.
-MetricResult mean_predictor(const LoadedData& data, Metric metric, const std::vector<std::int64_t>& part) {
+MetricResult mean_predictor(const LoadedData& data, const TrainOptions& options,
+                            const std::vector<std::int64_t>& part) {
   const Task& task = data.set.task;
   const std::size_t num_targets = task.names.size(), outputs = static_cast<std::size_t>(task.num_outputs()),
                     classes = outputs / num_targets;
@@ -33,7 +53,20 @@ MetricResult mean_predictor(const LoadedData& data, Metric metric, const std::ve
   for (std::size_t i = 0; i < predictions.size(); ++i) {
     predictions[i] = sum[i % outputs] / count[i % outputs / classes];  // NaN, so no metric, without any value
   }
-  return evaluate_metric(metric, task, predictions, targets_of(data.set, part));
+  return measure(*options.training.metric, data, options, predictions, targets_of(data.set, part));
+}
+
+/// What the table has columns for: the chosen metric, and the usual ones of numbers; of a mixed task also those of
+/// classes.
+std::vector<Metric> metrics_shown(Metric chosen, const Task& task) {
+  std::vector<Metric> metrics{chosen};
+  const auto add = [&](std::initializer_list<Metric> more) {
+    for (const Metric m : more)
+      if (m != chosen) metrics.push_back(m);
+  };
+  if (task.has(TaskKind::regression)) add({Metric::mae, Metric::rmse, Metric::r2});
+  if (task.kind == TaskKind::mixed) add({Metric::roc_auc, Metric::accuracy});
+  return metrics;
 }
 
 /// A table: `corner` and the beginnings of the rows, and columns of numbers under their headings.
@@ -103,26 +136,21 @@ std::string paper_note(const TrainOptions& options, Metric metric, const std::ar
 
 }  // namespace
 
-std::array<double, 3> baseline_of(const LoadedData& data, Metric metric) {
+std::array<double, 3> baseline_of(const LoadedData& data, const TrainOptions& options) {
   std::array<double, 3> values;
   values.fill(std::numeric_limits<double>::quiet_NaN());
   for (std::size_t p = 0; p < 3; ++p) {
     const auto& part = *parts_of(data.split)[p];
-    if (!part.empty()) values[p] = mean_predictor(data, metric, part).value;
+    if (!part.empty()) values[p] = mean_predictor(data, options, part).value;
   }
   return values;
 }
 
 Report report_results(const LoadedData& data, const TrainOptions& options, const PartPredictions& predictions) {
   const Metric chosen = *options.training.metric;
-  std::vector<Metric> metrics{chosen};
-  if (data.set.task.kind == TaskKind::regression) {
-    for (Metric m : {Metric::mae, Metric::rmse, Metric::r2}) {
-      if (m != chosen) metrics.push_back(m);
-    }
-  }
+  const std::vector<Metric> metrics = metrics_shown(chosen, data.set.task);
   const char* names[] = {"train", "valid", "test"};
-  const bool regression = data.set.task.kind == TaskKind::regression;
+  const bool regression = data.set.task.has(TaskKind::regression);
   std::vector<std::string> headings;
   for (Metric m : metrics) headings.emplace_back(to_string(m));
   if (regression) headings.push_back(headings.front() + " of the mean predictor");
@@ -139,7 +167,7 @@ Report report_results(const LoadedData& data, const TrainOptions& options, const
     notes += censored_note(names[p], data.set, part);
     for (std::size_t k = 0; k < metrics.size(); ++k) {
       const Metric m = metrics[k];
-      const MetricResult result = evaluate_metric(m, data.set.task, predictions[p], targets);
+      const MetricResult result = measure(m, data, options, predictions[p], targets);
       const std::string reason = std::isnan(result.value) ? result.reasons.front() : "";
       columns[k].push_back(result.value);
       csv += text("%s,%zu,%s,%s,%s\n", names[p], part.size(), std::string(to_string(m)).c_str(),
@@ -147,7 +175,7 @@ Report report_results(const LoadedData& data, const TrainOptions& options, const
       notes += skipped_note(names[p], m, result);
       if (m == chosen) reached[p] = result.value;
     }
-    if (regression) columns.back().push_back(mean_predictor(data, chosen, part).value);
+    if (regression) columns.back().push_back(mean_predictor(data, options, part).value);
   }
   const std::string table = "\n" + with_columns(text("%-6s %9s", "part", "n"), rows, headings, columns);
   if (!options.model.recipe.empty()) notes += paper_note(options, chosen, reached);

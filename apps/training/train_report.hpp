@@ -27,7 +27,7 @@ Report report_results(const LoadedData& data, const TrainOptions& options, const
 Report report_folds(Metric metric, const std::vector<std::array<double, 3>>& folds);
 
 /// The metric of the three parts if one always said what the training part's targets are on average (of classes: how
-/// frequent they are); it tells whether a model learned anything. NaN where there is none.
-std::array<double, 3> baseline_of(const LoadedData& data, Metric metric);
+/// frequent they are); it tells whether a model learned anything. NaN where there is none. `options`: resolved.
+std::array<double, 3> baseline_of(const LoadedData& data, const TrainOptions& options);
 
 }  // namespace molgraph

@@ -42,7 +42,7 @@ void announce_members(const TrainRun& run, const std::string& folder, std::int64
 }
 
 /// What is known at the end of training.
-RunRecord record_of(const TrainRun& run, const LoadedData& data, Metric metric, std::int64_t members,
+RunRecord record_of(const TrainRun& run, const ResolvedRun& resolved, const LoadedData& data, std::int64_t members,
                     std::chrono::steady_clock::time_point begin) {
   const MoleculeSet& set = data.set;
   RunRecord record{.members = members > 1 ? members : 0,
@@ -56,8 +56,8 @@ RunRecord record_of(const TrainRun& run, const LoadedData& data, Metric metric, 
                    .molecules = set.size(),
                    .rejected = static_cast<std::int64_t>(set.rejected.size()),
                    .split = data.split_name,
-                   .metric = std::string(to_string(metric)),
-                   .baseline = baseline_of(data, metric)};
+                   .metric = std::string(to_string(resolved.trainer.metric)),
+                   .baseline = baseline_of(data, resolved.options)};
   for (std::size_t p = 0; p < record.parts.size(); ++p)
     record.parts[p] = static_cast<std::int64_t>(parts_of(data.split)[p]->size());
   return record;
@@ -96,7 +96,7 @@ std::array<double, 3> train_split(const TrainRun& run, const ResolvedRun& resolv
   write_submissions(folder, data, mean, run.control);
   const Report report = report_results(data, resolved.options, mean.parts);
   tell_results(run, folder, report);
-  record_run(run, folder, record_of(run, data, resolved.trainer.metric, members, begin));
+  record_run(run, folder, record_of(run, resolved, data, members, begin));
   return report.reached;
 }
 
@@ -117,12 +117,12 @@ void train_folds(const TrainRun& run, const ResolvedRun& resolved, LoadedData& d
     if (k > 0) run.control.warn_of(part_warnings(data.set, data.split));  // the first one's stand with the data's
     reached.push_back(
         train_split(run, for_fold(resolved, data), data, start, run.folder + "/model_" + std::to_string(k)));
-    const std::array<double, 3> own_baseline = baseline_of(data, metric);
+    const std::array<double, 3> own_baseline = baseline_of(data, resolved.options);
     for (std::size_t p = 0; p < 3; ++p) baseline[p] += own_baseline[p] / static_cast<double>(folds);
   }
   if (!run.processes->first()) return;
   tell_results(run, run.folder, report_folds(metric, reached), " (molgraph-score -m takes it as an ensemble)");
-  RunRecord record = record_of(run, data, metric, folds, begin);
+  RunRecord record = record_of(run, resolved, data, folds, begin);
   record.parts = {};  // they are the folds' own
   record.baseline = baseline;
   record_run(run, run.folder, record);

@@ -30,7 +30,8 @@ constexpr std::int64_t kLossEvery = 50;
 std::string float_text(double value) { return number_text(static_cast<float>(value)); }
 
 /// Adds the gradients of the mean loss of one batch, divided by `passes`.
-LossSum add_gradients(const Trainable& model, Loss loss, const TrainBatch& batch, const ForwardMode& mode, int passes) {
+LossSum add_gradients(const Trainable& model, const Losses& loss, const TrainBatch& batch, const ForwardMode& mode,
+                      int passes) {
   if (count_present(batch.targets) == 0) return {};
   const double share = 1.0 / static_cast<double>(batch.present * passes);
   if (!model.gradients) {

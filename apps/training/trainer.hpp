@@ -40,7 +40,7 @@ struct Trainable {
 };
 
 struct TrainerOptions {
-  Loss loss = Loss::l1;
+  Losses loss = Loss::l1;
   Metric metric = Metric::mae;
   std::int64_t batch_size = 32;
   std::int64_t epochs = 1;

@@ -5,7 +5,7 @@
 
 namespace molgraph {
 
-Validation::Validation(Metric metric, Loss loss, const Task& task, std::vector<double> targets,
+Validation::Validation(Metric metric, const Losses& loss, const Task& task, std::vector<double> targets,
                        const std::vector<double>& scale)
     : metric_(metric), loss_(loss), task_(task), targets_(std::move(targets)), scale_(scale),
       reason_(why_no_metric(metric, task, targets_)), guide_(reason_.empty() ? Guide::metric : Guide::loss) {
@@ -21,7 +21,7 @@ std::string Validation::warning() const {
 }
 
 double Validation::value(const std::vector<double>& predictions) const {
-  if (by_loss()) return loss_of_predictions(loss_, task_, predictions, targets_, scale_);
+  if (by_loss() || metric_ == Metric::loss) return loss_of_predictions(loss_, task_, predictions, targets_, scale_);
   return evaluate_metric(metric_, task_, predictions, targets_).value;
 }
 

@@ -13,7 +13,8 @@ namespace molgraph {
 class Validation {
  public:
   /// `targets` [n, T] of the validation part, perhaps none; `scale` [outputs] of the regression targets in the model.
-  Validation(Metric metric, Loss loss, const Task& task, std::vector<double> targets, const std::vector<double>& scale);
+  Validation(Metric metric, const Losses& loss, const Task& task, std::vector<double> targets,
+             const std::vector<double>& scale);
 
   /// False where the part has no target: then the last weights count.
   bool possible() const { return guide_ != Guide::none; }
@@ -31,7 +32,7 @@ class Validation {
   enum class Guide : std::uint8_t { metric, loss, none };
 
   Metric metric_;
-  Loss loss_;
+  Losses loss_;
   const Task& task_;
   std::vector<double> targets_, scale_;
   std::string reason_;  ///< why there is no metric

@@ -20,8 +20,8 @@ bool other_labels(const Task& a, const Task& b) {
 }  // namespace
 
 bool needs_new_head(const Task& start, const Task& task) {
-  return start.names != task.names || start.kind != task.kind || start.num_outputs() != task.num_outputs() ||
-         other_labels(start, task);
+  return start.names != task.names || start.kind != task.kind || start.kinds != task.kinds ||
+         start.num_outputs() != task.num_outputs() || other_labels(start, task);
 }
 
 WarmStart warm_start(const std::string& path, const ModelConfig& start, const ModelConfig& config, GraphModel& model) {

@@ -28,7 +28,7 @@ inline void check_training(const UpdateOptions& o, std::size_t outputs, std::int
   const auto fail = [](const std::string& what) { throw std::invalid_argument("the engine was given " + what); };
   const std::size_t targets = static_cast<std::size_t>(std::max(o.targets, 0)),
                     classes = targets > 0 ? outputs / targets : 0;
-  if (targets == 0 || outputs % targets != 0 || (o.loss != Loss::ce && classes != 1))
+  if (targets == 0 || outputs % targets != 0 || ((o.loss != Loss::ce || !o.losses.empty()) && classes != 1))
     fail(std::to_string(o.targets) + " targets for " + std::to_string(outputs) + " outputs");
   if (o.target.size() != static_cast<std::size_t>(molecules) * targets)
     fail(std::to_string(o.target.size()) + " target values for " + std::to_string(molecules) + " molecules");
@@ -36,11 +36,13 @@ inline void check_training(const UpdateOptions& o, std::size_t outputs, std::int
     fail(std::to_string(o.bound.size()) + " bounds for " + std::to_string(o.target.size()) + " target values");
   if (!o.weight.empty() && o.weight.size() != o.target.size())
     fail(std::to_string(o.weight.size()) + " weights for " + std::to_string(o.target.size()) + " target values");
-  const bool labels = o.loss == Loss::ce;
+  if (!o.losses.empty() && (o.losses.size() != targets || std::ranges::count(o.losses, Loss::ce) > 0))
+    fail("losses of other targets");
+  const bool labels = o.losses.empty() && o.loss == Loss::ce;
   if (labels && std::any_of(o.target.begin(), o.target.end(),
                             [&](float of) { return of < 0 || of >= static_cast<float>(classes); }))
     fail("a label that is no class");
-  const bool scaled = !labels && o.loss != Loss::bce;
+  const bool scaled = !labels && (!o.losses.empty() || o.loss != Loss::bce);
   if (scaled && (o.shift.size() != outputs || o.scale.size() != outputs)) fail("a scaling of other targets");
 }
 

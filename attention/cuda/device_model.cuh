@@ -255,7 +255,8 @@ class DeviceModel : public Engine, public ResidentTraining {
   Array<std::uint8_t> kind_;
   Array<std::int8_t> bound_;
   Array<float> weight_;
-  bool has_bounds_ = false, has_weights_ = false;
+  Array<Loss> losses_;
+  bool has_losses_ = false, has_bounds_ = false, has_weights_ = false;
   Array<double> squares_, total_, present_;
   std::map<Likeness, std::unique_ptr<Recording>> recordings_;
   std::map<Likeness, int> seen_;
@@ -274,6 +275,8 @@ inline void DeviceModel::start_training(const UpdateOptions& options, std::int64
   options_.target.clear();  // on the device from here on
   options_.bound.clear();
   options_.weight.clear();
+  options_.losses.clear();
+  has_losses_ = !options.losses.empty();
   has_bounds_ = !options.bound.empty();
   has_weights_ = !options.weight.empty();
   options_.frozen = options_.decay_exempt = nullptr;
@@ -295,6 +298,7 @@ inline void DeviceModel::start_training(const UpdateOptions& options, std::int64
     if (state.average) copy_in(state.average, average_.data());
   }
   target_.upload(options.target, stream_);
+  if (has_losses_) losses_.upload(options.losses, stream_);
   if (has_bounds_) bound_.upload(options.bound, stream_);
   if (has_weights_) weight_.upload(options.weight, stream_);
   shift_.upload(options.shift, stream_);
@@ -312,6 +316,7 @@ inline void DeviceModel::gradients_on_device() {
   const auto values = static_cast<std::size_t>(places_.molecules) * outputs();
   launch(stream_, loss_kernel, 1u, kLossThreads, kLossThreads * sizeof(double),
          LossTask{.loss = options_.loss,
+                  .losses = has_losses_ ? losses_.data() : nullptr,
                   .molecules = places_.molecules,
                   .targets = options_.targets,
                   .outputs = plan_.outputs,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <limits>
 
 namespace molgraph {
 namespace {
@@ -111,8 +112,21 @@ ClassLabels class_labels_of(const MoleculeSet& set) {
   if (set.task.kind == TaskKind::regression) return labels;
   labels.targets = static_cast<std::size_t>(set.task.num_targets());
   labels.of.reserve(set.targets.size());
-  labels.add(set.targets);
+  if (set.task.kinds.empty()) {
+    labels.add(set.targets);
+    return labels;
+  }
+  for (std::size_t g = 0; g < static_cast<std::size_t>(set.size()); ++g) {
+    const auto first = set.targets.begin() + static_cast<std::ptrdiff_t>(g * labels.targets);
+    labels.add(classes_among(set.task, {first, first + static_cast<std::ptrdiff_t>(labels.targets)}));
+  }
   return labels;
+}
+
+std::vector<double> classes_among(const Task& task, std::vector<double> targets) {
+  for (std::size_t t = 0; t < targets.size(); ++t)
+    if (task.kind_of(t) == TaskKind::regression) targets[t] = std::numeric_limits<double>::quiet_NaN();
+  return targets;
 }
 
 std::vector<std::vector<std::int64_t>> deal_by_class(const ClassLabels& labels, std::vector<std::int64_t> order,

@@ -25,6 +25,9 @@ struct ClassLabels {
   }
 };
 
+/// One molecule's targets [T] without those that are no classes, which a mixed task has: they become NaN.
+std::vector<double> classes_among(const Task& task, std::vector<double> targets);
+
 /// The classes of a set; none if it is no classification.
 ClassLabels class_labels_of(const MoleculeSet& set);
 

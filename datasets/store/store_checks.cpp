@@ -49,22 +49,22 @@ bool possible_pair(std::size_t i, std::size_t j, std::uint8_t topology, std::uin
 void check_target(const FileContext& file, const Task& task, std::size_t index, double value) {
   if (std::isnan(value)) return;
   bool possible = std::isfinite(value);
-  if (task.kind == TaskKind::binary) possible = value == 0 || value == 1;
+  const std::size_t targets = task.names.size();
+  if (task.kind_of(index % targets) == TaskKind::binary) possible = value == 0 || value == 1;
   if (task.kind == TaskKind::multiclass) {
     possible = value >= 0 && value < task.classes && value == std::floor(value);
   }
   if (possible) return;
-  const std::size_t targets = task.names.size();
   damaged(file, "molecule " + std::to_string(index / targets) + ": target '" +
                     task.names[index % targets].substr(0, 80) + "' is " + number_text(value));
 }
 
 void check_bounds(const FileContext& file, const MoleculeSet& set) {
+  const std::size_t targets = set.task.names.size();
   for (std::size_t i = 0; i < set.bound.size(); ++i) {
     const int bound = set.bound[i];
     if (bound == 0) continue;
-    const std::size_t targets = set.task.names.size();
-    if (bound < -1 || bound > 1 || set.task.kind != TaskKind::regression || std::isnan(set.targets[i]))
+    if (bound < -1 || bound > 1 || set.task.kind_of(i % targets) != TaskKind::regression || std::isnan(set.targets[i]))
       damaged(file, "molecule " + std::to_string(i / targets) + ": target '" +
                         set.task.names[i % targets].substr(0, 80) + "' has the bound " + std::to_string(bound));
   }

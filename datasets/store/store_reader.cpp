@@ -114,8 +114,15 @@ Task Store::State::read_task(hid_t root) const {
   task.names = read_texts(context, group.get(), "names");
   task.units = read_texts(context, group.get(), "units");
   task.class_labels = read_texts(context, group.get(), "class_labels");
-  const bool multiclass = task.kind == TaskKind::multiclass;
-  const std::int64_t labels = task.kind == TaskKind::binary ? 2 : classes;
+  const bool multiclass = task.kind == TaskKind::multiclass, mixed = task.kind == TaskKind::mixed;
+  const std::int64_t labels = task.kind == TaskKind::binary || mixed ? 2 : classes;
+  for (const std::string& one : mixed ? read_texts(context, group.get(), "kinds") : std::vector<std::string>()) {
+    if (one != "regression" && one != "binary") damaged(context, "a target of the kind '" + one.substr(0, 40) + "'");
+    task.kinds.push_back(task_kind_from_string(one));
+  }
+  if (mixed &&
+      (task.kinds.size() != task.names.size() || !task.has(TaskKind::regression) || !task.has(TaskKind::binary)))
+    damaged(context, "targets and their kinds do not fit each other");
   if (classes < 0 || classes > kMostClasses || (multiclass && classes < 1) || task.names.size() > kMostTargets ||
       task.units.size() != task.names.size() ||
       (!task.class_labels.empty() && static_cast<std::int64_t>(task.class_labels.size()) != labels)) {

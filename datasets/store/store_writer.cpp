@@ -193,6 +193,11 @@ void StoreWriter::State::describe(const SourceInfo& source) {
   write_texts(path, group, "names", task.names);
   write_texts(path, group, "units", units);
   write_texts(path, group, "class_labels", task.class_labels);
+  if (!task.kinds.empty()) {
+    std::vector<std::string> kinds;
+    for (const TaskKind one : task.kinds) kinds.emplace_back(to_string(one));
+    write_texts(path, group, "kinds", kinds);
+  }
   write_attribute(path, group, "values",
                   "float64 [molecules, targets] as the source says; NaN = missing, of classes their number");
   if (task.num_targets() > 0) targets = &make_column(group, "values", Element::f64, task.num_targets());

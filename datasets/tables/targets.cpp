@@ -67,7 +67,8 @@ void check_values(const ColumnStats& column, std::optional<TaskKind> kind, bool 
   if (column.decimal_commas > 0) throw_decimal_comma(column, named);
   if (!column.is_mostly_numbers()) {
     const bool two = column.labels.size() == 2 && column.numbers == 0;
-    const std::string advice = two && kind == TaskKind::binary
+    const std::string advice = kind == TaskKind::mixed ? "classes beside numbers are 1 and 0, yes and no and the like"
+                               : two && kind == TaskKind::binary
                                    ? "its labels are " + list_of(sorted_labels(column.labels)) +
                                          ": --positive LABEL says which is the positive one"
                                    : "classes given as text need -t multiclass, or --positive LABEL if they are two";
@@ -104,7 +105,8 @@ std::vector<std::size_t> find_columns(const std::vector<ColumnStats>& stats, con
     } else if (stats[c].is_found()) {
       chosen.push_back(c);
       other_numbers = other_numbers || !stats[c].is_binary();
-    } else if (stats[c].is_binary() && wishes.kind.value_or(TaskKind::binary) == TaskKind::binary) {
+    } else if (stats[c].is_binary() &&
+               (wishes.kind.value_or(TaskKind::binary) == TaskKind::binary || wishes.kind == TaskKind::mixed)) {
       chosen.push_back(c);
       words.push_back(c);
     }
@@ -158,6 +160,23 @@ void warn_of_signs(const std::vector<ColumnStats>& stats, TargetChoice& choice) 
                               list_of(units, kExamples));
 }
 
+/// Of each chosen column what its cells say: binary or regression.
+std::vector<TaskKind> kinds_of(const std::vector<ColumnStats>& stats, const std::vector<std::size_t>& columns) {
+  std::vector<TaskKind> kinds;
+  for (const std::size_t c : columns) kinds.push_back(stats[c].is_binary() ? TaskKind::binary : TaskKind::regression);
+  return kinds;
+}
+
+/// 0 and 1 beside other numbers are fitted as numbers, which not everybody expects.
+void note_numbers_that_may_be_classes(const std::vector<ColumnStats>& stats, TargetChoice& choice) {
+  std::vector<std::size_t> having;
+  for (const std::size_t c : choice.columns)
+    if (stats[c].is_binary()) having.push_back(c);
+  if (!having.empty())
+    choice.notes.push_back("0 and 1 beside other numbers are fitted as numbers: " + quoted(stats, having) +
+                           "; -t mixed classifies them");
+}
+
 /// One of the labels is said to be the positive one.
 void choose_positive(const std::vector<ColumnStats>& stats, const TargetWishes& wishes, TargetChoice& choice) {
   for (const std::size_t c : choice.columns)
@@ -179,11 +198,12 @@ void choose_positive(const std::vector<ColumnStats>& stats, const TargetWishes& 
 /// Words whose meaning is known: said, and kept where all targets have the same pair.
 void note_binary_labels(const std::vector<ColumnStats>& stats, bool kind_is_given, TargetChoice& choice) {
   unsigned all = 0;
-  for (const std::size_t c : choice.columns) all |= stats[c].pairs;
+  for (const std::size_t c : choice.columns)
+    if (stats[c].is_binary()) all |= stats[c].pairs;
   for (std::uint8_t pair = 0; pair < kPairs; ++pair) {
     std::vector<std::size_t> having;
     for (const std::size_t c : choice.columns)
-      if ((stats[c].pairs >> pair & 1u) != 0) having.push_back(c);
+      if (stats[c].is_binary() && (stats[c].pairs >> pair & 1u) != 0) having.push_back(c);
     if (having.empty() || (pair == kNumberPair && kind_is_given)) continue;
     const std::vector<std::string> words = words_of_pair(pair);
     choice.notes.push_back(
@@ -307,44 +327,52 @@ TargetChoice choose_targets(const std::vector<ColumnStats>& stats, const TargetW
     choose_positive(stats, wishes, choice);
   } else {
     if (two_words) kind = TaskKind::multiclass;
-    for (const std::size_t c : choice.columns) check_values(stats[c], kind, wishes.named);
+    // Words beside numbers were no targets of one kind.
+    const auto is_words = [&](std::size_t c) { return stats[c].is_binary() && stats[c].numbers < stats[c].filled; };
+    if (!kind && wishes.named && std::ranges::any_of(choice.columns, is_words)) kind = TaskKind::mixed;
+    const bool by_column = kind == TaskKind::mixed;
+    for (const std::size_t c : choice.columns)
+      check_values(stats[c], by_column && stats[c].is_binary() ? TaskKind::binary : kind, wishes.named);
     if (kind == TaskKind::multiclass) choice.task = multiclass_task(stats, choice.columns);
     choice.task.kind = kind.value_or(TaskKind::regression);
-    if (kind == TaskKind::binary) note_binary_labels(stats, wishes.kind.has_value(), choice);
+    if (by_column) choice.task.set_kinds(kinds_of(stats, choice.columns));
+    if (!kind) note_numbers_that_may_be_classes(stats, choice);
+    if (kind == TaskKind::binary || by_column) note_binary_labels(stats, wishes.kind || by_column, choice);
     if (two_words)
       choice.notes.push_back(quoted(stats, choice.columns) + ": two classes of multiclass, " +
                              list_of(choice.task.class_labels) +
                              "; --positive LABEL makes one of them the positive label");
   }
-  if (choice.task.kind == TaskKind::regression) warn_of_signs(stats, choice);
+  if (choice.task.has(TaskKind::regression)) warn_of_signs(stats, choice);
   for (const std::size_t c : choice.columns) choice.task.names.emplace_back(trim(stats[c].name));
   choice.task.units.assign(choice.columns.size(), "");
   return choice;
 }
 
-TargetParser::TargetParser(const Task& task) : kind_(task.kind), names_(task.names) {
+TargetParser::TargetParser(const Task& task) : task_(task) {
   for (std::size_t c = 0; c < task.class_labels.size(); ++c) {
     const std::string& label = task.class_labels[c];
-    classes_[kind_ == TaskKind::binary ? lower(label) : label] = static_cast<int>(c);
+    classes_[task.kind == TaskKind::multiclass ? label : lower(label)] = static_cast<int>(c);
   }
 }
 
 Label TargetParser::label(std::string_view cell, std::size_t target, const std::string& file, std::int64_t row) const {
   if (is_missing(cell)) return {std::numeric_limits<double>::quiet_NaN()};
-  if (kind_ == TaskKind::multiclass) {
+  const TaskKind kind = task_.kind_of(target);
+  if (kind == TaskKind::multiclass) {
     const auto found = classes_.find(class_label(cell));
     if (found == classes_.end())
-      throw DataError(file, row + 1, "column '" + names_[target] + "': unknown class", std::string(cell));
+      throw DataError(file, row + 1, "column '" + task_.names[target] + "': unknown class", std::string(cell));
     return {static_cast<double>(found->second)};
   }
-  if (kind_ == TaskKind::binary) {
+  if (kind == TaskKind::binary) {
     const auto found = classes_.empty() ? classes_.end() : classes_.find(lower(class_label(cell)));
     if (found != classes_.end()) return {static_cast<double>(found->second)};
     if (const auto label = binary_label(cell)) return {label->positive ? 1.0 : 0.0};
   }
   if (const auto number = number_of_cell(cell)) return {*number};
-  const auto limit = kind_ == TaskKind::regression ? censored_number(cell) : std::nullopt;
-  if (!limit) throw_bad_number(names_[target], {file, std::string(cell), row});
+  const auto limit = kind == TaskKind::regression ? censored_number(cell) : std::nullopt;
+  if (!limit) throw_bad_number(task_.names[target], {file, std::string(cell), row});
   return {limit->number, static_cast<std::int8_t>(limit->bound)};
 }
 

@@ -75,7 +75,9 @@ struct TargetWishes {
 /// The targets among the columns and what they are. Columns that nobody named are targets if at least half of their
 /// filled cells are numbers, censored ones (">50") counted, and some exact, or if all are binary labels and
 /// no number stands beside them; with `positive`, if they hold it and one other label. Without a kind: binary if all
-/// cells are binary labels, multiclass if named columns hold two other words, else regression. Throws DataError for
+/// cells are binary labels, multiclass if named columns hold two other words, mixed if named columns are words such as
+/// yes and no beside numbers, else regression. In a mixed task each column is what its cells say: binary if all are
+/// binary labels (0 and 1 too), else regression. Throws DataError for
 /// numbers with decimal commas, for a text column, for a cell that is no number, for two units in a column and for
 /// values that do not fit the kind, as censored ones do to no class; UsageError if `positive` does not fit it.
 struct TargetChoice {
@@ -100,8 +102,7 @@ class TargetParser {
   Label label(std::string_view cell, std::size_t target, const std::string& file, std::int64_t row) const;
 
  private:
-  TaskKind kind_;
-  std::vector<std::string> names_;
+  Task task_;
   std::map<std::string, int, std::less<>> classes_;
 };
 

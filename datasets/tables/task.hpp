@@ -1,6 +1,7 @@
 // What is predicted: kind, names, units.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -9,8 +10,9 @@
 
 namespace molgraph {
 
-enum class TaskKind : std::uint8_t { regression, binary, multiclass };
-std::string_view to_string(TaskKind kind);              ///< "regression", "binary", "multiclass"
+/// mixed: the targets have kinds of their own, regression or binary.
+enum class TaskKind : std::uint8_t { regression, binary, multiclass, mixed };
+std::string_view to_string(TaskKind kind);              ///< "regression", "binary", "multiclass", "mixed"
 TaskKind task_kind_from_string(std::string_view text);  ///< also accepts "classification" = binary; throws UsageError
 
 inline constexpr std::size_t kMostTargets = 65'536;  ///< of a table and of a store
@@ -22,10 +24,18 @@ struct Task {
   int classes = 0;                        ///< multiclass only: classes 0..classes-1 of every target
   std::vector<std::string> class_labels;  ///< multiclass [classes]: the text of a class in the user's table; binary:
                                           ///< the texts of 0 and 1, or empty where they are numbers or differ by target
+  std::vector<TaskKind> kinds{};          ///< [T] of a mixed task, else empty
 
-  /// The text that a probability of this binary task is one of; "" = the label 1.
+  TaskKind kind_of(std::size_t target) const { return kinds.empty() ? kind : kinds[target]; }
+  /// Some target is of that kind.
+  bool has(TaskKind wanted) const {
+    return kind == wanted || std::find(kinds.begin(), kinds.end(), wanted) != kinds.end();
+  }
+  /// Kinds [T] of the targets: `mixed` only where they differ.
+  void set_kinds(std::vector<TaskKind> of_targets);
+  /// The text that a probability of a binary target is one of; "" = the label 1.
   std::string positive_label() const {
-    return kind == TaskKind::binary && class_labels.size() == 2 ? class_labels[1] : std::string();
+    return has(TaskKind::binary) && class_labels.size() == 2 ? class_labels[1] : std::string();
   }
   int num_targets() const { return static_cast<int>(names.size()); }
   /// Columns of the model's head: T, or T * classes for multiclass (target-major).

@@ -246,5 +246,74 @@ TEST_F(LabelsCli, WeightsOfRowsTargetsAndClasses) {
   EXPECT_EQ(scratch.read("G/test_predictions.csv"), scratch.read("C/test_predictions.csv")) << "by way of a store";
 }
 
+/// Forty alkanes and amines: chain length, and whether there is nitrogen in them.
+std::string mixed_table() {
+  std::string text = "smiles,y,amine,part\n";
+  for (int r = 0; r < 40; ++r)
+    text += std::string(static_cast<std::size_t>(r / 2 + 1), 'C') + (r % 2 ? "N," : ",") + std::to_string(r / 2) +
+            ".5," +
+            (r % 7 == 3 ? ""
+             : r % 2    ? "yes"
+                        : "no") +
+            "," +
+            (r < 28   ? "train"
+             : r < 34 ? "val"
+                      : "test") +
+            "\n";
+  return text;
+}
+
+TEST_F(LabelsCli, NumbersAndClassesInOneModel) {
+  scratch.write("t.csv", mixed_table());
+  const std::string how = " --splits-column part --target-columns y amine --epochs 3 --lr 1e-2" + std::string(kTiny);
+  const ShellResult trained = run("molgraph-train t.csv -o R" + how);
+  ASSERT_EQ(trained.code, 0) << trained.err;
+  EXPECT_THAT(trained.err,
+              AllOf(HasSubstr("Targets (mixed): y (regression), amine (binary)"), HasSubstr("valid loss ")));
+  EXPECT_THAT(trained.out, AllOf(HasSubstr("loss"), HasSubstr("mae"), HasSubstr("roc-auc"),
+                                 HasSubstr("loss of the mean predictor")));
+  EXPECT_EQ(test::lines_of(scratch.read("R/metrics.csv"))[0], "epoch,step,lr,train_loss,valid_loss");
+  EXPECT_THAT(scratch.read("R/results.csv"),
+              AllOf(HasSubstr("test,6,loss,"), HasSubstr("test,6,rmse,"), HasSubstr("test,6,accuracy,")));
+  for (const std::string& line : test::lines_of(scratch.read("R/test_predictions.csv"))) {
+    const auto cells = test::cells_of(line);
+    if (cells[0] == "id") continue;
+    EXPECT_GT(std::stod(cells[3]), 2) << "in the unit of y: " << line;
+    EXPECT_TRUE(std::stod(cells[5]) > 0 && std::stod(cells[5]) < 1) << "a probability: " << line;
+  }
+  EXPECT_THAT(run("molgraph-info R").out, AllOf(HasSubstr("y (regression), amine (binary)"), HasSubstr("(mixed")));
+  // Scoring without LibTorch says the same as the training's own predictions, to the digits of its floats.
+  ASSERT_EQ(run("molgraph-score -m R -i t.csv -o scored.csv").code, 0);
+  const auto scored = test::lines_of(scratch.read("scored.csv")),
+             own = test::lines_of(scratch.read("R/test_predictions.csv"));
+  EXPECT_EQ(test::cells_of(scored[0]),
+            (std::vector<std::string>{"smiles", "y", "amine", "part", "y_pred", "amine_pred", "status", "reason"}));
+  for (std::size_t k = 1; k < own.size(); ++k) {
+    const auto wanted = test::cells_of(own[k]), got = test::cells_of(scored[34 + k]);
+    EXPECT_EQ(got[0], wanted[1]);
+    EXPECT_NEAR(std::stod(got[4]), std::stod(wanted[3]), 1e-4);
+    EXPECT_NEAR(std::stod(got[5]), std::stod(wanted[5]), 1e-5);
+  }
+  EXPECT_EQ(run("molgraph-embed -m R -i t.csv -o e.npz").code, 0);
+  const ShellResult reference = run("molgraph-train t.csv --backend reference -o E" + how);
+  ASSERT_EQ(reference.code, 0) << reference.err;
+  const auto last = [&](const std::string& folder, std::size_t column) {
+    return std::stod(test::cells_of(test::lines_of(scratch.read(folder + "/metrics.csv")).back())[column]);
+  };
+  for (const std::size_t column : {3u, 4u})
+    EXPECT_NEAR(last("E", column), last("R", column), 1e-4 * last("R", column)) << "the losses of both engines";
+  ASSERT_EQ(run("molgraph-train t.csv --metric roc-auc --class-balance --task-balance -o A" + how).code, 0);
+  EXPECT_THAT(scratch.read("A/metrics.csv"), HasSubstr("valid_roc-auc"));
+  EXPECT_EQ(run("molgraph-train t.csv --loss bce -o X" + how).code, 2);
+  ASSERT_EQ(run("molgraph-featurize t.csv --target-columns y amine --splits-column part -o t.h5").code, 0);
+  ASSERT_EQ(run("molgraph-train t.h5 -o S --epochs 3 --lr 1e-2" + std::string(kTiny)).code, 0);
+  EXPECT_EQ(scratch.read("S/test_predictions.csv"), scratch.read("R/test_predictions.csv"));
+  const ShellResult other =
+      run("molgraph-train t.csv --splits-column part --target-columns y amine -t mixed --from R -o F "
+          "--epochs 1 --threads 1");
+  ASSERT_EQ(other.code, 0) << other.err;
+  EXPECT_THAT(other.err, Not(HasSubstr("new head"))) << "the same targets of the same kinds";
+}
+
 }  // namespace
 }  // namespace molgraph

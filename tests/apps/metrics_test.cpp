@@ -115,5 +115,22 @@ TEST(Metrics, AMetricThatDoesNotFitIsRefused) {
   EXPECT_NO_THROW(check_metric(Metric::ap, TaskKind::binary));
 }
 
+TEST(Metrics, OfAMixedTaskAreThoseOfTheTargetsTheyFit) {
+  Task task = regression(3);
+  task.set_kinds({TaskKind::regression, TaskKind::binary, TaskKind::regression});
+  const std::vector<double> predictions{1, 0.9, 5, 2, 0.2, 7}, targets{2, 1, 5, 2, 0, 4};
+  const MetricResult mae = evaluate_metric(Metric::mae, task, predictions, targets);
+  EXPECT_NEAR(mae.value, (0.5 + 1.5) / 2, 1e-12);
+  EXPECT_TRUE(std::isnan(mae.per_target[1]) && mae.skipped.empty());
+  EXPECT_EQ(mae.count, 4);
+  EXPECT_EQ(evaluate_metric(Metric::roc_auc, task, predictions, targets).value, 1.0);
+  EXPECT_EQ(default_metric(TaskKind::mixed), Metric::loss);
+  for (const Metric metric :
+       {Metric::loss, Metric::mae, Metric::rmse, Metric::r2, Metric::roc_auc, Metric::ap, Metric::accuracy})
+    EXPECT_NO_THROW(check_metric(metric, TaskKind::mixed));
+  EXPECT_THROW(check_metric(Metric::loss, TaskKind::regression), UsageError);
+  EXPECT_FALSE(larger_is_better(Metric::loss));
+}
+
 }  // namespace
 }  // namespace molgraph

@@ -36,6 +36,27 @@ TEST(ModelConfig, JsonRoundTripKeepsEveryField) {
   EXPECT_EQ(back.task.class_labels, unusual_config().task.class_labels);
 }
 
+// A task of one kind is written as it was before there were mixed ones.
+TEST(ModelConfig, KindsStandInMixedTasksOnly) {
+  ModelConfig config = unusual_config();
+  EXPECT_EQ(to_json(config).find("kinds"), std::string::npos);
+  config.task = {TaskKind::regression, {"logS", "toxic"}, {"", ""}, 0, {}};
+  EXPECT_NE(to_json(config).find("\"task\":{\"class_labels\":[],\"classes\":0,\"kind\":\"regression\",\"names\":"),
+            std::string::npos);
+  config.task.set_kinds({TaskKind::regression, TaskKind::binary});
+  const std::string text = to_json(config);
+  const ModelConfig back = model_config_from_json(text, "x");
+  EXPECT_EQ(to_json(back), text);
+  EXPECT_EQ(back.task.kind, TaskKind::mixed);
+  EXPECT_EQ(back.task.kind_of(1), TaskKind::binary);
+  EXPECT_EQ(back.model.outputs, 2);
+  for (const char* bad : {"[\"regression\"]", "[\"regression\",\"multiclass\"]", "[]"})
+    EXPECT_THROW(
+        model_config_from_json(std::string(text).replace(text.find("[\"regression\",\"binary\"]"), 23, bad), "x"),
+        FileError)
+        << bad;
+}
+
 /// `text` with one replacement must be refused with a message that names `word`.
 void expect_refused(std::string text, const std::string& from, const std::string& to, const std::string& word) {
   const auto at = text.find(from);

@@ -123,6 +123,31 @@ TEST(BoundedLoss, AutogradAndTheEnginesSlopesAreOne) {
   }
 }
 
+TEST(MixedLoss, IsEachTargetsOwnInBothEngines) {
+  const double missing = std::numeric_limits<double>::quiet_NaN();
+  Task task{TaskKind::regression, {"a", "b", "c"}, {"", "", ""}, 0, {}};
+  task.set_kinds({TaskKind::binary, TaskKind::regression, TaskKind::binary});
+  const Losses losses(Loss::mse, task);
+  const torch::Tensor targets = torch::tensor({{1.0, 5.0, 0.0}, {0.0, missing, missing}}, torch::kFloat64);
+  const torch::Tensor shift = torch::tensor({0.0, 1.0, 0.0}, torch::kFloat64),
+                      scale = torch::tensor({1.0, 2.0, 1.0}, torch::kFloat64);
+  const torch::Tensor raw = torch::tensor({{0.0f, 1.0f, 3.0f}, {2.0f, 9.0f, 9.0f}});
+  torch::Tensor scaled = raw.clone().set_requires_grad(true);
+  const LossSum sum = masked_loss(losses, scaled, targets, shift, scale);
+  EXPECT_EQ(sum.count, 4);
+  EXPECT_NEAR(sum.sum.item<double>(), std::log(2.0) + 1.0 + std::log1p(std::exp(3.0)) + std::log1p(std::exp(2.0)),
+              1e-6);
+  sum.sum.backward();
+  const LossSlope slope = loss_slope(losses, targets, shift, scale, 1);
+  for (std::int64_t row = 0; row < 2; ++row) {
+    float own[3];
+    slope(static_cast<std::size_t>(row), raw[row].const_data_ptr<float>(), own);
+    for (int t = 0; t < 3; ++t) EXPECT_NEAR(own[t], scaled.grad()[row][t].item<float>(), 1e-6) << row << ", " << t;
+  }
+  EXPECT_NO_THROW(check_loss(Loss::huber, TaskKind::mixed));
+  EXPECT_THROW(check_loss(Loss::bce, TaskKind::mixed), UsageError);
+}
+
 // Before the targets' mean and deviation were kept in double.
 TEST(Checkpoint, OneOfFloat32ScalingIsStillRead) {
   const std::string path =

@@ -48,5 +48,24 @@ TEST(Validation, LossesOfPredictionsByHand) {
   EXPECT_TRUE(constant.by_loss()) << "r2 of a constant target chooses nothing";
 }
 
+TEST(Validation, AMixedTaskGoesByTheMeanOfItsTargetsLosses) {
+  Task task{TaskKind::regression, {"y", "c"}, {"", ""}, 0, {}};
+  task.set_kinds({TaskKind::regression, TaskKind::binary});
+  const Losses losses(Loss::mse, task);
+  EXPECT_EQ(losses.of(0), Loss::mse);
+  EXPECT_EQ(losses.of(1), Loss::bce);
+  const std::vector<double> targets{1, 1, 5, kMissing, 3, kMissing}, predictions{2, 0.8, 11, 0.5, 3, 0.1}, scale{2, 1};
+  // Squares of 0.5, 3 and 0; one class.
+  const double wanted = ((0.25 + 9) / 3 - std::log(0.8)) / 2;
+  EXPECT_NEAR(loss_of_predictions(losses, task, predictions, targets, scale), wanted, 1e-12);
+  const Validation validation(Metric::loss, losses, task, targets, scale);
+  EXPECT_TRUE(validation.possible());
+  EXPECT_FALSE(validation.by_loss()) << "the loss is no makeshift here";
+  EXPECT_EQ(validation.name(), "loss");
+  EXPECT_NEAR(validation.value(predictions), wanted, 1e-12);
+  EXPECT_TRUE(validation.better(0.1, 0.2));
+  EXPECT_FALSE(Validation(Metric::loss, losses, task, {kMissing, kMissing}, scale).possible());
+}
+
 }  // namespace
 }  // namespace molgraph

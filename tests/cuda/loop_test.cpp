@@ -23,14 +23,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-MoleculeSet molecule_set() {
+/// Of two numbers, or of a number and a class of two.
+MoleculeSet molecule_set(bool mixed) {
   MoleculeSet set;
   set.task.names = {"y", "w"};
+  if (mixed) set.task.set_kinds({TaskKind::regression, TaskKind::binary});
   for (unsigned k = 0; k < 14; ++k) {
     const MolecularGraph graph = random_graph(4 + static_cast<int>(k % 5), k);
     set.add(graph, k, std::to_string(k), "C",
-            {static_cast<double>(k % 3), k % 4 == 0 ? std::nan("") : static_cast<double>(k % 5)}, {},
-            k % 5 == 1 ? std::vector<std::int8_t>{1, static_cast<std::int8_t>(k % 4 == 0 ? 0 : -1)}
+            {static_cast<double>(k % 3), k % 4 == 0 ? std::nan("") : static_cast<double>(mixed ? k % 2 : k % 5)}, {},
+            k % 5 == 1 ? std::vector<std::int8_t>{1, static_cast<std::int8_t>(mixed || k % 4 == 0 ? 0 : -1)}
                        : std::vector<std::int8_t>{},
             0.5f + static_cast<float>(k % 2));
   }
@@ -61,7 +63,7 @@ class CudaLoop : public testing::Test {
   std::string train_in(const std::string& name, bool on_device, std::int64_t epochs, bool resume,
                        const std::shared_ptr<Processes>& processes = std::make_shared<Processes>(),
                        std::shared_ptr<GraphModel> of = model()) const {
-    const MoleculeSet set = molecule_set();
+    const MoleculeSet set = molecule_set(mixed_);
     const Split split{{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, {10, 11, 12, 13}, {}};
     Trainable trainable{.module = of,
                         .pack = of->pack_options(),
@@ -98,6 +100,7 @@ class CudaLoop : public testing::Test {
                            .lr = 3e-3,
                            .grad_clip = 1.0,
                            .ema = 0.5};
+    if (mixed_) options.loss = Losses(Loss::huber, set.task), options.metric = Metric::loss;
     options.weights = LabelWeights(set, split.train, {.tasks = {1, 2}, .balance_tasks = true});
     options.seed = 9, options.folder = (folder_ / name).string(), options.identity = "a run";
     options.processes = processes;
@@ -131,6 +134,7 @@ class CudaLoop : public testing::Test {
   }
 
   fs::path folder_;
+  bool mixed_ = false;
 };
 
 std::vector<double> numbers(const std::string& csv) {
@@ -147,6 +151,14 @@ TEST_F(CudaLoop, TakesTheCourseOfTheCpu) {
   const std::vector<double> wanted = numbers(train_in("cpu", false, 4, false)),
                             got = numbers(train_in("gpu", true, 4, false));
   ASSERT_EQ(wanted.size(), 20u);  // epoch, step, lr, loss, metric
+  ASSERT_EQ(got.size(), wanted.size());
+  for (std::size_t k = 0; k < wanted.size(); ++k) EXPECT_NEAR(got[k], wanted[k], 2e-4 * std::abs(wanted[k])) << k;
+}
+
+TEST_F(CudaLoop, TakesTheCourseOfTheCpuOnAMixedTask) {
+  mixed_ = true;
+  const std::vector<double> wanted = numbers(train_in("cpu", false, 4, false)),
+                            got = numbers(train_in("gpu", true, 4, false));
   ASSERT_EQ(got.size(), wanted.size());
   for (std::size_t k = 0; k < wanted.size(); ++k) EXPECT_NEAR(got[k], wanted[k], 2e-4 * std::abs(wanted[k])) << k;
 }

@@ -313,5 +313,39 @@ TEST(CudaRowsKernels, LossesAreTheFormulas) {
   }
 }
 
+TEST(CudaRowsKernels, EachTargetMayHaveALossOfItsOwn) {
+  const std::vector<Loss> losses{Loss::huber, Loss::bce, Loss::mse};
+  const std::vector<float> scaled{0.5f, -1.5f, 2.0f, 3.0f, 0.25f, -1.0f}, target{2, 1, 0, 1, 0, kUnset},
+      shift{1, 0, 0.5f}, scale{2, 1, 0.5f};
+  DeviceArrays device;
+  auto* slope = device.unset<float>(6);
+  auto *sums = device.put(std::vector<double>{0, 0}), *present = device.unset<double>(1);
+  cuda::launch(nullptr, cuda::loss_kernel, 1u, cuda::kLossThreads, cuda::kLossThreads * sizeof(double),
+               cuda::LossTask{.loss = Loss::l1,
+                              .losses = device.put(losses),
+                              .molecules = 2,
+                              .targets = 3,
+                              .outputs = 3,
+                              .scaled = device.put(scaled),
+                              .target = device.put(target),
+                              .shift = device.put(shift),
+                              .scale = device.put(scale),
+                              .chosen = device.put(std::vector<std::int32_t>{0, 1}),
+                              .slope = slope,
+                              .total = sums,
+                              .present = present,
+                              .numbers = device.put(std::vector{cuda::StepNumbers{}})});
+  const std::vector<float> got = DeviceArrays::get(slope, 6);
+  double sum = 0;
+  for (std::size_t e = 0; e < 5; ++e) {
+    const std::size_t t = e % 3;
+    const float wanted = losses[t] == Loss::bce ? target[e] : (target[e] - shift[t]) / scale[t];
+    sum += target_loss(losses[t], scaled[e], wanted);
+    EXPECT_EQ(got[e], 0.2f * target_slope(losses[t], scaled[e], wanted)) << e;
+  }
+  EXPECT_EQ(got[5], 0);
+  EXPECT_NEAR(DeviceArrays::get(sums, 2)[0], sum, 1e-6);
+}
+
 }  // namespace
 }  // namespace molgraph::test

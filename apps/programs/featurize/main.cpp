@@ -51,7 +51,7 @@ void add_data_options(CLI::App& app, FeaturizeOptions& options, Flags& flags) {
          {"mean", "median", "keep", "drop"});
   choose(app.add_option("-t,--task-type", flags.task,
                         "Kind of target; else by the values (only 0 and 1, yes and no = classification)"),
-         {"regression", "classification", "binary", "multiclass"});
+         {"regression", "classification", "binary", "multiclass", "mixed"});
   app.add_option("--positive", options.load.positive,
                  "Classification: the label that is 1, where two words do not say it themselves as yes and no do")
       ->type_name("LABEL");

@@ -39,7 +39,8 @@ Json targets_of(const Task& task, const SafetensorsFile& file) {
   Json targets = Json::array();
   for (std::size_t t = 0; t < task.names.size(); ++t) {
     Json target = {{"name", task.names[t]}, {"unit", t < task.units.size() ? task.units[t] : ""}};
-    if (task.kind == TaskKind::regression && t < shift.size() && t < scale.size()) {
+    if (task.kind == TaskKind::mixed) target["kind"] = to_string(task.kind_of(t));
+    if (task.kind_of(t) == TaskKind::regression && t < shift.size() && t < scale.size()) {
       target["scaling"] = {{"shift", shift[t]}, {"scale", scale[t]}};
     }
     targets.push_back(target);

@@ -38,7 +38,8 @@ std::string predicts(const Json& card) {
   std::vector<std::string> targets;
   for (const Json& target : card["targets"]) {
     const auto unit = target["unit"].get<std::string>();
-    targets.push_back(target["name"].get<std::string>() + (unit.empty() ? "" : " [" + unit + "]"));
+    targets.push_back(target["name"].get<std::string>() + (unit.empty() ? "" : " [" + unit + "]") +
+                      (target.contains("kind") ? " (" + target["kind"].get<std::string>() + ")" : ""));
   }
   std::string text =
       (targets.size() > 1 ? std::to_string(targets.size()) + " targets: " : "") + list_of(targets, kMostTargets);

@@ -8,6 +8,7 @@ namespace molgraph::cuda {
 /// [B, T] targets (NaN = missing), scaled by shift and scale [outputs] where the loss is one of regression.
 struct LossTask {
   Loss loss = Loss::l1;
+  const Loss* losses = nullptr;                 ///< [T]; null = `loss` for all
   int molecules = 0, targets = 0, outputs = 0;  ///< outputs = targets * classes of a multiclass target
   const float *scaled = nullptr, *target = nullptr, *shift = nullptr, *scale = nullptr;
   const float* weight = nullptr;         ///< as `target`; null = all are 1
@@ -40,13 +41,14 @@ __global__ void __launch_bounds__(kLossThreads) loss_kernel(LossTask p) {
     const float weight = p.weight == nullptr ? 1.0f : p.weight[place_of(e)], factor = share * weight;
     if (isnan(target)) {
       for (int c = 0; c < classes; ++c) slope[c] = 0;
-    } else if (p.loss == Loss::ce) {
+    } else if (p.losses == nullptr && p.loss == Loss::ce) {
       loss += weight * cross_entropy(scaled, classes, static_cast<int>(target), factor, slope);
     } else {
       const int t = e % p.targets, bound = p.bound == nullptr ? 0 : p.bound[place_of(e)];
-      const float wanted = p.loss == Loss::bce ? target : (target - p.shift[t]) / p.scale[t];
-      loss += weight * target_loss(p.loss, scaled[0], wanted, bound);
-      slope[0] = factor * target_slope(p.loss, scaled[0], wanted, bound);
+      const Loss own = p.losses == nullptr ? p.loss : p.losses[t];
+      const float wanted = own == Loss::bce ? target : (target - p.shift[t]) / p.scale[t];
+      loss += weight * target_loss(own, scaled[0], wanted, bound);
+      slope[0] = factor * target_slope(own, scaled[0], wanted, bound);
     }
   }
   const double sum = block_sum<kLossThreads>(sums, loss);

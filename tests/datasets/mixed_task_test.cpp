@@ -1,0 +1,118 @@
+// Tasks of numbers and classes: what makes one, and how sets and stores keep the kinds.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "datasets/load.hpp"
+#include "datasets/splits/stratify.hpp"
+#include "featurize/graph/error.hpp"
+#include "tests/datasets/scratch_folder.hpp"
+
+namespace molgraph {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using testing::message_of;
+using testing::ScratchFolder;
+
+class MixedTask : public ::testing::Test {
+ protected:
+  LoadedData load_text(const std::string& content, LoadOptions options = {}) {
+    options.paths = {folder.write("table.csv", content)};
+    return load_data(options);
+  }
+  static LoadOptions of(TaskKind kind) {
+    LoadOptions options;
+    options.task = kind;
+    return options;
+  }
+  static LoadOptions named(const std::vector<std::string>& columns) {
+    LoadOptions options;
+    options.target_columns = columns;
+    return options;
+  }
+  ScratchFolder folder;
+};
+
+const char* const kTable =
+    "smiles,y,active,flag\nC,1.5,yes,1\nCC,>2,no,0\nCCC,3,,1\nCCCC,4,yes,0\nCO,5,no,\nCN,6,no,1\n";
+
+TEST_F(MixedTask, EachColumnIsWhatItsValuesSay) {
+  const LoadedData data = load_text(kTable, of(TaskKind::mixed));
+  EXPECT_EQ(data.set.task.kind, TaskKind::mixed);
+  EXPECT_THAT(data.set.task.names, ElementsAre("y", "active", "flag"));
+  EXPECT_THAT(data.set.task.kinds, ElementsAre(TaskKind::regression, TaskKind::binary, TaskKind::binary));
+  EXPECT_EQ(data.set.task.num_outputs(), 3);
+  EXPECT_EQ(data.set.targets[1], 1);
+  EXPECT_EQ(data.set.targets[4], 0);
+  EXPECT_TRUE(std::isnan(data.set.targets[7]));
+  EXPECT_EQ(data.set.bound[3], 1) << "numbers of a mixed task may be limits";
+  EXPECT_THAT(data.notes, Contains(HasSubstr("binary labels in 'active': yes is 1, no is 0")));
+}
+
+TEST_F(MixedTask, WordsBesideNumbersAreMixedWhereTheyAreNamed) {
+  EXPECT_EQ(load_text(kTable, named({"y", "active"})).set.task.kind, TaskKind::mixed);
+  EXPECT_THAT(load_text(kTable).set.task.names, ElementsAre("y", "flag")) << "words that nobody named are left out";
+}
+
+TEST_F(MixedTask, OneKindIsNoMixture) {
+  const LoadedData numbers = load_text(kTable, named({"y", "flag"}));
+  EXPECT_EQ(numbers.set.task.kind, TaskKind::regression) << "as it was before there were mixed tasks";
+  EXPECT_THAT(numbers.notes, Contains(AllOf(HasSubstr("'flag'"), HasSubstr("-t mixed classifies"))));
+  LoadOptions options = named({"active", "flag"});
+  options.task = TaskKind::mixed;
+  const LoadedData classes = load_text(kTable, options);
+  EXPECT_EQ(classes.set.task.kind, TaskKind::binary);
+  EXPECT_THAT(classes.set.task.kinds, IsEmpty());
+}
+
+TEST_F(MixedTask, ThreeClassesBesideNumbersAreRefused) {
+  LoadOptions options = named({"y", "phase"});
+  options.task = TaskKind::mixed;
+  EXPECT_THAT(message_of<DataError>([&] { load_text("smiles,y,phase\nC,1.5,a\nCC,2,b\nCCC,3,c\n", options); }),
+              AllOf(HasSubstr("'phase' is text"), HasSubstr("classes beside numbers are 1 and 0")));
+  options.positive = "a";
+  EXPECT_THAT(message_of<UsageError>([&] { load_text("smiles,y,phase\nC,1.5,a\nCC,2,b\n", options); }),
+              HasSubstr("not of mixed"));
+}
+
+TEST_F(MixedTask, OnlyItsClassesAreStratified) {
+  const ClassLabels labels = class_labels_of(load_text(kTable, of(TaskKind::mixed)).set);
+  EXPECT_EQ(labels.targets, 3u);
+  EXPECT_THAT(labels.of_some({0, 2}).of, ElementsAre(-1, 1, 1, -1, -1, 1));
+}
+
+TEST_F(MixedTask, StoresKeepTheKinds) {
+  LoadOptions options = of(TaskKind::mixed);
+  options.paths = {folder.write("table.csv", kTable)};
+  load_to_store(options, folder.file("a.h5"));
+  LoadOptions from;
+  from.paths = {folder.file("a.h5")};
+  const MoleculeSet set = load_data(from).set;
+  EXPECT_EQ(set.task.kind, TaskKind::mixed);
+  EXPECT_THAT(set.task.kinds, ElementsAre(TaskKind::regression, TaskKind::binary, TaskKind::binary));
+  from.target_columns = {"flag", "y"};
+  EXPECT_THAT(load_data(from).set.task.kinds, ElementsAre(TaskKind::binary, TaskKind::regression));
+  from.target_columns = {"active", "flag"};
+  EXPECT_EQ(load_data(from).set.task.kind, TaskKind::binary);
+  from.target_columns.clear();
+  from.task = TaskKind::regression;
+  EXPECT_EQ(load_data(from).set.task.kind, TaskKind::regression);
+  from.task = TaskKind::binary;
+  EXPECT_THAT(message_of<DataError>([&] { load_data(from); }), HasSubstr("to be classified"));
+  // And a store of numbers becomes one of both.
+  LoadOptions numbers = named({"y", "flag"});
+  numbers.paths = options.paths;
+  load_to_store(numbers, folder.file("n.h5"));
+  from.paths = {folder.file("n.h5")};
+  from.task = TaskKind::mixed;
+  EXPECT_THAT(load_data(from).set.task.kinds, ElementsAre(TaskKind::regression, TaskKind::binary));
+}
+
+}  // namespace
+}  // namespace molgraph
