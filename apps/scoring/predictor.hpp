@@ -68,7 +68,7 @@ class Predictor {
   const Task& task() const;
   const FeaturizerOptions& featurizer() const;
   std::size_t num_runs() const;
-  /// The weight files, in the order of Prediction::members.
+  /// What predictions are made from: the weight files, in the order of Prediction::members, then the trees of blends.
   const std::vector<std::string>& files() const;
   /// [outputs] what one unit of the model's raw output, a float, is in the target's unit (of several runs the
   /// smallest): it says how many digits of a prediction mean something. 1 where the targets were not scaled, and for

@@ -81,6 +81,11 @@ void write_run_record(const std::string& folder, const RunRecord& r) {
     all["baseline"] = {{"train", number_or_null(r.baseline[0])},
                        {"valid", number_or_null(r.baseline[1])},
                        {"test", number_or_null(r.baseline[2])}};
+    for (const auto& [name, values] : r.baselines)
+      all["baselines"][name] = {{"train", number_or_null(values[0])},
+                                {"valid", number_or_null(values[1])},
+                                {"test", number_or_null(values[2])}};
+    if (r.blend) all["blend"] = true;
   }
   write_file_atomically(folder + "/" + kRunRecord, all.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
@@ -111,11 +116,18 @@ std::optional<RunRecord> read_run_record(const std::string& folder) {
     split.at("name").get_to(r.split);
     all.at("metric").get_to(r.metric);
     constexpr std::array kParts{"train", "valid", "test"};
+    const auto metric_of = [&](const Json& values, std::size_t p) {
+      const Json& value = values.at(kParts[p]);
+      return value.is_null() ? std::numeric_limits<double>::quiet_NaN() : value.get<double>();
+    };
     for (std::size_t p = 0; p < kParts.size(); ++p) {
       split.at(kParts[p]).get_to(r.parts[p]);
-      const Json& value = baseline.at(kParts[p]);
-      r.baseline[p] = value.is_null() ? std::numeric_limits<double>::quiet_NaN() : value.get<double>();
+      r.baseline[p] = metric_of(baseline, p);
     }
+    if (all.contains("baselines"))
+      for (const auto& [name, values] : all["baselines"].items())
+        r.baselines.push_back({name, {metric_of(values, 0), metric_of(values, 1), metric_of(values, 2)}});
+    r.blend = all.value("blend", false);
     return r;
   } catch (const nlohmann::json::exception& problem) {
     throw FileError(path + ": damaged: " + problem.what());

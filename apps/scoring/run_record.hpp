@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace molgraph {
@@ -24,6 +25,10 @@ struct RunRecord {
   std::array<std::int64_t, 3> parts{};  ///< molecules in train, valid, test
   std::string metric;                   ///< the one that chose the best epoch
   std::array<double, 3> baseline{};  ///< the metric of always saying the training part's mean or frequency; NaN = none
+  /// The metric of other methods by their name ("nearest_neighbour", "boosted_trees"; with a blend "transformer");
+  /// empty where none was made.
+  std::vector<std::pair<std::string, std::array<double, 3>>> baselines;
+  bool blend = false;  ///< every model has trees beside it that its predictions are mixed with
 };
 
 /// Is it the name of an ensemble's or fold's folder: "model_0", with at most nine digits?

@@ -13,9 +13,9 @@
 
 namespace molgraph {
 
-/// By default training is never interrupted and reports nothing. All functions are called by the thread that trains.
+/// By default training is never interrupted and reports nothing. The others are called by the thread that trains alone.
 struct RunControl {
-  /// The signal that asked this process to stop, 0 = none. Asked between two pieces of work.
+  /// The signal that asked this process to stop, 0 = none. Asked between two pieces of work, by several threads.
   std::function<int()> stop_signal = [] { return 0; };
   std::function<void(const std::string& line)> note = [](const std::string&) {};
   std::function<void(const std::string& line)> warn = [](const std::string&) {};

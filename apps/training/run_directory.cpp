@@ -35,6 +35,7 @@ std::vector<std::string> RunDirectory::files() const {
                                test_predictions(),
                                rejected(),
                                duplicates(),
+                               trees(),
                                results(),
                                lock(),
                                log(),

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/scoring/tree_file.hpp"
 #include "datasets/duplicates.hpp"
 #include "datasets/splits/splits.hpp"
 #include "datasets/store/molecule_set.hpp"
@@ -26,6 +27,7 @@ struct RunDirectory {
   std::string test_predictions() const { return folder + "/test_predictions.csv"; }
   std::string rejected() const { return folder + "/rejected.csv"; }
   std::string duplicates() const { return folder + "/duplicates.csv"; }
+  std::string trees() const { return folder + "/" + kTreesFile; }
   std::string results() const { return folder + "/results.csv"; }
   std::string lock() const { return folder + "/training.lock"; }  ///< while a process writes here
   std::string log() const { return folder + "/log.txt"; }

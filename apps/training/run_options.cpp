@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "apps/scoring/architectures.hpp"
+#include "apps/training/run_baselines.hpp"
 #include "apps/training/warm_start.hpp"
 #include "datasets/system/readable.hpp"
 #include "featurize/graph/error.hpp"
@@ -303,6 +304,7 @@ ResolvedRun resolve(const TrainOptions& asked, const LoadedData& data, const Mod
   run.model = resolve_model(run.options, data, start, named);
   check_training_flags(run.options, named, data, start);
   resolve_training(run.options.training, data);
+  run.options.training.baselines = on_or_off(wants_baselines(run.options, data));
   run.trainer = trainer_options(run.options, data);
   return run;
 }

@@ -111,6 +111,8 @@ struct TrainingSettings {
   double ema = 0.0;                      ///< 0 = off
   bool scale_targets = true;
   std::int64_t ensemble_size = 1;
+  Switch baselines = Switch::automatic;  ///< on for tables without a name, up to kMostBaselineRows training molecules
+  bool blend = false;
   std::uint64_t seed = 0;
 };
 
@@ -352,6 +354,11 @@ std::vector<TrainOption> options_over(Options& o) {
       {"--scale-targets", training, t.scale_targets, "regression: standardise targets inside the model"},
       {"--ensemble-size", training, t.ensemble_size, "models to train, with seeds seed, seed + 1, ...",
        WholeRange{1, kMostFolds}},
+      {"--baselines", training, on_off(t.baselines),
+       "the nearest neighbour and boosted trees beside the result: on, off or auto (on for one's own table of at most "
+       "50,000 training molecules)"},
+      {"--blend", training, t.blend,
+       "predictions are a mixture of the model's and of boosted trees', by what is best on the validation part"},
       {"--seed", training, t.seed, "of split, shuffle, initialisation and dropout", kSeeds},
   };
 }

@@ -35,7 +35,7 @@ MetricResult measure(Metric metric, const LoadedData& data, const TrainOptions& 
 }
 
 /// The metric of always predicting the training mean, of classes their frequencies.
-MetricResult mean_predictor(const LoadedData& data, const TrainOptions& options,
+MetricResult mean_predictor(const LoadedData& data, const TrainOptions& options, Metric metric,
                             const std::vector<std::int64_t>& part) {
   const Task& task = data.set.task;
   const std::size_t num_targets = task.names.size(), outputs = static_cast<std::size_t>(task.num_outputs()),
@@ -53,7 +53,7 @@ MetricResult mean_predictor(const LoadedData& data, const TrainOptions& options,
   for (std::size_t i = 0; i < predictions.size(); ++i) {
     predictions[i] = sum[i % outputs] / count[i % outputs / classes];  // NaN, so no metric, without any value
   }
-  return measure(*options.training.metric, data, options, predictions, targets_of(data.set, part));
+  return measure(metric, data, options, predictions, targets_of(data.set, part));
 }
 
 /// What the table has columns for: the chosen metric, and the usual ones of numbers; of a mixed task also those of
@@ -134,6 +134,21 @@ std::string paper_note(const TrainOptions& options, Metric metric, const std::ar
   return note + "\n";
 }
 
+/// Which rivals predict the validation part better than `reached`, each a sentence.
+std::vector<std::string> better_rivals(Metric metric, const Reached& reached, bool blended,
+                                       const std::vector<std::pair<std::string, Reached>>& rivals) {
+  std::vector<std::string> sentences;
+  for (const auto& [name, values] : rivals) {
+    const double own = reached[1], other = values[1];
+    if (std::isnan(own) || std::isnan(other) || (larger_is_better(metric) ? other <= own : other >= own)) continue;
+    const std::string model = blended ? "the blend" : "the transformer";
+    sentences.push_back("A baseline is better than " + model + " on the validation part: " + name + " has " +
+                        std::string(to_string(metric)) + " " + sensible_number(other) + ", " + model + " " +
+                        sensible_number(own) + (name == kBoostedTrees && !blended ? "; --blend mixes the two" : ""));
+  }
+  return sentences;
+}
+
 }  // namespace
 
 std::array<double, 3> baseline_of(const LoadedData& data, const TrainOptions& options) {
@@ -141,24 +156,32 @@ std::array<double, 3> baseline_of(const LoadedData& data, const TrainOptions& op
   values.fill(std::numeric_limits<double>::quiet_NaN());
   for (std::size_t p = 0; p < 3; ++p) {
     const auto& part = *parts_of(data.split)[p];
-    if (!part.empty()) values[p] = mean_predictor(data, options, part).value;
+    if (!part.empty()) values[p] = mean_predictor(data, options, *options.training.metric, part).value;
   }
   return values;
 }
 
-Report report_results(const LoadedData& data, const TrainOptions& options, const PartPredictions& predictions) {
+Report report_results(const LoadedData& data, const TrainOptions& options, const PartPredictions& predictions,
+                      const std::vector<Rival>& rivals) {
   const Metric chosen = *options.training.metric;
   const std::vector<Metric> metrics = metrics_shown(chosen, data.set.task);
   const char* names[] = {"train", "valid", "test"};
   const bool regression = data.set.task.has(TaskKind::regression);
+  const bool beside = !rivals.empty(), with_mean = regression || beside;
   std::vector<std::string> headings;
   for (Metric m : metrics) headings.emplace_back(to_string(m));
-  if (regression) headings.push_back(headings.front() + " of the mean predictor");
+  if (with_mean) headings.push_back(headings.front() + " of the mean predictor");
+  for (const Rival& rival : rivals) headings.push_back(rival.name);
   std::vector<std::string> rows;
   std::vector<std::vector<double>> columns(headings.size());
-  std::string csv = "part,n,metric,value,reason\n", notes;
-  std::array<double, 3> reached;
-  reached.fill(kNaN);
+  Report report{.csv = "part,n,metric,value,reason" + std::string(beside ? ",mean_predictor" : "")};
+  for (const Rival& rival : rivals) {
+    report.csv += "," + rival.column;
+    report.baselines.emplace_back(rival.column, Reached{kNaN, kNaN, kNaN});
+  }
+  report.csv += "\n";
+  report.reached.fill(kNaN);
+  std::string notes;
   for (std::size_t p = 0; p < 3; ++p) {
     const auto& part = *parts_of(data.split)[p];
     if (part.empty()) continue;
@@ -170,49 +193,88 @@ Report report_results(const LoadedData& data, const TrainOptions& options, const
       const MetricResult result = measure(m, data, options, predictions[p], targets);
       const std::string reason = std::isnan(result.value) ? result.reasons.front() : "";
       columns[k].push_back(result.value);
-      csv += text("%s,%zu,%s,%s,%s\n", names[p], part.size(), std::string(to_string(m)).c_str(),
-                  cell_of(result.value).c_str(), reason.c_str());
+      report.csv += text("%s,%zu,%s,%s,%s", names[p], part.size(), std::string(to_string(m)).c_str(),
+                         cell_of(result.value).c_str(), reason.c_str());
+      if (beside) report.csv += "," + cell_of(mean_predictor(data, options, m, part).value);
+      for (std::size_t r = 0; r < rivals.size(); ++r) {
+        const double value = measure(m, data, options, rivals[r].predictions[p], targets).value;
+        report.csv += "," + cell_of(value);
+        if (m != chosen) continue;
+        report.baselines[r].second[p] = value;
+        columns[metrics.size() + 1 + r].push_back(value);
+      }
+      report.csv += "\n";
       notes += skipped_note(names[p], m, result);
-      if (m == chosen) reached[p] = result.value;
+      if (m == chosen) report.reached[p] = result.value;
     }
-    if (regression) columns.back().push_back(mean_predictor(data, options, part).value);
+    if (with_mean) columns[metrics.size()].push_back(mean_predictor(data, options, chosen, part).value);
   }
-  const std::string table = "\n" + with_columns(text("%-6s %9s", "part", "n"), rows, headings, columns);
-  if (!options.model.recipe.empty()) notes += paper_note(options, chosen, reached);
-  return {csv, table + notes, reached};
+  report.text = "\n" + with_columns(text("%-6s %9s", "part", "n"), rows, headings, columns);
+  if (!options.model.recipe.empty()) notes += paper_note(options, chosen, report.reached);
+  report.text += notes;
+  std::vector<std::pair<std::string, Reached>> others;
+  if (beside) others.emplace_back("the mean predictor", baseline_of(data, options));
+  for (std::size_t r = 0; r < rivals.size(); ++r)
+    if (!rivals[r].own) others.emplace_back(rivals[r].name, report.baselines[r].second);
+  report.warnings = better_rivals(chosen, report.reached, options.training.blend, others);
+  return report;
 }
 
-Report report_folds(Metric chosen, const std::vector<std::array<double, 3>>& folds) {
+Report report_folds(Metric chosen, const std::vector<Report>& folds) {
   const std::string metric(to_string(chosen));
   const char* names[] = {"train", "valid", "test"};
-  std::string csv = "part,fold,metric,value\n", notes;
-  std::vector<std::string> rows;
-  std::vector<std::vector<double>> columns(3);
-  const auto line = [&](const std::string& label, const std::array<double, 3>& values) {
-    rows.push_back(text("%-9s", label.c_str()));
-    for (std::size_t p = 0; p < 3; ++p) {
-      columns[p].push_back(values[p]);
-      csv += text("%s,%s,%s,%s\n", names[p], label.c_str(), metric.c_str(), cell_of(values[p]).c_str());
-    }
-  };
-  std::array<double, 3> mean{}, deviation{};
-  for (std::size_t p = 0; p < 3; ++p) {
+  std::vector<std::pair<std::string, std::vector<Reached>>> methods{{"", {}}};  // the model, then the baselines
+  for (const auto& [name, values] : folds.front().baselines) methods.emplace_back(name, std::vector<Reached>());
+  for (const Report& fold : folds) {
+    methods[0].second.push_back(fold.reached);
+    for (std::size_t m = 1; m < methods.size(); ++m)
+      for (const auto& [name, values] : fold.baselines)
+        if (name == methods[m].first) methods[m].second.push_back(values);
+  }
+  std::erase_if(methods, [&](const auto& method) { return method.second.size() < folds.size(); });
+  const std::size_t width = 3 * methods.size();
+  std::vector<std::string> rows, headings;
+  std::vector<std::vector<double>> columns(width);  // train, valid, test of the model, then of each baseline
+  std::string notes;
+  Report report{.csv = "part,fold,metric,value"};
+  for (const auto& [name, values] : methods) {
+    if (!name.empty()) report.csv += "," + name;
+    for (const char* part : names) headings.push_back(name.empty() ? part : name + " " + part);
+  }
+  report.csv += "\n";
+  std::vector<double> mean(width, kNaN), deviation(width, kNaN);
+  for (std::size_t c = 0; c < width; ++c) {
     std::vector<double> values;  // of the folds that have one
-    for (const auto& fold : folds)
-      if (!std::isnan(fold[p])) values.push_back(fold[p]);
-    if (!values.empty() && values.size() < folds.size())
-      notes += text("%s: mean and deviation over the %zu of %zu folds that have a %s\n", names[p], values.size(),
+    for (const Reached& fold : methods[c / 3].second)
+      if (!std::isnan(fold[c % 3])) values.push_back(fold[c % 3]);
+    if (c < 3 && !values.empty() && values.size() < folds.size())
+      notes += text("%s: mean and deviation over the %zu of %zu folds that have a %s\n", names[c], values.size(),
                     folds.size(), metric.c_str());
     const auto count = static_cast<double>(values.size());
-    for (const double value : values) mean[p] += value / count;
-    for (const double value : values) deviation[p] += (value - mean[p]) * (value - mean[p]);
-    deviation[p] = count > 1 ? std::sqrt(deviation[p] / (count - 1)) : kNaN;
-    if (values.empty()) mean[p] = kNaN;
+    if (values.empty()) continue;
+    mean[c] = deviation[c] = 0;
+    for (const double value : values) mean[c] += value / count;
+    for (const double value : values) deviation[c] += (value - mean[c]) * (value - mean[c]);
+    deviation[c] = count > 1 ? std::sqrt(deviation[c] / (count - 1)) : kNaN;
   }
-  for (std::size_t k = 0; k < folds.size(); ++k) line("fold " + std::to_string(k), folds[k]);
-  line("mean", mean);
-  line("deviation", deviation);
-  return {csv, "\n" + with_columns(text("%-9s", metric.c_str()), rows, {names, names + 3}, columns) + notes, mean};
+  const auto line = [&](const std::string& label, const auto& value_of) {
+    rows.push_back(text("%-9s", label.c_str()));
+    for (std::size_t p = 0; p < 3; ++p) {
+      report.csv += text("%s,%s,%s", names[p], label.c_str(), metric.c_str());
+      for (std::size_t m = 0; m < methods.size(); ++m) report.csv += "," + cell_of(value_of(3 * m + p));
+      report.csv += "\n";
+    }
+    for (std::size_t c = 0; c < width; ++c) columns[c].push_back(value_of(c));
+  };
+  for (std::size_t k = 0; k < folds.size(); ++k)
+    line("fold " + std::to_string(k), [&](std::size_t c) { return methods[c / 3].second[k][c % 3]; });
+  line("mean", [&](std::size_t c) { return mean[c]; });
+  line("deviation", [&](std::size_t c) { return deviation[c]; });
+  report.text = "\n" + with_columns(text("%-9s", metric.c_str()), rows, headings, columns) + notes;
+  for (std::size_t p = 0; p < 3; ++p) report.reached[p] = mean[p];
+  for (std::size_t m = 1; m < methods.size(); ++m)
+    report.baselines.emplace_back(methods[m].first, Reached{mean[3 * m], mean[3 * m + 1], mean[3 * m + 2]});
+  return report;
 }
 
 }  // namespace molgraph

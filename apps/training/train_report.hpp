@@ -3,6 +3,7 @@
 
 #include <array>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "apps/training/metrics.hpp"
@@ -12,19 +13,35 @@
 
 namespace molgraph {
 
-struct Report {
-  std::string csv;                ///< results.csv
-  std::string text;               ///< the same for people: a table and notes
-  std::array<double, 3> reached;  ///< the chosen metric of train, valid and test, NaN where there is none
+inline constexpr const char* kBoostedTrees = "boosted trees";
+
+/// Somebody else's predictions of the same split, which the report sets beside the model's.
+struct Rival {
+  std::string name;    ///< for people: "nearest neighbour"
+  std::string column;  ///< in results.csv and run.json: "nearest_neighbour"
+  PartPredictions predictions;
+  bool own = false;  ///< a part of what is reported itself: it is no news that it is better
 };
 
-/// `options`: resolved. Train, valid and test with n and the metrics, the mean predictor beside regressions, targets
-/// that were skipped, and for a recipe the paper's band.
-Report report_results(const LoadedData& data, const TrainOptions& options, const PartPredictions& predictions);
+/// The chosen metric of train, valid and test, NaN where there is none.
+using Reached = std::array<double, 3>;
 
-/// Of cross-validation: a line per fold, their mean and their standard deviation (of the sample). `folds`:
-/// Report::reached of each.
-Report report_folds(Metric metric, const std::vector<std::array<double, 3>>& folds);
+struct Report {
+  std::string csv;   ///< results.csv
+  std::string text;  ///< the same for people: a table and notes
+  Reached reached;
+  std::vector<std::pair<std::string, Reached>> baselines;  ///< the rivals' by Rival::column
+  std::vector<std::string> warnings;                       ///< a baseline predicts the validation part better
+};
+
+/// `options`: resolved. Train, valid and test with n and the metrics, the mean predictor beside regressions and beside
+/// rivals, the rivals, targets that were skipped, and for a recipe the paper's band.
+Report report_results(const LoadedData& data, const TrainOptions& options, const PartPredictions& predictions,
+                      const std::vector<Rival>& rivals = {});
+
+/// Of cross-validation: a line per fold, their mean and their standard deviation (of the sample), of the model and of
+/// the baselines that every fold has.
+Report report_folds(Metric metric, const std::vector<Report>& folds);
 
 /// The metric of the three parts if one always said what the training part's targets are on average (of classes: how
 /// frequent they are); it tells whether a model learned anything. NaN where there is none. `options`: resolved.

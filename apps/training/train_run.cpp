@@ -9,6 +9,7 @@
 #include "apps/scoring/run_record.hpp"
 #include "apps/training/compute.hpp"
 #include "apps/training/model_size.hpp"
+#include "apps/training/run_baselines.hpp"
 #include "apps/training/run_directory.hpp"
 #include "apps/training/run_inputs.hpp"
 #include "apps/training/run_options.hpp"
@@ -67,11 +68,12 @@ void tell_results(const TrainRun& run, const std::string& folder, const Report& 
                   const std::string& remark = {}) {
   write_file_atomically(RunDirectory{folder}.results(), report.csv);
   run.control.report(report.text + "Run directory: " + folder + remark + "\n");
+  run.control.warn_of(report.warnings);
 }
 
-/// Trains on one split, a model or an ensemble, and reports. Returns the metric of the three parts.
-std::array<double, 3> train_split(const TrainRun& run, const ResolvedRun& resolved, const LoadedData& data,
-                                  const std::optional<StartingPoint>& start, const std::string& folder) {
+/// Trains on one split, a model or an ensemble, and reports.
+Report train_split(const TrainRun& run, const ResolvedRun& resolved, const LoadedData& data,
+                   const std::optional<StartingPoint>& start, const std::string& folder, RunBaselines& baselines) {
   const RunDirectory directory{folder};
   const bool first = run.processes->first();
   const auto begin = std::chrono::steady_clock::now();
@@ -83,30 +85,36 @@ std::array<double, 3> train_split(const TrainRun& run, const ResolvedRun& resolv
     announce_members(run, folder, members);
     write_splits(directory.splits(), data.set, data.split);
   }
-  AllPredictions mean;
+  std::vector<AllPredictions> models;
+  std::vector<std::string> folders;
   for (std::int64_t m = 0; m < members; ++m) {
-    const std::string member = members == 1 ? folder : folder + "/model_" + std::to_string(m);
+    folders.push_back(members == 1 ? folder : folder + "/model_" + std::to_string(m));
     if (members > 1) run.control.note("Model " + std::to_string(m + 1) + " of " + std::to_string(members));
-    mean.add_share(train_model(run, for_member(resolved, data, m), data, start, member),
-                   1.0 / static_cast<double>(members));
+    models.push_back(train_model(run, for_member(resolved, data, m), data, start, folders.back()));
   }
   if (!first) return {};
+  const std::vector<Rival> rivals = baselines.of_split(data, models, folders);
+  AllPredictions mean;
+  for (const AllPredictions& model : models) mean.add_share(model, 1.0 / static_cast<double>(members));
   if (!data.split.test.empty())
     write_predictions(directory.test_predictions(), data.set, data.split.test, mean.parts[2], mean.output_scale);
   write_submissions(folder, data, mean, run.control);
-  const Report report = report_results(data, resolved.options, mean.parts);
+  Report report = report_results(data, resolved.options, mean.parts, rivals);
   tell_results(run, folder, report);
-  record_run(run, folder, record_of(run, resolved, data, members, begin));
-  return report.reached;
+  RunRecord record = record_of(run, resolved, data, members, begin);
+  record.baselines = report.baselines;
+  record.blend = resolved.options.training.blend;
+  record_run(run, folder, record);
+  return report;
 }
 
 /// One model per split, each in a folder of its own.
 void train_folds(const TrainRun& run, const ResolvedRun& resolved, LoadedData& data,
-                 const std::optional<StartingPoint>& start) {
+                 const std::optional<StartingPoint>& start, RunBaselines& baselines) {
   if (resolved.options.training.ensemble_size > 1)
     throw UsageError("--ensemble-size beside several splits: each of them trains one model");
   const Metric metric = resolved.trainer.metric;
-  std::vector<std::array<double, 3>> reached;
+  std::vector<Report> reports;
   const auto begin = std::chrono::steady_clock::now();
   const auto folds = static_cast<std::int64_t>(data.folds.size());
   std::array<double, 3> baseline{};
@@ -115,16 +123,19 @@ void train_folds(const TrainRun& run, const ResolvedRun& resolved, LoadedData& d
     run.control.note(text("Fold %zu of %zu", k + 1, data.folds.size()));
     data.split = data.folds[k];
     if (k > 0) run.control.warn_of(part_warnings(data.set, data.split));  // the first one's stand with the data's
-    reached.push_back(
-        train_split(run, for_fold(resolved, data), data, start, run.folder + "/model_" + std::to_string(k)));
+    reports.push_back(
+        train_split(run, for_fold(resolved, data), data, start, run.folder + "/model_" + std::to_string(k), baselines));
     const std::array<double, 3> own_baseline = baseline_of(data, resolved.options);
     for (std::size_t p = 0; p < 3; ++p) baseline[p] += own_baseline[p] / static_cast<double>(folds);
   }
   if (!run.processes->first()) return;
-  tell_results(run, run.folder, report_folds(metric, reached), " (molgraph-score -m takes it as an ensemble)");
+  const Report report = report_folds(metric, reports);
+  tell_results(run, run.folder, report, " (molgraph-score -m takes it as an ensemble)");
   RunRecord record = record_of(run, resolved, data, folds, begin);
   record.parts = {};  // they are the folds' own
   record.baseline = baseline;
+  record.baselines = report.baselines;
+  record.blend = resolved.options.training.blend;
   record_run(run, run.folder, record);
 }
 
@@ -167,10 +178,11 @@ void run_training(const TrainRun& run) {
     write_rejected(directory.rejected(), data.set);
     write_duplicates(directory.duplicates(), data.repeated, data.set.task);
   }
+  RunBaselines baselines(run, resolved);
   if (data.folds.empty()) {
-    train_split(run, resolved, data, start, run.folder);
+    train_split(run, resolved, data, start, run.folder, baselines);
   } else {
-    train_folds(run, resolved, data, start);
+    train_folds(run, resolved, data, start, baselines);
   }
 }
 

@@ -45,7 +45,7 @@ const Names kDatasets = kChemistry + Names{"datasets",       "datasets/system", 
 const Names kModules = kEngine + Names{"attention/reference"};
 const Names kPresets{"graphormer", "graphormer/plain", "grpe", "grpe/plain"};
 const Names kScoring = kDatasets + kEngine + Names{"graphormer/plain", "grpe/plain", "apps/scoring"};
-const Names kTraining = kScoring + kModules + kPresets + Names{"apps/training"};
+const Names kTraining = kScoring + kModules + kPresets + Names{"apps/training", "apps/training/metrics.hpp", "apps/training/baselines"};
 const Names kShell = kDatasets + Names{"apps/scoring", "apps/programs/shell"};
 
 /// The arrows; none points up this table.
@@ -79,6 +79,9 @@ const std::vector<Room> kTable{
      {"libcurl", "JSON"}},
     {"datasets", kDatasets, {}},
     {"apps/scoring", kScoring, {"JSON"}},
+    {"apps/training/metrics.hpp", kScoring, {}},
+    {"apps/training/metrics.cpp", kScoring + Names{"apps/training/metrics.hpp"}, {}},
+    {"apps/training/baselines", kScoring + Names{"apps/training/metrics.hpp"}, {"JSON", "XGBoost"}},
     {"apps/training", kTraining, {"JSON", "toml++", "LibTorch"}, true},
     {"apps/programs/shell", kShell, {"toml++", "spdlog", "CLI11", "zlib"}},
     {"apps/programs/batch", kScoring + kShell, {"JSON", "spdlog", "CLI11"}},
@@ -116,7 +119,8 @@ const std::map<std::string, Names> kLinks{
       "grpe_plain"}},
     {"program_shell", {"datasets"}},
     {"batch_run", {"predictor", "program_shell"}},
-    {"trainer", {"predictor", "graphormer", "grpe"}},
+    {"baselines", {"predictor"}},
+    {"trainer", {"predictor", "baselines", "graphormer", "grpe"}},
 };
 const Names kProgramLinks{"trainer",       "predictor", "batch_run",
                           "program_shell", "datasets",  "attention_cpu"};  // nearest

@@ -105,7 +105,7 @@ std::string library_of(const std::string& header) {
       {"caffe2/", "LibTorch"}, {"Eigen/", "Eigen"},
       {"hwy/", "Highway"},     {"cuda", "CUDA"},
       {"cublas", "CUDA"},      {"cooperative_groups", "CUDA"},
-      {"mma.h", "CUDA"}};
+      {"mma.h", "CUDA"},       {"xgboost/", "XGBoost"}};
   for (const auto& [prefix, library] : prefixes) {
     if (header.starts_with(prefix)) return library;
   }

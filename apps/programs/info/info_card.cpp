@@ -125,6 +125,9 @@ void add_record(const fs::path& folder, Json& card) {
                       {"train", value(r->baseline[0])},
                       {"valid", value(r->baseline[1])},
                       {"test", value(r->baseline[2])}};
+  for (const auto& [name, of] : r->baselines)
+    card["baselines"][name] = {{"train", value(of[0])}, {"valid", value(of[1])}, {"test", value(of[2])}};
+  if (r->blend) card["blend"] = true;
 }
 
 Json card_of(const FeaturizerOptions& featurizer) {

@@ -96,8 +96,15 @@ std::string how_good(const Json& card) {
   if (!card.contains("baseline")) return text + "; baseline " + not_recorded(card);
   const Json& baseline = card["baseline"];
   const Json& value = baseline[chosen];
-  return text + "; always saying the training part's average: " + baseline["metric"].get<std::string>() + " " +
-         (value.is_number() ? number(value.get<double>()) : "-");
+  const auto shown = [](const Json& of) { return of.is_number() ? number(of.get<double>()) : std::string("-"); };
+  text += "; always saying the training part's average: " + baseline["metric"].get<std::string>() + " " + shown(value);
+  if (card.contains("baselines"))
+    for (const auto& [name, parts] : card["baselines"].items()) {
+      std::string words = name;
+      std::replace(words.begin(), words.end(), '_', ' ');
+      text += ", " + words + " " + shown(parts[chosen]);
+    }
+  return text;
 }
 
 std::string made(const Json& card) {
@@ -115,8 +122,9 @@ std::string size_of(const Json& card) {
   std::string text = card["kind"] == "ensemble" ? counted(card["runs"]) + " x " : "";
   text +=
       (card["model"] == "grpe" ? "GRPE" : "Graphormer") + std::string(e["gate"].get<bool>() ? " with URPE's gate" : "");
-  return text + ", " + counted(card["parameters"]) + " parameters, " + counted(e["layers"]) +
-         (e["layers"] == 1 ? " layer x " : " layers x ") + counted(e["width"]);
+  text += ", " + counted(card["parameters"]) + " parameters, " + counted(e["layers"]) +
+          (e["layers"] == 1 ? " layer x " : " layers x ") + counted(e["width"]);
+  return text + (card.contains("blend") ? "; mixed with boosted trees (trees.safetensors)" : "");
 }
 
 /// "the molecule, 207 descriptors and the columns logD, pKa".

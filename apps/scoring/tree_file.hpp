@@ -1,0 +1,21 @@
+// RUN/trees.safetensors: the trees of a run (docs/trees.md has the arrays).
+#pragma once
+
+#include <string>
+
+#include "apps/scoring/trees.hpp"
+#include "datasets/tables/task.hpp"
+#include "featurize/graph/featurizer_options.hpp"
+
+namespace molgraph {
+
+inline constexpr const char* kTreesFile = "trees.safetensors";
+
+/// Equal bytes for equal trees; atomic. `featurizer`: of the run. Throws FileError.
+void write_trees(const std::string& path, const Trees& trees, const FeaturizerOptions& featurizer);
+
+/// Throws FileError for a file that is missing, damaged (trees_problem), of a later version, or that belongs to another
+/// task or featuriser than the model's.
+Trees read_trees(const std::string& path, const Task& task, const FeaturizerOptions& featurizer);
+
+}  // namespace molgraph

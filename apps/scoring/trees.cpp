@@ -1,0 +1,115 @@
+#include "apps/scoring/trees.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "datasets/system/readable.hpp"
+
+namespace molgraph {
+namespace {
+
+double leaf_of(const Trees& trees, std::size_t tree, const float* row) {
+  std::size_t at = static_cast<std::size_t>(trees.tree_offset[tree]);
+  while (trees.nodes[at].feature >= 0) {
+    const TreeNode& node = trees.nodes[at];
+    const float number = row[node.feature];
+    const bool left = std::isnan(number) ? node.missing_left : number < node.threshold;
+    at = static_cast<std::size_t>(left ? node.left : node.right);
+  }
+  return static_cast<double>(trees.nodes[at].value);
+}
+
+void softmax(double* values, std::size_t count) {
+  const double largest = *std::max_element(values, values + count);
+  double total = 0;
+  for (std::size_t c = 0; c < count; ++c) total += values[c] = std::exp(values[c] - largest);
+  for (std::size_t c = 0; c < count; ++c) values[c] /= total;
+}
+
+double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+
+/// A probability whose logarithm and that of its opposite are finite; a float's rounding is of this size.
+double inner(double probability) { return std::clamp(probability, 1e-7, 1 - 1e-7); }
+double log_odds(double probability) { return std::log(inner(probability) / (1 - inner(probability))); }
+
+std::string node_problem(const Trees& trees, std::size_t at, std::int64_t end) {
+  const TreeNode& node = trees.nodes[at];
+  if (!std::isfinite(node.threshold) || !std::isfinite(node.value)) return "holds a number that is not finite";
+  if (node.feature < 0) return {};
+  if (static_cast<std::size_t>(node.feature) >= trees.features())
+    return text("asks for column %d of %zu", node.feature, trees.features());
+  for (const std::int32_t child : {node.left, node.right})
+    if (child <= static_cast<std::int64_t>(at) || child >= end)  // so that no walk goes in a circle
+      return text("has child %d, which is no later node of its tree", child);
+  return {};
+}
+
+/// Of offsets into `count` things: from 0 up to `count`, never falling.
+bool are_offsets(const std::vector<std::int64_t>& offsets, std::size_t count) {
+  return !offsets.empty() && offsets.front() == 0 && offsets.back() == static_cast<std::int64_t>(count) &&
+         std::ranges::is_sorted(offsets);
+}
+
+}  // namespace
+
+std::size_t Trees::features() const { return kFingerprintBins + descriptors.size() + columns.size(); }
+
+void tree_predictions(const Trees& trees, std::span<const float> row, double* values) {
+  for (std::size_t o = 0; o < trees.outputs(); ++o) {
+    double sum = 0;
+    for (std::int64_t t = trees.output_offset[o]; t < trees.output_offset[o + 1]; ++t)
+      sum += leaf_of(trees, static_cast<std::size_t>(t), row.data());
+    values[o] = trees.base[o] + trees.scale[o] * sum;
+  }
+  for (const TreeTarget& target : trees.targets) {
+    if (target.kind == TaskKind::binary) *values = sigmoid(*values);
+    if (target.kind == TaskKind::multiclass) softmax(values, static_cast<std::size_t>(target.classes));
+    values += target.classes;
+  }
+}
+
+void mix_predictions(std::span<const TreeTarget> targets, std::span<const double> of_trees, double* values) {
+  const double* other = of_trees.data();
+  for (const TreeTarget& target : targets) {
+    const double own = target.weight, theirs = 1 - target.weight;
+    for (int c = 0; c < target.classes; ++c) {
+      if (!target.log_odds) values[c] = own * values[c] + theirs * other[c];
+      else if (target.kind == TaskKind::binary)
+        values[c] = sigmoid(own * log_odds(values[c]) + theirs * log_odds(other[c]));
+      else values[c] = own * std::log(inner(values[c])) + theirs * std::log(inner(other[c]));
+    }
+    if (target.log_odds && target.kind == TaskKind::multiclass)
+      softmax(values, static_cast<std::size_t>(target.classes));
+    values += target.classes;
+    other += target.classes;
+  }
+}
+
+std::string trees_problem(const Trees& trees) {
+  std::size_t outputs = 0;
+  for (const TreeTarget& target : trees.targets) {
+    if (target.classes < 1 || (target.kind != TaskKind::multiclass && target.classes != 1))
+      return target.name + " has " + std::to_string(target.classes) + " outputs";
+    if (!(target.weight >= 0 && target.weight <= 1)) return target.name + " has a weight outside of 0 to 1";
+    if (target.log_odds && target.kind == TaskKind::regression) return target.name + " has no log-odds";
+    outputs += static_cast<std::size_t>(target.classes);
+  }
+  if (trees.base.size() != outputs || trees.scale.size() != outputs || trees.output_offset.size() != outputs + 1)
+    return text("%zu outputs in one place, %zu in another", outputs, trees.base.size());
+  for (std::size_t o = 0; o < outputs; ++o)
+    if (!std::isfinite(trees.base[o]) || !std::isfinite(trees.scale[o]))
+      return text("the base or scale of output %zu is not finite", o);
+  const std::size_t count = trees.tree_offset.empty() ? 0 : trees.tree_offset.size() - 1;
+  if (!are_offsets(trees.output_offset, count)) return "the outputs' trees are no parts of all trees";
+  if (!are_offsets(trees.tree_offset, trees.nodes.size())) return "the trees' nodes are no parts of all nodes";
+  for (std::size_t t = 0; t < count; ++t) {
+    if (trees.tree_offset[t] == trees.tree_offset[t + 1]) return text("tree %zu has no node", t);
+    for (std::int64_t at = trees.tree_offset[t]; at < trees.tree_offset[t + 1]; ++at)
+      if (const std::string why = node_problem(trees, static_cast<std::size_t>(at), trees.tree_offset[t + 1]);
+          !why.empty())
+        return text("node %lld of tree %zu ", static_cast<long long>(at - trees.tree_offset[t]), t) + why;
+  }
+  return {};
+}
+
+}  // namespace molgraph

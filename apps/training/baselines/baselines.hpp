@@ -1,0 +1,51 @@
+// What simple methods predict on one split, beside the model.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apps/scoring/trees.hpp"
+#include "apps/training/baselines/feature_rows.hpp"
+#include "datasets/store/molecule_set.hpp"
+
+namespace molgraph {
+
+/// The baselines of one split: predictions [n, outputs] of train, valid and test in this order; all empty where one was
+/// left out.
+struct Baselines {
+  std::array<std::vector<double>, 3> nearest, of_trees;
+  std::optional<Trees> trees;
+  std::vector<int> rounds;  ///< FittedTrees::rounds
+  std::vector<std::string> notes;  ///< why something was left out, or with how few molecules it was made
+};
+
+struct BaselineOptions {
+  std::uint64_t seed = 0;
+  int threads = 0;
+  std::function<void()> ask_to_go_on;  ///< may throw; called by several threads
+};
+
+/// Above so many molecules no baseline is made.
+inline constexpr std::int64_t kMostBaselineMolecules = 200'000;
+/// Neighbours and trees know at most so many training molecules, drawn by the seed.
+inline constexpr std::int64_t kMostBaselineRows = 50'000;
+/// Trees know at most so many training molecules times targets; with fewer molecules than kFewestTreeRows left, no tree
+/// is made.
+inline constexpr std::int64_t kMostTreeCells = 200'000, kFewestTreeRows = 500;
+
+/// `rows` of all molecules of the set.
+Baselines make_baselines(const FeatureRows& rows, const MoleculeSet& set, const Split& split,
+                         const BaselineOptions& options);
+
+/// The trees once more, of as many rounds, made with the validation part too.
+Trees refit_trees(const Baselines& baselines, const FeatureRows& rows, const MoleculeSet& set, const Split& split,
+                  const BaselineOptions& options);
+
+/// Predictions [n, outputs] of the molecules `indices`.
+std::vector<double> tree_predictions(const Trees& trees, const FeatureRows& rows,
+                                     const std::vector<std::int64_t>& indices, int threads);
+
+}  // namespace molgraph

@@ -1,0 +1,129 @@
+#include "apps/training/baselines/nearest.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "apps/scoring/trees.hpp"
+#include "datasets/system/threads.hpp"
+
+namespace molgraph {
+namespace {
+
+constexpr std::int64_t kQueriesPerPiece = 16;
+
+/// The training molecules' counts by column: what a query shares with each of them is summed up over its own columns.
+struct CountIndex {
+  struct Entry {
+    std::uint32_t molecule;  ///< place in `train`
+    float count;
+  };
+  std::vector<std::vector<Entry>> of_column{kFingerprintBins};
+  std::vector<double> total;  ///< [train] all counts of a molecule
+
+  CountIndex(const FeatureRows& rows, const std::vector<std::int64_t>& train) {
+    for (std::size_t k = 0; k < train.size(); ++k) {
+      double sum = 0;
+      each_count(rows, static_cast<std::size_t>(train[k]), [&](std::uint32_t column, float count) {
+        of_column[column].push_back({static_cast<std::uint32_t>(k), count});
+        sum += static_cast<double>(count);
+      });
+      total.push_back(sum);
+    }
+  }
+
+  template <class Work>
+  static void each_count(const FeatureRows& rows, std::size_t row, const Work& work) {
+    for (std::size_t k = rows.offset[row]; k < rows.offset[row + 1] && rows.column[k] < kFingerprintBins; ++k)
+      work(rows.column[k], rows.value[k]);
+  }
+
+  /// Similarities [train] of a row.
+  void similarities(const FeatureRows& rows, std::size_t row, std::vector<double>& to) const {
+    to.assign(total.size(), 0);
+    double own = 0;
+    each_count(rows, row, [&](std::uint32_t column, float count) {
+      own += static_cast<double>(count);
+      for (const Entry& entry : of_column[column])
+        to[entry.molecule] += static_cast<double>(std::min(count, entry.count));
+    });
+    for (std::size_t k = 0; k < to.size(); ++k) {
+      const double all = own + total[k] - to[k];
+      to[k] = all > 0 ? to[k] / all : 0;
+    }
+  }
+};
+
+/// Training molecules by falling similarity to a query. Mostly the first few are enough, so more are only sorted where
+/// somebody asks for them.
+class BySimilarity {
+ public:
+  BySimilarity(const std::vector<double>& similarity, const std::vector<std::int64_t>& train, std::int64_t query) {
+    order_.reserve(train.size());
+    for (std::size_t k = 0; k < train.size(); ++k)
+      if (train[k] != query) order_.emplace_back(-similarity[k], k);
+  }
+  std::size_t size() const { return order_.size(); }
+  /// The place in `train` of number `k`; asked for one after the other.
+  std::size_t operator[](std::size_t k) {
+    if (k == sorted_) {
+      sorted_ = std::min(order_.size(), sorted_ == 0 ? std::size_t{8} : 4 * sorted_);
+      std::partial_sort(order_.begin() + static_cast<std::ptrdiff_t>(k),
+                        order_.begin() + static_cast<std::ptrdiff_t>(sorted_), order_.end());
+    }
+    return order_[k].second;
+  }
+
+ private:
+  std::vector<std::pair<double, std::size_t>> order_;  ///< equally similar ones by place
+  std::size_t sorted_ = 0;
+};
+
+/// The labels of the neighbours as predictions [outputs].
+void take_labels(const MoleculeSet& set, const std::vector<std::int64_t>& train, BySimilarity& neighbours,
+                 double* predictions) {
+  const Task& task = set.task;
+  const std::size_t targets = task.names.size(), classes = static_cast<std::size_t>(task.num_outputs()) / targets;
+  std::vector<bool> found(targets);
+  std::size_t open = targets;
+  for (std::size_t k = 0; k < neighbours.size() && open > 0; ++k) {
+    const std::size_t first = static_cast<std::size_t>(train[neighbours[k]]) * targets;
+    const double* labels = set.targets.data() + first;
+    for (std::size_t t = 0; t < targets; ++t) {
+      const bool censored = !set.bound.empty() && set.bound[first + t] != 0;
+      if (found[t] || censored || std::isnan(labels[t])) continue;
+      found[t] = true;
+      --open;
+      double* to = predictions + t * classes;
+      if (task.kind != TaskKind::multiclass) {
+        *to = labels[t];
+        continue;
+      }
+      std::fill_n(to, classes, 0);
+      to[static_cast<std::size_t>(labels[t])] = 1;
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<double> nearest_predictions(const FeatureRows& rows, const MoleculeSet& set,
+                                        const std::vector<std::int64_t>& train,
+                                        const std::vector<std::int64_t>& queries, int threads) {
+  const auto outputs = static_cast<std::size_t>(set.task.num_outputs());
+  const CountIndex index(rows, train);
+  std::vector<double> predictions(queries.size() * outputs, std::numeric_limits<double>::quiet_NaN());
+  parallel_for(static_cast<std::int64_t>(queries.size()), kQueriesPerPiece, threads,
+               [&](std::int64_t begin, std::int64_t end) {
+                 std::vector<double> similarity;
+                 for (auto q = static_cast<std::size_t>(begin); q < static_cast<std::size_t>(end); ++q) {
+                   index.similarities(rows, static_cast<std::size_t>(queries[q]), similarity);
+                   BySimilarity neighbours(similarity, train, queries[q]);
+                   take_labels(set, train, neighbours, predictions.data() + q * outputs);
+                 }
+               });
+  return predictions;
+}
+
+}  // namespace molgraph

@@ -1,0 +1,210 @@
+#include "apps/training/baselines/tree_fit.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+#include <utility>
+
+#include "apps/training/baselines/booster.hpp"
+#include "datasets/system/threads.hpp"
+#include "featurize/graph/error.hpp"
+
+namespace molgraph {
+namespace {
+
+/// One target's labels as boosters take them, and how margins become predictions.
+struct TargetRows {
+  BoosterOptions options;
+  LabelledRows train, valid;
+  std::vector<double> base;  ///< [classes] of Trees::base
+  double scale = 1;          ///< a regression target's deviation
+  bool constant = false;     ///< nothing can be learned
+};
+
+LabelledRows labelled(const MoleculeSet& set, const std::vector<std::int64_t>& part, std::size_t target,
+                      bool with_bounds) {
+  const std::size_t targets = set.task.names.size();
+  LabelledRows rows;
+  bool censored = false;
+  for (const std::int64_t g : part) {
+    const std::size_t row = static_cast<std::size_t>(g), at = row * targets + target;
+    const std::int8_t bound = set.bound.empty() ? std::int8_t{0} : set.bound[at];
+    if (std::isnan(set.targets[at]) || (bound != 0 && !with_bounds)) continue;
+    rows.rows.push_back(row);
+    rows.labels.push_back(static_cast<float>(set.targets[at]));
+    if (!set.weight.empty()) rows.weights.push_back(set.weight[row]);
+    rows.bounds.push_back(bound);
+    censored = censored || bound != 0;
+  }
+  if (!censored) rows.bounds.clear();
+  double sum = 0;
+  for (const float weight : rows.weights) sum += static_cast<double>(weight);
+  for (float& weight : rows.weights)  // their mean is 1, so that a leaf's penalty means what it does without them
+    if (sum > 0) weight *= static_cast<float>(static_cast<double>(rows.weights.size()) / sum);
+  return rows;
+}
+
+/// (label - mean)/deviation, in double before they become floats.
+void standardise(const MoleculeSet& set, std::size_t target, double mean, double deviation, LabelledRows& rows) {
+  const std::size_t targets = set.task.names.size();
+  for (std::size_t i = 0; i < rows.rows.size(); ++i)
+    rows.labels[i] = static_cast<float>((set.targets[rows.rows[i] * targets + target] - mean) / deviation);
+}
+
+/// Mean and deviation of the labels by their weights; of those that are exact, where there are some.
+std::pair<double, double> statistics(const MoleculeSet& set, std::size_t target, const LabelledRows& rows) {
+  const bool exact = rows.bounds.empty() || std::ranges::count(rows.bounds, 0) > 0;
+  double count = 0, mean = 0, squares = 0;  // Welford's recurrence
+  for (std::size_t i = 0; i < rows.rows.size(); ++i) {
+    if (exact && !rows.bounds.empty() && rows.bounds[i] != 0) continue;
+    const double label = set.targets[rows.rows[i] * set.task.names.size() + target];
+    const double weight = rows.weights.empty() ? 1 : static_cast<double>(rows.weights[i]);
+    if (weight == 0) continue;
+    count += weight;
+    const double delta = label - mean;
+    mean += delta * weight / count;
+    squares += weight * delta * (label - mean);
+  }
+  return {count > 0 ? mean : std::numeric_limits<double>::quiet_NaN(), count > 0 ? std::sqrt(squares / count) : 0};
+}
+
+TargetRows target_rows(const MoleculeSet& set, const std::vector<std::int64_t>& train,
+                       const std::vector<std::int64_t>& valid, std::size_t target) {
+  TargetRows t{.train = labelled(set, train, target, true), .valid = labelled(set, valid, target, false)};
+  const Task& task = set.task;
+  const std::size_t count = t.train.rows.size();
+  t.options.kind = task.kind_of(target);
+  t.options.classes = task.kind == TaskKind::multiclass ? task.classes : 1;
+  t.constant = std::set<float>(t.train.labels.begin(), t.train.labels.end()).size() < 2;
+  const auto [mean, deviation] = statistics(set, target, t.train);
+  switch (t.options.kind) {
+    case TaskKind::regression: {
+      t.constant = count < 2 || !(deviation > 0);
+      t.base = {count > 0 ? mean : 0};  // without any label nothing is known
+      if (t.constant) break;
+      t.scale = deviation;
+      for (LabelledRows* rows : {&t.train, &t.valid}) standardise(set, target, mean, deviation, *rows);
+      break;
+    }
+    case TaskKind::binary: {
+      const double frequency = count == 0 ? 0.5 : std::clamp(mean, 1e-6, 1 - 1e-6);
+      t.options.base = static_cast<double>(static_cast<float>(frequency));
+      t.base = {std::log(t.options.base / (1 - t.options.base))};
+      break;
+    }
+    case TaskKind::multiclass:
+    case TaskKind::mixed:  // no target's kind
+      t.options.base = 0.5;  // the same for all classes: a softmax takes no notice
+      t.base.assign(static_cast<std::size_t>(task.classes), 0);
+      if (!t.constant || count == 0) break;
+      t.base[static_cast<std::size_t>(t.train.labels[0])] = std::log(1e6);  // the one class that there is
+      break;
+  }
+  return t;
+}
+
+/// Mean loss of margins [rows, classes]: squared error, or the log-loss.
+double loss_of(const TargetRows& t, const std::vector<float>& margins) {
+  const auto classes = static_cast<std::size_t>(t.options.classes);
+  double sum = 0;
+  for (std::size_t i = 0; i < t.valid.rows.size(); ++i) {
+    const float* m = margins.data() + i * classes;
+    const double label = t.valid.labels[i];
+    if (t.options.kind == TaskKind::regression) {
+      sum += (m[0] - label) * (m[0] - label);
+    } else if (t.options.kind == TaskKind::binary) {
+      const double z = label > 0.5 ? m[0] : -m[0];
+      sum += z > 0 ? std::log1p(std::exp(-z)) : -z + std::log1p(std::exp(z));
+    } else {
+      const double largest = *std::max_element(m, m + classes);
+      double total = 0;
+      for (std::size_t c = 0; c < classes; ++c) total += std::exp(m[c] - largest);
+      sum += largest + std::log(total) - m[static_cast<std::size_t>(label)];
+    }
+  }
+  return sum / static_cast<double>(t.valid.rows.size());
+}
+
+/// What one booster has learned.
+struct Boosted {
+  std::vector<std::vector<std::vector<TreeNode>>> trees;  ///< [outputs][rounds][nodes]
+  int rounds = 0;
+};
+
+/// `exact`: so many rounds; 0 = by validation.
+Boosted boost(const FeatureRows& rows, const TargetRows& t, const BoosterOptions& options, const TreeFitOptions& fit,
+              int exact) {
+  Booster booster(rows, t.train, t.valid, options);
+  const bool stops = exact == 0 && !t.valid.rows.empty();
+  const int most = exact > 0 ? exact : stops ? fit.rounds : std::min(fit.rounds, fit.rounds_without_valid);
+  double best = std::numeric_limits<double>::infinity();
+  int best_rounds = stops ? 0 : most;
+  for (int round = 1; round <= most; ++round) {
+    if (fit.ask_to_go_on) fit.ask_to_go_on();
+    booster.add_round();
+    if (!stops) continue;
+    const double loss = loss_of(t, booster.valid_margins());
+    if (loss < best) {
+      best = loss;
+      best_rounds = round;
+    } else if (round - best_rounds >= fit.patience) {
+      break;
+    }
+  }
+  return {booster.trees(best_rounds), best_rounds};
+}
+
+void append(const std::vector<TreeNode>& nodes, Trees& trees) {
+  const std::size_t first = trees.nodes.size();
+  if (first + nodes.size() > static_cast<std::size_t>(INT32_MAX)) throw RunError("more trees than a file can hold");
+  for (TreeNode node : nodes) {
+    if (node.feature >= 0) {
+      node.left += static_cast<std::int32_t>(first);
+      node.right += static_cast<std::int32_t>(first);
+    }
+    trees.nodes.push_back(node);
+  }
+  trees.tree_offset.push_back(static_cast<std::int64_t>(trees.nodes.size()));
+}
+
+}  // namespace
+
+FittedTrees fit_trees(const FeatureRows& rows, const MoleculeSet& set, const std::vector<std::int64_t>& train,
+                      const std::vector<std::int64_t>& valid, const TreeFitOptions& options) {
+  const std::size_t count = set.task.names.size();
+  const auto copies = static_cast<std::size_t>(std::max(1, options.copies / static_cast<int>(count)));
+  std::vector<TargetRows> targets;
+  for (std::size_t t = 0; t < count; ++t) targets.push_back(target_rows(set, train, valid, t));
+  std::vector<Boosted> fitted(count * copies);
+  parallel_for(static_cast<std::int64_t>(fitted.size()), 1, options.threads, [&](std::int64_t begin, std::int64_t) {
+    const auto job = static_cast<std::size_t>(begin);
+    const TargetRows& t = targets[job / copies];
+    if (t.constant) return;
+    BoosterOptions one = t.options;
+    one.seed = options.seed * copies + job % copies;
+    const int exact = options.exact_rounds.empty() ? 0 : options.exact_rounds[job];
+    if (exact > 0 || options.exact_rounds.empty()) fitted[job] = boost(rows, t, one, options, exact);
+  });
+  FittedTrees all{.trees = {.descriptors = rows.descriptors, .columns = rows.columns}};
+  Trees& trees = all.trees;
+  for (const Boosted& one : fitted) all.rounds.push_back(one.rounds);
+  for (std::size_t t = 0; t < count; ++t) {
+    const TargetRows& target = targets[t];
+    trees.targets.push_back(
+        {.name = set.task.names[t], .kind = target.options.kind, .classes = target.options.classes});
+    for (std::size_t c = 0; c < target.base.size(); ++c) {
+      trees.base.push_back(target.base[c]);
+      trees.scale.push_back(target.scale / static_cast<double>(copies));  // their mean
+      for (std::size_t copy = 0; copy < copies; ++copy) {
+        const Boosted& one = fitted[t * copies + copy];
+        if (one.rounds == 0) continue;  // nothing was, or could be, learned
+        for (const std::vector<TreeNode>& nodes : one.trees[c]) append(nodes, trees);
+      }
+      trees.output_offset.push_back(static_cast<std::int64_t>(trees.tree_offset.size()) - 1);
+    }
+  }
+  return all;
+}
+
+}  // namespace molgraph

@@ -1,0 +1,218 @@
+// Baselines beside a result, and runs that are a blend of a model and boosted trees, from training to scoring.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "apps/training/baselines/booster.hpp"
+#include "tests/apps/shell.hpp"
+
+namespace molgraph::test {
+namespace {
+
+const std::string kTiny = " --epochs 2 --layers 1 --width 16 --ffn 16 --heads 2 --threads 2 ";
+
+class BaselinesCli : public testing::Test {
+ protected:
+  /// Chains with an oxygen or a nitrogen: the target grows with the chain, so trees learn it at once.
+  void SetUp() override {
+    std::string table = "smiles,logS,active,kind\n";
+    for (int k = 0; k < 120; ++k) {
+      const int length = 2 + k / 6;
+      const std::string end = k % 3 == 0 ? "O" : k % 3 == 1 ? "N" : "Cl";
+      table += std::string(static_cast<std::size_t>(length), 'C') + (k % 2 == 0 ? "(C)" : "") + end + "," +
+               std::to_string(0.5 * length + k % 3) + "," + (length > 10 ? "1" : "0") + ",k" + std::to_string(k % 3) + "\n";
+    }
+    scratch.write("small.csv", table);
+  }
+
+  ShellResult run(const std::string& command) { return scratch.run(MOLGRAPH_BIN, command); }
+  ShellResult train(const std::string& arguments) {
+    ShellResult result = run("molgraph-train small.csv --target-columns logS" + kTiny + arguments);
+    EXPECT_EQ(result.code, 0) << result.err;
+    return result;
+  }
+  std::string header(const std::string& folder) { return lines_of(scratch.read(folder + "/results.csv"))[0]; }
+  /// Cells of `column` of a file, without the first line.
+  std::vector<std::string> column(const std::string& file, const std::string& name) {
+    std::vector<std::string> values;
+    std::size_t at = 0;
+    for (const std::string& line : lines_of(scratch.read(file))) {
+      const auto cells = cells_of(line);
+      if (values.empty() && at == 0) at = static_cast<std::size_t>(std::ranges::find(cells, name) - cells.begin());
+      values.push_back(cells.at(at));
+    }
+    values.erase(values.begin());
+    return values;
+  }
+
+  Scratch scratch;
+};
+
+const std::string kHeader = "part,n,metric,value,reason";
+
+class BlendCli : public BaselinesCli {
+ protected:
+  void SetUp() override {
+    if (xgboost_version().empty()) GTEST_SKIP() << "built without XGBoost";
+    BaselinesCli::SetUp();
+  }
+};
+
+TEST_F(BaselinesCli, StandBesideTheResultOfOnesOwnTable) {
+  const ShellResult result = train("-o R");
+  const bool trees = !xgboost_version().empty();
+  EXPECT_EQ(header("R"), kHeader + ",mean_predictor,nearest_neighbour" + (trees ? ",boosted_trees" : ""));
+  EXPECT_NE(result.out.find("nearest neighbour"), std::string::npos) << result.out;
+  EXPECT_EQ(result.err.find("baseline left out: built without XGBoost") == std::string::npos, trees) << result.err;
+  EXPECT_FALSE(scratch.exists("R/trees.safetensors"));
+
+  // Chains of nearly the same length are nearest: their number is far nearer than the mean (MAE of the test part).
+  EXPECT_LT(std::stod(column("R/results.csv", "nearest_neighbour")[6]),
+            0.7 * std::stod(column("R/results.csv", "mean_predictor")[6]));
+  const auto record = nlohmann::json::parse(scratch.read("R/run.json"));
+  EXPECT_TRUE(record["baselines"].contains("nearest_neighbour"));
+  const std::string info = run("molgraph-info R").out;
+  EXPECT_NE(info.find(", nearest neighbour "), std::string::npos) << info;
+  EXPECT_EQ(info.find("mixed with boosted trees"), std::string::npos) << info;
+  // Two epochs teach a transformer little: the log says what is better.
+  EXPECT_NE(result.err.find("A baseline is better than the transformer on the validation part: "), std::string::npos)
+      << result.err;
+  if (trees) EXPECT_NE(result.err.find("; --blend mixes the two"), std::string::npos) << result.err;
+
+  train("-o off --no-baselines");
+  EXPECT_EQ(header("off"), kHeader);
+  EXPECT_FALSE(nlohmann::json::parse(scratch.read("off/run.json")).contains("baselines"));
+  EXPECT_TRUE(scratch.read("R/model.safetensors") == scratch.read("off/model.safetensors"));
+  train("-o again --threads 1");
+  EXPECT_EQ(scratch.read("R/results.csv"), scratch.read("again/results.csv"));
+}
+
+TEST_F(BaselinesCli, StandBesideFolds) {
+  train("-o F --folds 2");
+  const std::string top = lines_of(scratch.read("F/results.csv"))[0];
+  EXPECT_EQ(top.find("part,fold,metric,value,nearest_neighbour"), 0u) << top;
+  const auto values = column("F/results.csv", "nearest_neighbour");
+  ASSERT_EQ(values.size(), 12u);  // three parts of two folds, their mean and their deviation
+  EXPECT_NEAR((std::stod(values[2]) + std::stod(values[5])) / 2, std::stod(values[8]), 1e-5);
+  EXPECT_EQ(run("molgraph-info F").code, 0);
+}
+
+TEST_F(BlendCli, IsWhatARunScores) {
+  const ShellResult trained = train("-o B --blend");
+  ASSERT_TRUE(scratch.exists("B/trees.safetensors"));
+  EXPECT_EQ(header("B"), kHeader + ",mean_predictor,nearest_neighbour,boosted_trees,transformer");
+  EXPECT_NE(trained.err.find("Blend: the transformer's share is "), std::string::npos) << trained.err;
+  EXPECT_NE(run("molgraph-info B").out.find("; mixed with boosted trees"), std::string::npos);
+
+  // The folder may stand anywhere; its test predictions are what it scores.
+  std::filesystem::create_directories(scratch.path("deeper"));
+  std::filesystem::rename(scratch.path("B"), scratch.path("deeper/C"));
+  ASSERT_EQ(run("molgraph-score -m deeper/C -i deeper/C/test_predictions.csv -o scored.csv").code, 0);
+  const auto wanted = column("deeper/C/test_predictions.csv", "logS_pred"),
+             scored = column("scored.csv", "molgraph_logS_pred");
+  ASSERT_EQ(wanted.size(), 12u);
+  for (std::size_t i = 0; i < wanted.size(); ++i) EXPECT_NEAR(std::stod(wanted[i]), std::stod(scored[i]), 1e-4) << i;
+  // The model file itself is the transformer alone, and another number.
+  ASSERT_EQ(run("molgraph-score -m deeper/C/model.safetensors -i deeper/C/test_predictions.csv -o alone.csv").code, 0);
+  const auto alone = column("alone.csv", "molgraph_logS_pred");
+  double apart = 0;
+  for (std::size_t i = 0; i < scored.size(); ++i) apart += std::abs(std::stod(alone[i]) - std::stod(scored[i]));
+  EXPECT_GT(apart, 1);
+  // Embeddings are the transformer's.
+  EXPECT_EQ(run("molgraph-embed -m deeper/C -i small.csv -o a.npy && molgraph-embed -m deeper/C/model.safetensors -i "
+                "small.csv -o b.npy && cmp a.npy b.npy")
+                .code,
+            0);
+
+  const auto results = column("deeper/C/results.csv", "value"), trees = column("deeper/C/results.csv", "boosted_trees"),
+             transformer = column("deeper/C/results.csv", "transformer");
+  EXPECT_LE(std::stod(results[3]), std::stod(trees[3]) * 1.02);  // valid MAE: at most hardly worse than either
+  EXPECT_LE(std::stod(results[3]), std::stod(transformer[3]) * 1.02);
+}
+
+TEST_F(BlendCli, WithoutItsTreesIsRefused) {
+  train("-o B --blend");
+  train("-o E --blend --ensemble-size 2");
+  std::filesystem::remove(scratch.path("B/trees.safetensors"));
+  std::filesystem::remove(scratch.path("E/model_1/trees.safetensors"));
+  for (const std::string folder : {"B", "E", "E/model_1"}) {
+    const ShellResult result = run("molgraph-score -m " + folder + " -i small.csv -o out.csv");
+    EXPECT_EQ(result.code, 4) << result.err;
+    EXPECT_NE(result.err.find("trees.safetensors is missing"), std::string::npos) << result.err;
+  }
+  EXPECT_EQ(run("molgraph-score -m E/model_0 -i small.csv -o out.csv").code, 0);
+  scratch.write("B/trees.safetensors", "no trees");
+  EXPECT_EQ(run("molgraph-score -m B -i small.csv -o other.csv").code, 4);
+}
+
+TEST_F(BlendCli, OfEnsemblesFoldsAndClassesScoresAsTrained) {
+  for (const std::string arguments :
+       {"-o E --blend --ensemble-size 2", "-o F --blend --folds 2", "-o G --blend --target-columns active",
+        "-o H --blend --target-columns kind -t multiclass", "-o I --blend --target-columns logS active -t regression"}) {
+    const std::string folder = arguments.substr(3, 1);
+    train(arguments);
+    const std::string of = folder == "F" ? "F/model_1" : folder;
+    ASSERT_EQ(run("molgraph-score -m " + of + " -i " + of + "/test_predictions.csv -o " + folder + ".csv").code, 0);
+    const auto names = cells_of(lines_of(scratch.read(of + "/test_predictions.csv"))[0]);
+    int compared = 0;
+    for (const std::string& name : names) {
+      if (!name.ends_with("_pred") && name.find("_prob_") == std::string::npos) continue;
+      const auto wanted = column(of + "/test_predictions.csv", name), scored = column(folder + ".csv", "molgraph_" + name);
+      ASSERT_EQ(wanted.size(), scored.size());
+      for (std::size_t i = 0; i < wanted.size(); ++i) {
+        if (name == "kind_pred") EXPECT_EQ(wanted[i], scored[i]);
+        else EXPECT_NEAR(std::stod(wanted[i]), std::stod(scored[i]), 1e-4) << arguments << " " << name << " " << i;
+      }
+      ++compared;
+    }
+    EXPECT_EQ(compared, folder == "H" ? 4 : folder == "I" ? 2 : 1);
+  }
+  EXPECT_EQ(run("molgraph-score -m F -i small.csv -o f.csv").code, 0);
+}
+
+TEST_F(BlendCli, WithDescriptorsAndColumns) {
+  train("-o D --blend --descriptors rdkit --descriptor-columns active");
+  ASSERT_EQ(run("molgraph-score -m D -i small.csv -o d.csv").code, 0);
+  const auto wanted = column("D/test_predictions.csv", "logS_pred"), smiles = column("D/test_predictions.csv", "smiles");
+  const auto all = column("d.csv", "smiles"), scored = column("d.csv", "logS_pred");
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const auto at = static_cast<std::size_t>(std::ranges::find(all, smiles[i]) - all.begin());
+    EXPECT_NEAR(std::stod(wanted[i]), std::stod(scored.at(at)), 1e-4) << smiles[i];
+  }
+}
+
+TEST_F(BlendCli, GoesOnAfterItsEnd) {
+  train("-o R --blend");
+  const std::string trees = scratch.read("R/trees.safetensors"), results = scratch.read("R/results.csv");
+  ASSERT_EQ(run("molgraph-train -o R --resume").code, 0);
+  EXPECT_TRUE(trees == scratch.read("R/trees.safetensors"));
+  EXPECT_EQ(results, scratch.read("R/results.csv"));
+}
+
+TEST_F(BaselinesCli, ABlendThatCannotBeIsAUsageError) {
+  const auto complaint = [&](const std::string& arguments) {
+    const ShellResult result = run("molgraph-train small.csv --target-columns logS --blend -o X" + kTiny + arguments);
+    EXPECT_EQ(result.code, 2) << arguments;
+    EXPECT_FALSE(scratch.exists("X"));
+    return result.err;
+  };
+  if (xgboost_version().empty()) {
+    EXPECT_NE(complaint("").find("built without XGBoost"), std::string::npos);
+    return;
+  }
+  EXPECT_NE(complaint("--no-baselines").find("--no-baselines"), std::string::npos);
+  EXPECT_NE(complaint("--split-sizes 0.9 0 0.1").find("no validation part"), std::string::npos);
+}
+
+TEST(Scoring, NeedsNoXgboost) {
+  const Scratch scratch;
+  const ShellResult result =
+      scratch.run(MOLGRAPH_BIN, "for p in score embed info featurize; do ldd $(command -v molgraph-$p); done");
+  ASSERT_EQ(result.code, 0) << result.err;
+  EXPECT_EQ(result.out.find("xgboost"), std::string::npos) << result.out;
+}
+
+}  // namespace
+}  // namespace molgraph::test

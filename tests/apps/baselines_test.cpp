@@ -1,0 +1,151 @@
+// The nearest neighbour and the blend, by hand.
+#include "apps/training/baselines/baselines.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "apps/training/baselines/blend.hpp"
+#include "apps/training/baselines/booster.hpp"
+#include "apps/training/baselines/nearest.hpp"
+
+namespace molgraph {
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+/// Rows of counts: {column, count} pairs each.
+FeatureRows counts(const std::vector<std::vector<std::pair<std::uint32_t, float>>>& all) {
+  FeatureRows rows;
+  for (const auto& row : all) {
+    for (const auto& [column, count] : row) {
+      rows.column.push_back(column);
+      rows.value.push_back(count);
+    }
+    rows.offset.push_back(rows.column.size());
+  }
+  return rows;
+}
+
+MoleculeSet set_of(TaskKind kind, int classes, std::vector<std::string> names, std::vector<double> targets) {
+  MoleculeSet set;
+  set.task.kind = kind;
+  set.task.classes = classes;
+  set.task.units.resize(names.size());
+  set.task.names = std::move(names);
+  set.row.resize(targets.size() / set.task.names.size());
+  set.targets = std::move(targets);
+  return set;
+}
+
+bool same(const std::vector<double>& a, const std::vector<double>& b) {
+  return std::ranges::equal(a, b, [](double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); });
+}
+
+TEST(Nearest, IsTheMostSimilarByTheCounts) {
+  // Molecule 4 shares with 0: min 2 + 1 of max 2 + 3: 3/5; with 1: 2 + 3 of 4 + 3: 5/7; with 2: 0; with 3: 3 of 2 + 3: 3/5.
+  const FeatureRows rows = counts({{{5, 2}, {9, 1}}, {{5, 4}, {9, 3}}, {{70, 1}}, {{9, 3}}, {{5, 2}, {9, 3}}});
+  const MoleculeSet set = set_of(TaskKind::regression, 0, {"y"}, {10, 11, 12, 13, 14});
+  EXPECT_EQ(nearest_predictions(rows, set, {0, 1, 2, 3}, {4}, 1), (std::vector<double>{11}));
+  EXPECT_EQ(nearest_predictions(rows, set, {0, 2, 3}, {4}, 1), (std::vector<double>{10}));  // of equals the first
+  EXPECT_EQ(nearest_predictions(rows, set, {3, 2, 0}, {4}, 1), (std::vector<double>{13}));
+  // Its own neighbour is no molecule: 1 is like 4, and like 0 (3/7) rather than 3 (3/7, later).
+  EXPECT_EQ(nearest_predictions(rows, set, {0, 1, 2, 3, 4}, {1}, 2), (std::vector<double>{14}));
+  EXPECT_EQ(nearest_predictions(rows, set, {0, 1, 2, 3}, {1}, 1), (std::vector<double>{10}));
+  EXPECT_TRUE(same(nearest_predictions(rows, set, {1}, {1}, 1), {kNaN}));
+}
+
+TEST(Nearest, IsOneThatHasALabel) {
+  const FeatureRows rows = counts({{{1, 1}}, {{1, 2}}, {{1, 3}}, {{1, 3}}});
+  const MoleculeSet set = set_of(TaskKind::regression, 0, {"a", "b", "c"},
+                                 {1, 2, kNaN, 3, kNaN, kNaN, kNaN, kNaN, kNaN, 0, 0, 0});
+  EXPECT_TRUE(same(nearest_predictions(rows, set, {0, 1, 2}, {3}, 1), {3, 2, kNaN}));
+}
+
+TEST(Nearest, LooksFurtherWhereTheFirstHaveNoLabel) {
+  std::vector<std::vector<std::pair<std::uint32_t, float>>> all;
+  std::vector<double> labels;
+  for (int i = 0; i < 100; ++i) {
+    all.push_back({{1, static_cast<float>(i + 1)}});
+    labels.push_back(i < 20 ? i : kNaN);
+  }
+  const FeatureRows rows = counts(all);
+  std::vector<std::int64_t> train(99);
+  for (std::size_t i = 0; i < train.size(); ++i) train[i] = static_cast<std::int64_t>(i);
+  EXPECT_EQ(nearest_predictions(rows, set_of(TaskKind::regression, 0, {"y"}, labels), train, {99}, 1),
+            (std::vector<double>{19}));
+}
+
+TEST(Nearest, ClassesAreCertain) {
+  const FeatureRows rows = counts({{{1, 1}}, {{2, 1}}, {{2, 2}}});
+  EXPECT_EQ(nearest_predictions(rows, set_of(TaskKind::multiclass, 3, {"c"}, {0, 2, 1}), {0, 1}, {2}, 1),
+            (std::vector<double>{0, 0, 1}));
+  EXPECT_EQ(nearest_predictions(rows, set_of(TaskKind::binary, 0, {"c"}, {0, 1, 0}), {0, 1}, {2}, 1),
+            (std::vector<double>{1}));
+}
+
+TEST(Baselines, AreLeftOutWithAReason) {
+  const FeatureRows rows = counts({{{1, 1}}, {{2, 1}}, {{2, 2}}});
+  const MoleculeSet set = set_of(TaskKind::regression, 0, {"y"}, {1, 2, 3});
+  const Baselines made = make_baselines(rows, set, {.train = {0, 1}, .test = {2}}, {.threads = 1});
+  EXPECT_EQ(made.nearest[2], (std::vector<double>{2}));
+  EXPECT_TRUE(made.nearest[1].empty());
+  if (xgboost_version().empty()) {
+    EXPECT_FALSE(made.trees);
+    EXPECT_EQ(made.notes, (std::vector<std::string>{"Boosted trees: baseline left out: built without XGBoost"}));
+  } else {
+    ASSERT_TRUE(made.trees);
+    EXPECT_TRUE(made.notes.empty());
+    EXPECT_EQ(made.of_trees[0].size(), 2u);
+  }
+}
+
+/// The weight that is chosen for one regression target.
+double weight_of(const std::vector<double>& model, const std::vector<double>& of_trees,
+                 const std::vector<double>& truth) {
+  std::vector<TreeTarget> blend{{.name = "y"}};
+  const MoleculeSet set = set_of(TaskKind::regression, 0, {"y"}, {});
+  choose_blend(Metric::rmse, set.task, {model}, of_trees, truth, blend);
+  return blend[0].weight;
+}
+
+TEST(Blend, TakesTheBetterPredictor) {
+  const std::vector<double> truth{1, 2, 3, 4};
+  EXPECT_EQ(weight_of({1, 2, 3, 4}, {3, 1, 2, 0}, truth), 1);
+  EXPECT_EQ(weight_of({3, 1, 2, 0}, {1, 2, 3, 4}, truth), 0);
+  EXPECT_EQ(weight_of({0, 1, 2, 3}, {2, 3, 4, 5}, truth), 0.5);  // errors that cancel each other
+  EXPECT_NEAR(weight_of({0, 1, 2, 3}, {4, 5, 6, 7}, truth), 0.75, 1e-12);
+  EXPECT_EQ(weight_of({1, 2, 3, 3}, {1, 2, 3, 3}, truth), 0.5);         // no difference
+  EXPECT_EQ(weight_of({1, 2}, {2, 1}, {kNaN, kNaN}), 0.5);              // nothing to choose by
+}
+
+TEST(Blend, EveryTargetHasItsOwn) {
+  const MoleculeSet set = set_of(TaskKind::regression, 0, {"a", "b"}, {});
+  std::vector<TreeTarget> blend{{.name = "a"}, {.name = "b"}};
+  choose_blend(Metric::mae, set.task, {{1, 9, 2, 8, 3, 9}}, {5, 1, 5, 2, 9, 3}, {1, 1, 2, 2, 3, 3}, blend);
+  EXPECT_EQ(blend[0].weight, 1);
+  EXPECT_EQ(blend[1].weight, 0);
+}
+
+TEST(Blend, ModelsOfAnEnsembleAreMixedEach) {
+  const MoleculeSet set = set_of(TaskKind::regression, 0, {"y"}, {});
+  std::vector<TreeTarget> blend{{.name = "y"}};
+  choose_blend(Metric::rmse, set.task, {{0, 1}, {2, 3}}, {9, 0}, {1, 2}, blend);  // their mean is right
+  EXPECT_EQ(blend[0].weight, 1);
+}
+
+TEST(Blend, ClassesTakeTheSpaceThatRanksBetter) {
+  // Negatives 0, 1 and positives 2, 3. By probabilities no weight puts 2 above both: see the numbers.
+  const std::vector<double> truth{0, 0, 1, 1};
+  const std::vector<double> model{0.5, 0.60, 0.9999, 0.7}, of_trees{0.6, 0.5, 0.3, 0.7};
+  const MoleculeSet set = set_of(TaskKind::binary, 0, {"c"}, {});
+  std::vector<TreeTarget> blend{{.name = "c", .kind = TaskKind::binary}};
+  choose_blend(Metric::roc_auc, set.task, {model}, of_trees, truth, blend);
+  std::vector<double> mixed = model;
+  mix_rows(blend, of_trees, mixed);
+  EXPECT_EQ(roc_auc(mixed, {0, 0, 1, 1}), 1);
+}
+
+}  // namespace
+}  // namespace molgraph

@@ -1,0 +1,282 @@
+// Trees made by hand, the file that holds them, and how their predictions are mixed with a model's.
+#include "apps/scoring/trees.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <functional>
+#include <limits>
+#include <tuple>
+#include <utility>
+
+#include "apps/scoring/tree_file.hpp"
+#include "datasets/archives/safetensors.hpp"
+#include "featurize/graph/error.hpp"
+#include "tests/datasets/scratch_folder.hpp"
+
+namespace molgraph {
+namespace {
+
+constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+constexpr std::size_t kLogP = kFingerprintBins, kWeight = kFingerprintBins + 1;
+
+/// A split whose two sides are leaves.
+std::vector<TreeNode> stump(std::int32_t feature, float threshold, float left, float right, bool missing_left) {
+  return {{.feature = feature, .threshold = threshold, .left = 1, .right = 2, .missing_left = missing_left},
+          {.value = left},
+          {.value = right}};
+}
+
+void add_tree(Trees& trees, std::vector<TreeNode> nodes) {
+  const auto first = static_cast<std::int32_t>(trees.nodes.size());
+  for (TreeNode& node : nodes) {
+    if (node.feature >= 0) {
+      node.left += first;
+      node.right += first;
+    }
+    trees.nodes.push_back(node);
+  }
+  trees.tree_offset.push_back(static_cast<std::int64_t>(trees.nodes.size()));
+}
+
+void end_output(Trees& trees, double base, double scale) {
+  trees.base.push_back(base);
+  trees.scale.push_back(scale);
+  trees.output_offset.push_back(static_cast<std::int64_t>(trees.tree_offset.size()) - 1);
+}
+
+/// logp < 2 or a count of column 3 below 2: see the tests.
+Trees two_targets() {
+  Trees trees{.descriptors = {"logp", "weight"},
+              .targets = {{.name = "y", .kind = TaskKind::regression, .weight = 0.25},
+                          {.name = "active", .kind = TaskKind::binary, .weight = 0.5, .log_odds = true}}};
+  add_tree(trees, stump(kLogP, 2, -1, 1, false));
+  add_tree(trees, stump(3, 1.5F, 10, 20, true));
+  end_output(trees, 100, 0.5);
+  add_tree(trees, {{.feature = kLogP, .threshold = 0, .left = 1, .right = 2},
+                   {.value = -2},
+                   {.feature = kWeight, .threshold = 300, .left = 3, .right = 4, .missing_left = true},
+                   {.value = 0.5},
+                   {.value = 3}});
+  end_output(trees, 0.25, 1);
+  return trees;
+}
+
+std::vector<float> row(float logp, float weight, float count3 = kNaN) {
+  std::vector<float> numbers(kFingerprintBins + 2, kNaN);
+  numbers[kLogP] = logp;
+  numbers[kWeight] = weight;
+  numbers[3] = count3;
+  return numbers;
+}
+
+double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+
+TEST(Trees, GoLeftBelowTheThresholdAndWhereTheyAreToldWhenANumberIsMissing) {
+  const Trees trees = two_targets();
+  ASSERT_EQ(trees_problem(trees), "");
+  double values[2];
+  const auto expect = [&](const std::vector<float>& numbers, double y, double log_odds) {
+    tree_predictions(trees, numbers, values);
+    EXPECT_DOUBLE_EQ(values[0], y);
+    EXPECT_DOUBLE_EQ(values[1], sigmoid(log_odds));
+  };
+  expect(row(1.9F, 299), 100 + 0.5 * (-1 + 10), 0.25 + 0.5);     // count 3 is missing: left
+  expect(row(2.0F, 300, 1), 100 + 0.5 * (1 + 10), 0.25 + 3);     // at the threshold: right
+  expect(row(2.5F, kNaN, 2), 100 + 0.5 * (1 + 20), 0.25 + 0.5);  // weight is missing: left
+  expect(row(kNaN, 400, 2), 100 + 0.5 * (1 + 20), 0.25 + 3);     // logp is missing: right
+  expect(row(-0.5F, 400, 2), 100 + 0.5 * (-1 + 20), 0.25 - 2);
+}
+
+TEST(Trees, ClassesGoThroughASoftmax) {
+  Trees trees{.targets = {{.name = "c", .kind = TaskKind::multiclass, .classes = 3}}};
+  for (const float leaf : {1.0F, 0.0F, -1.0F}) {
+    add_tree(trees, stump(0, 0.5F, 0, leaf, true));
+    end_output(trees, 0, 2);
+  }
+  ASSERT_EQ(trees_problem(trees), "");
+  std::vector<float> numbers(kFingerprintBins, kNaN);
+  double values[3];
+  tree_predictions(trees, numbers, values);
+  for (const double value : values) EXPECT_DOUBLE_EQ(value, 1.0 / 3);
+  numbers[0] = 1;
+  tree_predictions(trees, numbers, values);
+  const double total = std::exp(2.0) + 1 + std::exp(-2.0);
+  EXPECT_DOUBLE_EQ(values[0], std::exp(2.0) / total);
+  EXPECT_DOUBLE_EQ(values[2], std::exp(-2.0) / total);
+}
+
+TEST(Trees, AreMixedByWeight) {
+  const Trees trees = two_targets();
+  double values[] = {4, sigmoid(1)};
+  mix_predictions(trees.targets, std::vector<double>{8, sigmoid(2)}, values);
+  EXPECT_DOUBLE_EQ(values[0], 0.25 * 4 + 0.75 * 8);
+  EXPECT_NEAR(values[1], sigmoid(1.5), 1e-15);
+  // Certain probabilities have no infinite log-odds.
+  double certain[] = {4, 1};
+  mix_predictions(trees.targets, std::vector<double>{8, 0}, certain);
+  EXPECT_NEAR(certain[1], 0.5, 1e-9);
+
+  const std::vector<TreeTarget> classes{{.kind = TaskKind::multiclass, .classes = 2, .weight = 0.5, .log_odds = true}};
+  double of_model[] = {0.8, 0.2};
+  mix_predictions(classes, std::vector<double>{0.2, 0.8}, of_model);
+  EXPECT_NEAR(of_model[0], 0.5, 1e-12);
+  const std::vector<TreeTarget> plain{{.kind = TaskKind::multiclass, .classes = 2, .weight = 0.75}};
+  double shares[] = {0.8, 0.2};
+  mix_predictions(plain, std::vector<double>{0.4, 0.6}, shares);
+  EXPECT_NEAR(shares[0], 0.75 * 0.8 + 0.25 * 0.4, 1e-15);
+  EXPECT_NEAR(shares[0] + shares[1], 1, 1e-15);
+}
+
+TEST(Trees, ProblemsAreNamed) {
+  const auto problem = [](const std::function<void(Trees&)>& damage) {
+    Trees trees = two_targets();
+    damage(trees);
+    return trees_problem(trees);
+  };
+  EXPECT_EQ(problem([](Trees& t) { t.nodes[0].left = 0; }), "node 0 of tree 0 has child 0, which is no later node of its tree");
+  EXPECT_EQ(problem([](Trees& t) { t.nodes[0].right = 3; }), "node 0 of tree 0 has child 3, which is no later node of its tree");
+  EXPECT_EQ(problem([](Trees& t) { t.nodes[8].left = 6; }), "node 2 of tree 2 has child 6, which is no later node of its tree");
+  EXPECT_EQ(problem([](Trees& t) { t.nodes[8].left = -5; }), "node 2 of tree 2 has child -5, which is no later node of its tree");
+  EXPECT_EQ(problem([](Trees& t) { t.nodes[3].feature = 2050; }), "node 0 of tree 1 asks for column 2050 of 2050");
+  EXPECT_EQ(problem([](Trees& t) { t.nodes[1].value = kNaN; }), "node 1 of tree 0 holds a number that is not finite");
+  EXPECT_EQ(problem([](Trees& t) { t.tree_offset = {0, 3, 3, 11}; }), "tree 1 has no node");
+  EXPECT_EQ(problem([](Trees& t) { t.tree_offset[1] = 7; }), "the trees' nodes are no parts of all nodes");
+  EXPECT_EQ(problem([](Trees& t) { t.tree_offset.back() = 12; }), "the trees' nodes are no parts of all nodes");
+  EXPECT_EQ(problem([](Trees& t) { t.tree_offset.clear(); }), "the outputs' trees are no parts of all trees");
+  EXPECT_EQ(problem([](Trees& t) { t.output_offset = {0, 4, 3}; }), "the outputs' trees are no parts of all trees");
+  EXPECT_EQ(problem([](Trees& t) { t.output_offset.pop_back(); }), "2 outputs in one place, 2 in another");
+  EXPECT_EQ(problem([](Trees& t) { t.scale.push_back(1); }), "2 outputs in one place, 2 in another");
+  EXPECT_EQ(problem([](Trees& t) { t.base[1] = std::numeric_limits<double>::infinity(); }),
+            "the base or scale of output 1 is not finite");
+  EXPECT_EQ(problem([](Trees& t) { t.targets[0].weight = 1.5; }), "y has a weight outside of 0 to 1");
+  EXPECT_EQ(problem([](Trees& t) { t.targets[0].weight = std::numeric_limits<double>::quiet_NaN(); }),
+            "y has a weight outside of 0 to 1");
+  EXPECT_EQ(problem([](Trees& t) { t.targets[0].log_odds = true; }), "y has no log-odds");
+  EXPECT_EQ(problem([](Trees& t) { t.targets[1].classes = 2; }), "active has 2 outputs");
+}
+
+/// The same for a task of one kind.
+Trees two_numbers() {
+  Trees trees = two_targets();
+  trees.targets[1] = {.name = "z", .weight = 0.5};
+  return trees;
+}
+
+Task task_of_two_numbers() {
+  Task task;
+  task.names = {"y", "z"};
+  task.units = {"", ""};
+  return task;
+}
+
+class TreeFile : public ::testing::Test {
+ protected:
+  std::string path() const { return scratch_.file("trees.safetensors"); }
+  Trees read() const { return read_trees(path(), task_of_two_numbers(), featurizer_); }
+  std::string complaint() const {
+    return testing::message_of<FileError>([&] { read(); });
+  }
+  /// Writes the file of two_numbers() anew with something changed.
+  void rewrite(const std::function<void(SafetensorsFile&)>& change) const {
+    write_trees(path(), two_numbers(), featurizer_);
+    SafetensorsFile file = read_safetensors(path());
+    change(file);
+    std::vector<TensorView> views;
+    for (const auto& [name, tensor] : file.tensors)
+      views.push_back({name, tensor.dtype, tensor.shape, tensor.bytes.data()});
+    write_safetensors(path(), file.metadata, views);
+  }
+
+  testing::ScratchFolder scratch_;
+  FeaturizerOptions featurizer_;
+};
+
+TEST_F(TreeFile, HoldsAllOfThem) {
+  write_trees(path(), two_numbers(), featurizer_);
+  const Trees wanted = two_numbers(), trees = read();
+  EXPECT_EQ(trees.descriptors, wanted.descriptors);
+  EXPECT_EQ(trees.tree_offset, wanted.tree_offset);
+  EXPECT_EQ(trees.output_offset, wanted.output_offset);
+  EXPECT_EQ(trees.base, wanted.base);
+  EXPECT_EQ(trees.scale, wanted.scale);
+  ASSERT_EQ(trees.nodes.size(), wanted.nodes.size());
+  for (std::size_t i = 0; i < trees.nodes.size(); ++i) {
+    const TreeNode &one = trees.nodes[i], &other = wanted.nodes[i];
+    EXPECT_EQ(std::tie(one.feature, one.threshold, one.value, one.left, one.right, one.missing_left),
+              std::tie(other.feature, other.threshold, other.value, other.left, other.right, other.missing_left));
+  }
+  ASSERT_EQ(trees.targets.size(), 2u);
+  EXPECT_EQ(trees.targets[0].weight, 0.25);
+  EXPECT_EQ(trees.targets[1].name, "z");
+}
+
+TEST_F(TreeFile, OfAnotherTaskFeaturiserOrVersionIsRefused) {
+  write_trees(path(), two_numbers(), featurizer_);
+  Task other = task_of_two_numbers();
+  other.names[1] = "x";
+  EXPECT_THROW(read_trees(path(), other, featurizer_), FileError);
+  other = task_of_two_numbers();
+  other.kind = TaskKind::binary;
+  EXPECT_THROW(read_trees(path(), other, featurizer_), FileError);
+  FeaturizerOptions parent = featurizer_;
+  parent.standardize = Standardize::parent;
+  EXPECT_NE(testing::message_of<FileError>([&] { read_trees(path(), task_of_two_numbers(), parent); }).find("another featuriser"),
+            std::string::npos);
+  rewrite([](SafetensorsFile& file) {
+    std::string& about = file.metadata["molgraph.trees"];
+    about.replace(about.find("\"version\":1"), 11, "\"version\":2");
+  });
+  EXPECT_NE(complaint().find("has version 2"), std::string::npos) << complaint();
+}
+
+TEST_F(TreeFile, DamageIsAnErrorThatSaysWhere) {
+  EXPECT_NE(complaint().find(path()), std::string::npos);  // no file
+  const auto number = [](const char* tensor, std::size_t at, auto value) {
+    return [=](SafetensorsFile& file) {
+      std::memcpy(file.tensors.at(tensor).bytes.data() + at * sizeof(value), &value, sizeof(value));
+    };
+  };
+  const std::vector<std::pair<std::function<void(SafetensorsFile&)>, std::string>> cases{
+      {number("left", 0, std::int32_t{0}), "has child 0"},
+      {number("right", 6, std::int32_t{2'000'000'000}), "has child 2000000000"},
+      {number("feature", 0, std::int32_t{1'000'000}), "asks for column 1000000 of 2050"},
+      {number("value", 1, kNaN), "not finite"},
+      {number("threshold", 0, std::numeric_limits<float>::infinity()), "not finite"},
+      {number("tree_offset", 1, std::int64_t{-1}), "no parts"},
+      {number("tree_offset", 3, std::int64_t{1} << 60), "no parts"},
+      {number("output_offset", 1, std::int64_t{100}), "no parts"},
+      {number("weight", 0, 2.0), "weight"},
+      {number("log_odds", 0, std::uint8_t{1}), "log-odds"},
+      {[](SafetensorsFile& file) { file.tensors.erase("value"); }, "there is no value"},
+      {[](SafetensorsFile& file) { file.tensors.at("value").shape = {11, 1}; }, "another type or shape"},
+      {[](SafetensorsFile& file) { file.tensors.at("left").dtype = DType::f32; }, "another type or shape"},
+      {[](SafetensorsFile& file) { file.tensors.at("base") = file.tensors.at("value"); }, "another type or shape"},
+      {[](SafetensorsFile& file) {
+         file.tensors.at("value").shape = {10};
+         file.tensors.at("value").bytes.resize(40);
+       }, "differ in length"},
+      {[](SafetensorsFile& file) { file.tensors.at("weight").shape = {1}, file.tensors.at("weight").bytes.resize(8); },
+       "not one weight"},
+      {[](SafetensorsFile& file) { file.metadata["molgraph.trees"] = "{"; }, "damaged trees"},
+      {[](SafetensorsFile& file) { file.metadata["molgraph.trees"] = "{\"version\": 1}"; }, "damaged trees"},
+      {[](SafetensorsFile& file) { file.metadata.erase("molgraph.trees"); }, "holds no trees"},
+  };
+  for (const auto& [change, what] : cases) {
+    rewrite(change);
+    EXPECT_NE(complaint().find(path()), std::string::npos) << what;
+    EXPECT_NE(complaint().find(what), std::string::npos) << what << ": " << complaint();
+  }
+  // Bytes changed without anybody's help: the checksum sees it.
+  write_trees(path(), two_numbers(), featurizer_);
+  std::fstream file(path(), std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(-3, std::ios::end);
+  file.put('x');
+  file.close();
+  EXPECT_NE(complaint(), "");
+}
+
+}  // namespace
+}  // namespace molgraph
