@@ -4,12 +4,11 @@
 #include <cmath>
 #include <functional>
 #include <limits>
-#include <numeric>
 #include <string_view>
-#include <unordered_map>
 #include <variant>
 
 #include "apps/scoring/model_file.hpp"
+#include "apps/scoring/molecule_window.hpp"
 #include "apps/scoring/run_record.hpp"
 #include "apps/scoring/run_trees.hpp"
 #include "attention/spec/missing_rows.hpp"
@@ -42,102 +41,6 @@ std::string difference(const ModelConfig& a, const ModelConfig& b) {
   if (a.task.classes != b.task.classes || (!unknown && a.task.class_labels != b.task.class_labels))
     return "other classes";
   return {};
-}
-
-/// Molecules of a window that have a graph, parted into batches of similar size.
-struct Batches {
-  std::vector<std::size_t> order;   ///< indices into the window, by size, then by position
-  std::vector<std::size_t> offset;  ///< [batches + 1] into `order`
-  std::int64_t size() const { return static_cast<std::int64_t>(offset.size()) - 1; }
-};
-
-std::int64_t tokens_of(const FeaturizeResult& result) { return std::get<MolecularGraph>(result).num_atoms() + 1; }
-
-Batches make_batches(const std::vector<FeaturizeResult>& molecules, std::int64_t pairs_per_batch) {
-  Batches batches;
-  for (std::size_t i = 0; i < molecules.size(); ++i) {
-    if (std::holds_alternative<MolecularGraph>(molecules[i])) batches.order.push_back(i);
-  }
-  std::stable_sort(batches.order.begin(), batches.order.end(),
-                   [&](std::size_t a, std::size_t b) { return tokens_of(molecules[a]) < tokens_of(molecules[b]); });
-  batches.offset.push_back(0);
-  std::int64_t pairs = 0;
-  for (std::size_t k = 0; k < batches.order.size(); ++k) {
-    const std::int64_t tokens = tokens_of(molecules[batches.order[k]]);
-    if (pairs > 0 && pairs + tokens * tokens > pairs_per_batch) {
-      batches.offset.push_back(k);
-      pairs = 0;
-    }
-    pairs += tokens * tokens;
-  }
-  if (!batches.order.empty()) batches.offset.push_back(batches.order.size());
-  return batches;
-}
-
-/// Molecules and their measured numbers, without repetitions.
-struct DistinctRows {
-  std::vector<std::string> texts;
-  std::vector<float> columns;      ///< [texts, K]
-  std::vector<std::size_t> place;  ///< of each row given: where it is in `texts`
-
-  /// `numbers` [all, K], or empty: nothing is measured.
-  DistinctRows(std::span<const std::string> all, std::span<const float> numbers, std::size_t per_row) {
-    if (!numbers.empty() && numbers.size() != all.size() * per_row)
-      throw UsageError("the model reads " + std::to_string(per_row) + " columns beside each molecule, " +
-                       std::to_string(numbers.size()) + " numbers were given for " + std::to_string(all.size()));
-    std::unordered_map<std::string, std::size_t> seen;
-    seen.reserve(all.size());
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      std::string key = all[i];
-      const float* row = numbers.data() + i * per_row;
-      if (!numbers.empty()) key.append(1, '\0').append(reinterpret_cast<const char*>(row), per_row * sizeof(float));
-      const auto [found, fresh] = seen.try_emplace(std::move(key), texts.size());
-      place.push_back(found->second);
-      if (!fresh) continue;
-      texts.push_back(all[i]);
-      if (numbers.empty()) columns.insert(columns.end(), per_row, std::numeric_limits<float>::quiet_NaN());
-      else columns.insert(columns.end(), row, row + per_row);
-    }
-  }
-
-  /// One result per text given, from one per distinct text.
-  template <class Result>
-  std::vector<Result> spread(std::vector<Result> results) const {
-    if (results.size() == place.size()) return results;
-    std::vector<Result> all;
-    all.reserve(place.size());
-    for (const std::size_t p : place) all.push_back(results[p]);
-    return all;
-  }
-};
-
-/// Pools the token rows [tokens, width] of one molecule into `out` [width]; row 0 is the virtual node.
-void pool(Pooling pooling, const float* rows, std::int64_t tokens, std::int64_t width, float* out) {
-  if (pooling == Pooling::token) {
-    std::copy_n(rows, width, out);
-    return;
-  }
-  const std::int64_t atoms = tokens - 1;
-  for (std::int64_t c = 0; c < width; ++c) {
-    double sum = 0;
-    float largest = rows[width + c];
-    for (std::int64_t t = 1; t < tokens; ++t) {
-      sum += rows[t * width + c];
-      largest = std::max(largest, rows[t * width + c]);
-    }
-    if (pooling == Pooling::max) {
-      out[c] = largest;
-    } else {
-      out[c] = static_cast<float>(pooling == Pooling::mean ? sum / static_cast<double>(atoms) : sum);
-    }
-  }
-}
-
-void scale_to_length_one(std::vector<float>& row) {
-  const double square = std::inner_product(row.begin(), row.end(), row.begin(), 0.0);
-  if (square > 0) {
-    for (float& value : row) value = static_cast<float>(value / std::sqrt(square));
-  }
 }
 
 /// Fills `values` and `deviation` from `members`, which one run does not keep.
@@ -216,8 +119,8 @@ struct Predictor::State {
   PredictorOptions options;
   std::vector<ScoringModel> runs;
   std::vector<std::optional<RunTrees>> trees;  // of `runs`, where there are some
-  std::vector<std::string> files;    // of `runs`, then of `trees`
-  Featurizer featurizer, of_graphs;  ///< the second is for embeddings, which no descriptor has a part in
+  std::vector<std::string> files;              // of `runs`, then of `trees`
+  Featurizer featurizer, of_graphs;            ///< the second is for embeddings, which no descriptor has a part in
   std::vector<double> output_scale;
 
   static FeaturizerOptions without_descriptors(FeaturizerOptions of) {
@@ -330,8 +233,8 @@ struct Predictor::State {
         std::string bad = not_finite(std::span<const float>(row));  // before a probability hides it
         runs[r].to_predictions(row.data(), to.members[r].data());
         if (trees[r] && !embedding_only)
-          trees[r]->mix(std::get<MolecularGraph>(molecules[chosen[k]]),
-                        columns.subspan(chosen[k] * measured, measured), to.members[r].data());
+          trees[r]->mix(std::get<MolecularGraph>(molecules[chosen[k]]), columns.subspan(chosen[k] * measured, measured),
+                        to.members[r].data());
         if (bad.empty()) bad = not_finite(std::span<const double>(to.members[r]));
         if (!bad.empty())
           mark_not_finite(to, (runs.size() > 1 ? "model " + std::to_string(r) : "the model") + " gives " + bad);

@@ -127,7 +127,8 @@ void write_trees(const std::string& path, const Trees& trees, const FeaturizerOp
   const auto value = arrays.of_nodes<float>(trees.nodes, [](const TreeNode& n) { return n.value; });
   const auto left = arrays.of_nodes<std::int32_t>(trees.nodes, [](const TreeNode& n) { return n.left; });
   const auto right = arrays.of_nodes<std::int32_t>(trees.nodes, [](const TreeNode& n) { return n.right; });
-  const auto missing_left = arrays.of_nodes<std::uint8_t>(trees.nodes, [](const TreeNode& n) { return n.missing_left; });
+  const auto missing_left =
+      arrays.of_nodes<std::uint8_t>(trees.nodes, [](const TreeNode& n) { return n.missing_left; });
   std::vector<double> weight;
   std::vector<std::uint8_t> log_odds;
   for (const TreeTarget& target : trees.targets) {
@@ -173,8 +174,7 @@ Trees read_trees(const std::string& path, const Task& task, const FeaturizerOpti
     trees.targets[t].weight = weight[t];
     trees.targets[t].log_odds = log_odds[t] != 0;
   }
-  if (const std::string why = trees_problem(trees); !why.empty())
-    throw FileError(path + ": damaged trees: " + why);
+  if (const std::string why = trees_problem(trees); !why.empty()) throw FileError(path + ": damaged trees: " + why);
   check_task(trees, task, path);
   return trees;
 }

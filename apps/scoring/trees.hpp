@@ -14,9 +14,9 @@ namespace molgraph {
 
 /// One place of a tree. A molecule starts at the first node of the tree and goes on until it comes to a leaf.
 struct TreeNode {
-  std::int32_t feature = -1;  ///< the column that is asked for; -1 = a leaf
-  float threshold = 0;        ///< a number below it goes left, another one right
-  float value = 0;            ///< of a leaf
+  std::int32_t feature = -1;           ///< the column that is asked for; -1 = a leaf
+  float threshold = 0;                 ///< a number below it goes left, another one right
+  float value = 0;                     ///< of a leaf
   std::int32_t left = -1, right = -1;  ///< nodes of the same tree behind this one; -1 in a leaf
   bool missing_left = false;           ///< where a number that is missing (NaN) goes
 };
@@ -25,9 +25,9 @@ struct TreeNode {
 struct TreeTarget {
   std::string name;
   TaskKind kind = TaskKind::regression;
-  int classes = 1;       ///< outputs of the target: of multiclass the classes, else 1
-  double weight = 1;     ///< 0 to 1: the model's share, 1 - weight is the trees'
-  bool log_odds = false; ///< of classes: their log-odds (multiclass: logarithms) are mixed instead of probabilities
+  int classes = 1;        ///< outputs of the target: of multiclass the classes, else 1
+  double weight = 1;      ///< 0 to 1: the model's share, 1 - weight is the trees'
+  bool log_odds = false;  ///< of classes: their log-odds (multiclass: logarithms) are mixed instead of probabilities
 };
 
 /// Trees of all outputs of a task, target-major as a model's outputs. Output o is base[o] + scale[o] * (sum of the

@@ -40,9 +40,8 @@ bool wants_baselines(const TrainOptions& o, const LoadedData& data) {
   refuse(xgboost_version().empty(), "this molgraph was built without XGBoost, which makes the trees");
   refuse(data.split.valid.empty(), "there is no validation part to choose the shares by");
   const std::int64_t molecules = data.set.size();
-  refuse(molecules > kMostBaselineMolecules,
-         text("%s molecules are more than %s", with_thousands(molecules).c_str(),
-              with_thousands(kMostBaselineMolecules).c_str()));
+  refuse(molecules > kMostBaselineMolecules, text("%s molecules are more than %s", with_thousands(molecules).c_str(),
+                                                  with_thousands(kMostBaselineMolecules).c_str()));
   refuse(static_cast<std::int64_t>(data.split.train.size()) * data.set.task.num_targets() > kMostTreeCells &&
              data.set.task.num_targets() > kMostTreeCells / kFewestTreeRows,
          text("%d targets are too many for trees", data.set.task.num_targets()));
@@ -84,9 +83,9 @@ const FeatureRows* RunBaselines::rows_of(const MoleculeSet& set) {
 }
 
 BaselineOptions RunBaselines::baseline_options() const {
-  return {.seed = resolved_.options.training.seed,
-          .threads = run_.threads,
-          .ask_to_go_on = [this] { run_.control.stop_if_asked(); }};
+  return {.seed = resolved_.options.training.seed, .threads = run_.threads, .ask_to_go_on = [this] {
+            run_.control.stop_if_asked();
+          }};
 }
 
 void RunBaselines::blend(const LoadedData& data, Baselines& baselines, std::vector<AllPredictions>& models,
@@ -111,8 +110,7 @@ void RunBaselines::blend(const LoadedData& data, Baselines& baselines, std::vect
       }
     }
   }
-  for (const std::string& folder : folders)
-    write_trees(folder + "/" + kTreesFile, trees, resolved_.model.featurizer);
+  for (const std::string& folder : folders) write_trees(folder + "/" + kTreesFile, trees, resolved_.model.featurizer);
   run_.control.note("Blend: the transformer's share is " + shares_text(shares) +
                     ", the boosted trees' the rest; chosen on the validation part, which the trees then learn too");
 }

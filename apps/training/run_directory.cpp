@@ -26,20 +26,9 @@ std::string class_label(const Task& task, std::size_t label) {
 }  // namespace
 
 std::vector<std::string> RunDirectory::files() const {
-  std::vector<std::string> all{config(),
-                               model(),
-                               best(),
-                               last(),
-                               metrics(),
-                               splits(),
-                               test_predictions(),
-                               rejected(),
-                               duplicates(),
-                               trees(),
-                               results(),
-                               lock(),
-                               log(),
-                               folder + "/" + kRunRecord};
+  std::vector<std::string> all{
+      config(),   model(),      best(),  last(),    metrics(), splits(), test_predictions(),
+      rejected(), duplicates(), trees(), results(), lock(),    log(),    folder + "/" + kRunRecord};
   std::error_code error;
   for (int member = 0;; ++member) {
     const RunDirectory inner{folder + "/model_" + std::to_string(member)};

@@ -22,7 +22,8 @@ class BaselinesCli : public testing::Test {
       const int length = 2 + k / 6;
       const std::string end = k % 3 == 0 ? "O" : k % 3 == 1 ? "N" : "Cl";
       table += std::string(static_cast<std::size_t>(length), 'C') + (k % 2 == 0 ? "(C)" : "") + end + "," +
-               std::to_string(0.5 * length + k % 3) + "," + (length > 10 ? "1" : "0") + ",k" + std::to_string(k % 3) + "\n";
+               std::to_string(0.5 * length + k % 3) + "," + (length > 10 ? "1" : "0") + ",k" + std::to_string(k % 3) +
+               "\n";
     }
     scratch.write("small.csv", table);
   }
@@ -150,7 +151,8 @@ TEST_F(BlendCli, WithoutItsTreesIsRefused) {
 TEST_F(BlendCli, OfEnsemblesFoldsAndClassesScoresAsTrained) {
   for (const std::string arguments :
        {"-o E --blend --ensemble-size 2", "-o F --blend --folds 2", "-o G --blend --target-columns active",
-        "-o H --blend --target-columns kind -t multiclass", "-o I --blend --target-columns logS active -t regression"}) {
+        "-o H --blend --target-columns kind -t multiclass",
+        "-o I --blend --target-columns logS active -t regression"}) {
     const std::string folder = arguments.substr(3, 1);
     train(arguments);
     const std::string of = folder == "F" ? "F/model_1" : folder;
@@ -159,7 +161,8 @@ TEST_F(BlendCli, OfEnsemblesFoldsAndClassesScoresAsTrained) {
     int compared = 0;
     for (const std::string& name : names) {
       if (!name.ends_with("_pred") && name.find("_prob_") == std::string::npos) continue;
-      const auto wanted = column(of + "/test_predictions.csv", name), scored = column(folder + ".csv", "molgraph_" + name);
+      const auto wanted = column(of + "/test_predictions.csv", name),
+                 scored = column(folder + ".csv", "molgraph_" + name);
       ASSERT_EQ(wanted.size(), scored.size());
       for (std::size_t i = 0; i < wanted.size(); ++i) {
         if (name == "kind_pred") EXPECT_EQ(wanted[i], scored[i]);
@@ -175,7 +178,8 @@ TEST_F(BlendCli, OfEnsemblesFoldsAndClassesScoresAsTrained) {
 TEST_F(BlendCli, WithDescriptorsAndColumns) {
   train("-o D --blend --descriptors rdkit --descriptor-columns active");
   ASSERT_EQ(run("molgraph-score -m D -i small.csv -o d.csv").code, 0);
-  const auto wanted = column("D/test_predictions.csv", "logS_pred"), smiles = column("D/test_predictions.csv", "smiles");
+  const auto wanted = column("D/test_predictions.csv", "logS_pred"),
+             smiles = column("D/test_predictions.csv", "smiles");
   const auto all = column("d.csv", "smiles"), scored = column("d.csv", "logS_pred");
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     const auto at = static_cast<std::size_t>(std::ranges::find(all, smiles[i]) - all.begin());

@@ -44,7 +44,8 @@ bool same(const std::vector<double>& a, const std::vector<double>& b) {
 }
 
 TEST(Nearest, IsTheMostSimilarByTheCounts) {
-  // Molecule 4 shares with 0: min 2 + 1 of max 2 + 3: 3/5; with 1: 2 + 3 of 4 + 3: 5/7; with 2: 0; with 3: 3 of 2 + 3: 3/5.
+  // Molecule 4 shares with 0: min 2 + 1 of max 2 + 3: 3/5; with 1: 2 + 3 of 4 + 3: 5/7; with 2: 0; with 3: 3 of 2 + 3:
+  // 3/5.
   const FeatureRows rows = counts({{{5, 2}, {9, 1}}, {{5, 4}, {9, 3}}, {{70, 1}}, {{9, 3}}, {{5, 2}, {9, 3}}});
   const MoleculeSet set = set_of(TaskKind::regression, 0, {"y"}, {10, 11, 12, 13, 14});
   EXPECT_EQ(nearest_predictions(rows, set, {0, 1, 2, 3}, {4}, 1), (std::vector<double>{11}));
@@ -58,8 +59,8 @@ TEST(Nearest, IsTheMostSimilarByTheCounts) {
 
 TEST(Nearest, IsOneThatHasALabel) {
   const FeatureRows rows = counts({{{1, 1}}, {{1, 2}}, {{1, 3}}, {{1, 3}}});
-  const MoleculeSet set = set_of(TaskKind::regression, 0, {"a", "b", "c"},
-                                 {1, 2, kNaN, 3, kNaN, kNaN, kNaN, kNaN, kNaN, 0, 0, 0});
+  const MoleculeSet set =
+      set_of(TaskKind::regression, 0, {"a", "b", "c"}, {1, 2, kNaN, 3, kNaN, kNaN, kNaN, kNaN, kNaN, 0, 0, 0});
   EXPECT_TRUE(same(nearest_predictions(rows, set, {0, 1, 2}, {3}, 1), {3, 2, kNaN}));
 }
 
@@ -116,8 +117,8 @@ TEST(Blend, TakesTheBetterPredictor) {
   EXPECT_EQ(weight_of({3, 1, 2, 0}, {1, 2, 3, 4}, truth), 0);
   EXPECT_EQ(weight_of({0, 1, 2, 3}, {2, 3, 4, 5}, truth), 0.5);  // errors that cancel each other
   EXPECT_NEAR(weight_of({0, 1, 2, 3}, {4, 5, 6, 7}, truth), 0.75, 1e-12);
-  EXPECT_EQ(weight_of({1, 2, 3, 3}, {1, 2, 3, 3}, truth), 0.5);         // no difference
-  EXPECT_EQ(weight_of({1, 2}, {2, 1}, {kNaN, kNaN}), 0.5);              // nothing to choose by
+  EXPECT_EQ(weight_of({1, 2, 3, 3}, {1, 2, 3, 3}, truth), 0.5);  // no difference
+  EXPECT_EQ(weight_of({1, 2}, {2, 1}, {kNaN, kNaN}), 0.5);       // nothing to choose by
 }
 
 TEST(Blend, EveryTargetHasItsOwn) {

@@ -235,7 +235,8 @@ TEST_F(TreeFit, RowsCountByTheirWeights) {
   MoleculeSet set = labelled_set(rows, TaskKind::regression, 1);
   set.weight.assign(kAll, 1);
   const auto predicted = [&] {
-    return tree_predictions(fit_trees(rows, set, molecules(0, 400), {}, {.rounds = 20}).trees, rows, molecules(450, 500), 1);
+    return tree_predictions(fit_trees(rows, set, molecules(0, 400), {}, {.rounds = 20}).trees, rows,
+                            molecules(450, 500), 1);
   };
   const std::vector<double> even = predicted();
   for (std::size_t g = 0; g < 200; ++g) set.weight[g] = 0;
@@ -250,7 +251,8 @@ TEST_F(TreeFit, TargetsWithNothingToLearnGetTheirMean) {
   const auto predicted = [&](TaskKind kind, const std::vector<double>& labels) {
     MoleculeSet set = labelled_set(rows, kind, 1);
     std::ranges::copy(labels, set.targets.begin());
-    const Trees trees = fit_trees(rows, set, molecules(0, static_cast<std::int64_t>(labels.size())), molecules(10, 20), {}).trees;
+    const Trees trees =
+        fit_trees(rows, set, molecules(0, static_cast<std::int64_t>(labels.size())), molecules(10, 20), {}).trees;
     EXPECT_EQ(trees.nodes.size(), 0u);
     EXPECT_EQ(trees_problem(trees), "");
     return tree_predictions(trees, rows, molecules(15, 16), 1);
@@ -266,8 +268,7 @@ TEST_F(TreeFit, CanBeOfAsManyRoundsAsBefore) {
   const FeatureRows rows = random_rows(kAll);
   const MoleculeSet set = labelled_set(rows, TaskKind::binary, 2);
   const FittedTrees stopped = fit_trees(rows, set, molecules(0, 400), molecules(400, 500), {.patience = 5});
-  const FittedTrees again =
-      fit_trees(rows, set, molecules(0, 400), {}, {.exact_rounds = stopped.rounds});
+  const FittedTrees again = fit_trees(rows, set, molecules(0, 400), {}, {.exact_rounds = stopped.rounds});
   ASSERT_EQ(stopped.rounds.size(), 4u);  // two boosters for each target
   EXPECT_EQ(again.rounds, stopped.rounds);
   EXPECT_EQ(again.trees.tree_offset, stopped.trees.tree_offset);
@@ -288,7 +289,8 @@ TEST_F(TreeFit, StopsWhereValidationGetsNoBetter) {
   const FeatureRows rows = random_rows(kAll);
   MoleculeSet set = labelled_set(rows, TaskKind::regression, 1);
   for (std::uint32_t g = 400; g < 500; ++g) set.targets[g] = 1000 + uniform(g, 99);  // nothing that can be learned
-  const Trees stopped = fit_trees(rows, set, molecules(0, 400), molecules(400, 500), {.rounds = 300, .patience = 10}).trees;
+  const Trees stopped =
+      fit_trees(rows, set, molecules(0, 400), molecules(400, 500), {.rounds = 300, .patience = 10}).trees;
   const Trees whole = fit_trees(rows, set, molecules(0, 400), {}, {.rounds = 300, .rounds_without_valid = 100}).trees;
   EXPECT_LT(stopped.tree_offset.size(), 4u * 50u);
   EXPECT_EQ(whole.tree_offset.size() - 1, 4u * 100u);

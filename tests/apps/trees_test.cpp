@@ -136,10 +136,14 @@ TEST(Trees, ProblemsAreNamed) {
     damage(trees);
     return trees_problem(trees);
   };
-  EXPECT_EQ(problem([](Trees& t) { t.nodes[0].left = 0; }), "node 0 of tree 0 has child 0, which is no later node of its tree");
-  EXPECT_EQ(problem([](Trees& t) { t.nodes[0].right = 3; }), "node 0 of tree 0 has child 3, which is no later node of its tree");
-  EXPECT_EQ(problem([](Trees& t) { t.nodes[8].left = 6; }), "node 2 of tree 2 has child 6, which is no later node of its tree");
-  EXPECT_EQ(problem([](Trees& t) { t.nodes[8].left = -5; }), "node 2 of tree 2 has child -5, which is no later node of its tree");
+  EXPECT_EQ(problem([](Trees& t) { t.nodes[0].left = 0; }),
+            "node 0 of tree 0 has child 0, which is no later node of its tree");
+  EXPECT_EQ(problem([](Trees& t) { t.nodes[0].right = 3; }),
+            "node 0 of tree 0 has child 3, which is no later node of its tree");
+  EXPECT_EQ(problem([](Trees& t) { t.nodes[8].left = 6; }),
+            "node 2 of tree 2 has child 6, which is no later node of its tree");
+  EXPECT_EQ(problem([](Trees& t) { t.nodes[8].left = -5; }),
+            "node 2 of tree 2 has child -5, which is no later node of its tree");
   EXPECT_EQ(problem([](Trees& t) { t.nodes[3].feature = 2050; }), "node 0 of tree 1 asks for column 2050 of 2050");
   EXPECT_EQ(problem([](Trees& t) { t.nodes[1].value = kNaN; }), "node 1 of tree 0 holds a number that is not finite");
   EXPECT_EQ(problem([](Trees& t) { t.tree_offset = {0, 3, 3, 11}; }), "tree 1 has no node");
@@ -223,7 +227,9 @@ TEST_F(TreeFile, OfAnotherTaskFeaturiserOrVersionIsRefused) {
   EXPECT_THROW(read_trees(path(), other, featurizer_), FileError);
   FeaturizerOptions parent = featurizer_;
   parent.standardize = Standardize::parent;
-  EXPECT_NE(testing::message_of<FileError>([&] { read_trees(path(), task_of_two_numbers(), parent); }).find("another featuriser"),
+  EXPECT_NE(testing::message_of<FileError>([&] {
+              read_trees(path(), task_of_two_numbers(), parent);
+            }).find("another featuriser"),
             std::string::npos);
   rewrite([](SafetensorsFile& file) {
     std::string& about = file.metadata["molgraph.trees"];
@@ -251,13 +257,17 @@ TEST_F(TreeFile, DamageIsAnErrorThatSaysWhere) {
       {number("weight", 0, 2.0), "weight"},
       {number("log_odds", 0, std::uint8_t{1}), "log-odds"},
       {[](SafetensorsFile& file) { file.tensors.erase("value"); }, "there is no value"},
-      {[](SafetensorsFile& file) { file.tensors.at("value").shape = {11, 1}; }, "another type or shape"},
+      {[](SafetensorsFile& file) {
+         file.tensors.at("value").shape = {11, 1};
+       },
+       "another type or shape"},
       {[](SafetensorsFile& file) { file.tensors.at("left").dtype = DType::f32; }, "another type or shape"},
       {[](SafetensorsFile& file) { file.tensors.at("base") = file.tensors.at("value"); }, "another type or shape"},
       {[](SafetensorsFile& file) {
          file.tensors.at("value").shape = {10};
          file.tensors.at("value").bytes.resize(40);
-       }, "differ in length"},
+       },
+       "differ in length"},
       {[](SafetensorsFile& file) { file.tensors.at("weight").shape = {1}, file.tensors.at("weight").bytes.resize(8); },
        "not one weight"},
       {[](SafetensorsFile& file) { file.metadata["molgraph.trees"] = "{"; }, "damaged trees"},

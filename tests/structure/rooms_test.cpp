@@ -45,7 +45,8 @@ const Names kDatasets = kChemistry + Names{"datasets",       "datasets/system", 
 const Names kModules = kEngine + Names{"attention/reference"};
 const Names kPresets{"graphormer", "graphormer/plain", "grpe", "grpe/plain"};
 const Names kScoring = kDatasets + kEngine + Names{"graphormer/plain", "grpe/plain", "apps/scoring"};
-const Names kTraining = kScoring + kModules + kPresets + Names{"apps/training", "apps/training/metrics.hpp", "apps/training/baselines"};
+const Names kTraining =
+    kScoring + kModules + kPresets + Names{"apps/training", "apps/training/metrics.hpp", "apps/training/baselines"};
 const Names kShell = kDatasets + Names{"apps/scoring", "apps/programs/shell"};
 
 /// The arrows; none points up this table.

@@ -18,7 +18,7 @@ namespace molgraph {
 struct Baselines {
   std::array<std::vector<double>, 3> nearest, of_trees;
   std::optional<Trees> trees;
-  std::vector<int> rounds;  ///< FittedTrees::rounds
+  std::vector<int> rounds;         ///< FittedTrees::rounds
   std::vector<std::string> notes;  ///< why something was left out, or with how few molecules it was made
 };
 

@@ -5,7 +5,7 @@
 namespace molgraph {
 namespace {
 
-constexpr int kSteps = 20;             ///< weights 0, 0.05, ... 1
+constexpr int kSteps = 20;            ///< weights 0, 0.05, ... 1
 constexpr double kNearlyBest = 0.01;  ///< of the range of the metric over all weights
 constexpr double kRounding = 1e-9;    ///< of a metric
 
@@ -88,7 +88,8 @@ void choose_blend(Metric metric, const Task& task, const std::vector<std::vector
           for (std::size_t i = 0; i < mean.size(); ++i) mean[i] += values[i] / static_cast<double>(own.size());
         }
         const double value = evaluate_metric(own_metric, one.task, mean, labels).value;
-        if (std::isfinite(value)) candidates.push_back({mixed.weight, log_odds, larger_is_better(own_metric) ? value : -value});
+        if (std::isfinite(value))
+          candidates.push_back({mixed.weight, log_odds, larger_is_better(own_metric) ? value : -value});
       }
     }
     const Candidate chosen = candidates.empty() ? Candidate{} : choose(candidates);

@@ -9,12 +9,12 @@
 
 namespace molgraph {
 
-/// Sets the weight of every target, and for classes whether probabilities or log-odds are mixed: of 21 weights from 0 to
-/// 1, the ones with the best metric on `targets` [n, T]; of those that are as good as the best but for a
-/// hundredth of what lies between the worst and the best, the one nearest to a half. `models` are the predictions
-/// [n, outputs] of each model of an ensemble (each is mixed, then their mean is taken), `of_trees` [n, outputs] the
-/// trees'. A target of another kind than the metric's has the default one of its kind. Where it means nothing (no label,
-/// one class), the weight is a half.
+/// Sets the weight of every target, and for classes whether probabilities or log-odds are mixed: of 21 weights from 0
+/// to 1, the ones with the best metric on `targets` [n, T]; of those that are as good as the best but for a hundredth
+/// of what lies between the worst and the best, the one nearest to a half. `models` are the predictions [n, outputs] of
+/// each model of an ensemble (each is mixed, then their mean is taken), `of_trees` [n, outputs] the trees'. A target of
+/// another kind than the metric's has the default one of its kind. Where it means nothing (no label, one class), the
+/// weight is a half.
 void choose_blend(Metric metric, const Task& task, const std::vector<std::vector<double>>& models,
                   const std::vector<double>& of_trees, const std::vector<double>& targets,
                   std::vector<TreeTarget>& blend);

@@ -94,7 +94,8 @@ struct Booster::State {
 
   State(const FeatureRows& features, const LabelledRows& train_rows, const LabelledRows& valid_rows,
         const BoosterOptions& o)
-      : taught(train_rows.bounds.empty() ? LabelledRows{} : train_rows), train(features, train_rows), outputs(static_cast<std::size_t>(o.classes)) {
+      : taught(train_rows.bounds.empty() ? LabelledRows{} : train_rows), train(features, train_rows),
+        outputs(static_cast<std::size_t>(o.classes)) {
     std::vector<DMatrixHandle> known{train.handle()};  // whose predictions it keeps and adds to
     if (!valid_rows.rows.empty()) {
       valid = std::make_unique<Matrix>(features, valid_rows);
@@ -166,7 +167,8 @@ Booster::Booster(const FeatureRows& features, const LabelledRows& train, const L
 Booster::~Booster() = default;
 
 void Booster::add_round() {
-  if (state_->taught.bounds.empty()) check(XGBoosterUpdateOneIter(state_->booster, state_->rounds++, state_->train.handle()));
+  if (state_->taught.bounds.empty())
+    check(XGBoosterUpdateOneIter(state_->booster, state_->rounds++, state_->train.handle()));
   else state_->add_bounded_round();
 }
 
@@ -187,8 +189,8 @@ std::vector<std::vector<std::vector<TreeNode>>> Booster::trees(int rounds) {
     for (std::size_t t = 0; t < wanted; ++t)
       by_output.at(output.at(t).get<std::size_t>()).push_back(nodes_of(trees.at(t)));
   } catch (const nlohmann::json::exception& problem) {
-    throw RunError(std::string("XGBoost ") + xgboost_version() + " writes trees in a form that is not known here: " +
-                   problem.what());
+    throw RunError(std::string("XGBoost ") + xgboost_version() +
+                   " writes trees in a form that is not known here: " + problem.what());
   }
   return by_output;
 }

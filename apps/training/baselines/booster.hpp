@@ -33,9 +33,9 @@ struct BoosterOptions {
 /// Rows of `FeatureRows` with their labels and, where there are some, their weights and bounds.
 struct LabelledRows {
   std::vector<std::size_t> rows;
-  std::vector<float> labels;         ///< [rows] a number, 0 or 1, or the class
-  std::vector<float> weights;        ///< [rows], or empty: all 1
-  std::vector<std::int8_t> bounds;   ///< [rows] of MoleculeSet::bound, or empty: all 0; for regression
+  std::vector<float> labels;        ///< [rows] a number, 0 or 1, or the class
+  std::vector<float> weights;       ///< [rows], or empty: all 1
+  std::vector<std::int8_t> bounds;  ///< [rows] of MoleculeSet::bound, or empty: all 0; for regression
 };
 
 /// Computes with one thread, so that its trees depend on nothing else: several boosters may learn side by side.

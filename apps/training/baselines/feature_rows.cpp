@@ -55,8 +55,7 @@ FeatureRows feature_rows(const MoleculeSet& set, int threads, const std::functio
                     measured = inputs - computed;
   rows.columns.assign(set.input_names.begin() + static_cast<std::ptrdiff_t>(computed), set.input_names.end());
   rows.width += rows.descriptors.size() + measured;
-  const Featurizer featurizer(set.featurizer, {.max_atoms = kMostAtoms},
-                              {.descriptors = true, .fingerprint = true});
+  const Featurizer featurizer(set.featurizer, {.max_atoms = kMostAtoms}, {.descriptors = true, .fingerprint = true});
   std::vector<Row> block;
   for (std::int64_t first = 0; first < set.size(); first += kMoleculesPerBlock) {
     if (progress) progress(first);
@@ -69,8 +68,8 @@ FeatureRows feature_rows(const MoleculeSet& set, int threads, const std::functio
         if (const auto* rejection = std::get_if<Rejection>(&read))
           throw DataError(set.source.file, set.row[g] + 1, "cannot be read any more: " + rejection->reason,
                           set.smiles[g]);
-        block[static_cast<std::size_t>(i)] = row_of(
-            std::get<MolecularGraph>(read), std::span(set.inputs).subspan(g * inputs + computed, measured));
+        block[static_cast<std::size_t>(i)] =
+            row_of(std::get<MolecularGraph>(read), std::span(set.inputs).subspan(g * inputs + computed, measured));
       }
     });
     for (const Row& row : block) {

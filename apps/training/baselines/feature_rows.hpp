@@ -14,7 +14,7 @@ namespace molgraph {
 /// Rows of numbers of which most are missing: only those that are there, by rising column.
 struct FeatureRows {
   std::vector<std::string> descriptors, columns;  ///< names, as Trees has them
-  std::size_t width = kFingerprintBins;         ///< the fingerprint's counts, then these
+  std::size_t width = kFingerprintBins;           ///< the fingerprint's counts, then these
   std::vector<std::size_t> offset{0};             ///< [rows + 1]
   std::vector<std::uint32_t> column;
   std::vector<float> value;  ///< finite; a count is above 0
@@ -25,7 +25,8 @@ struct FeatureRows {
 };
 
 /// Of all molecules of the set, from their texts. Throws DataError naming the first that cannot be read any more (a
-/// store of another RDKit's molecules), FileError without RDKit's list of fragments. `progress` is told how many are done and may throw.
+/// store of another RDKit's molecules), FileError without RDKit's list of fragments. `progress` is told how many are
+/// done and may throw.
 FeatureRows feature_rows(const MoleculeSet& set, int threads, const std::function<void(std::int64_t)>& progress = {});
 
 }  // namespace molgraph

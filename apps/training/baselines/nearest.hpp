@@ -11,8 +11,8 @@ namespace molgraph {
 
 /// Predictions [queries, outputs] (of classes 0 or 1) of the molecules `queries`, all indices into `rows` and `set`.
 /// Similar by Tanimoto's coefficient of the fingerprints' counts, sum(min)/sum(max); of equally similar ones the first
-/// in `train`. Per target the neighbour is the most similar one that has an exact label; NaN where none has. A molecule of
-/// `train` is never its own neighbour.
+/// in `train`. Per target the neighbour is the most similar one that has an exact label; NaN where none has. A molecule
+/// of `train` is never its own neighbour.
 std::vector<double> nearest_predictions(const FeatureRows& rows, const MoleculeSet& set,
                                         const std::vector<std::int64_t>& train,
                                         const std::vector<std::int64_t>& queries, int threads);

@@ -94,7 +94,7 @@ TargetRows target_rows(const MoleculeSet& set, const std::vector<std::int64_t>& 
       break;
     }
     case TaskKind::multiclass:
-    case TaskKind::mixed:  // no target's kind
+    case TaskKind::mixed:    // no target's kind
       t.options.base = 0.5;  // the same for all classes: a softmax takes no notice
       t.base.assign(static_cast<std::size_t>(task.classes), 0);
       if (!t.constant || count == 0) break;

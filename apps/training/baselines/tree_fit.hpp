@@ -16,9 +16,9 @@ struct TreeFitOptions {
   int patience = 60;               ///< rounds without a better validation loss
   int rounds_without_valid = 250;  ///< where a target has no validation label
   std::vector<int> exact_rounds;   ///< [FittedTrees::rounds], or empty: as above
-  int copies = 4;      ///< boosters per target, of different seeds, whose mean is taken; with several targets fewer
+  int copies = 4;  ///< boosters per target, of different seeds, whose mean is taken; with several targets fewer
   std::uint64_t seed = 0;
-  int threads = 0;                  ///< 0 = all usable cores; no number depends on it
+  int threads = 0;                     ///< 0 = all usable cores; no number depends on it
   std::function<void()> ask_to_go_on;  ///< called between pieces of work, by several threads; may throw
 };
 
@@ -28,8 +28,9 @@ struct FittedTrees {
 };
 
 /// `rows` are those of all molecules of the set; `train` and `valid` are indices into them. Missing labels are left
-/// out; a censored one is a bound in training and left out in validation; rows count by their weights. A target with one
-/// label only, or with fewer than two, gets no tree and its mean. Regression targets are standardised. Throws RunError without XGBoost.
+/// out; a censored one is a bound in training and left out in validation; rows count by their weights. A target with
+/// one label only, or with fewer than two, gets no tree and its mean. Regression targets are standardised. Throws
+/// RunError without XGBoost.
 FittedTrees fit_trees(const FeatureRows& rows, const MoleculeSet& set, const std::vector<std::int64_t>& train,
                       const std::vector<std::int64_t>& valid, const TreeFitOptions& options);
 

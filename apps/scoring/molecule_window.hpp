@@ -1,0 +1,47 @@
+// A call's molecules on their way to the engine and back: repetitions taken out, batches of similar size, pooled
+// states.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "apps/scoring/predictor.hpp"
+
+namespace molgraph {
+
+/// Molecules of a window that have a graph, parted into batches of similar size.
+struct Batches {
+  std::vector<std::size_t> order;   ///< indices into the window, by size, then by position
+  std::vector<std::size_t> offset;  ///< [batches + 1] into `order`
+  std::int64_t size() const { return static_cast<std::int64_t>(offset.size()) - 1; }
+};
+Batches make_batches(const std::vector<FeaturizeResult>& molecules, std::int64_t pairs_per_batch);
+
+/// Molecules and their measured numbers, without repetitions.
+struct DistinctRows {
+  std::vector<std::string> texts;
+  std::vector<float> columns;      ///< [texts, K]
+  std::vector<std::size_t> place;  ///< of each row given: where it is in `texts`
+
+  /// `numbers` [all, K = per_row], or empty: nothing is measured. Throws UsageError for another number.
+  DistinctRows(std::span<const std::string> all, std::span<const float> numbers, std::size_t per_row);
+
+  /// One result per row given, from one per distinct row.
+  template <class Result>
+  std::vector<Result> spread(std::vector<Result> results) const {
+    if (results.size() == place.size()) return results;
+    std::vector<Result> all;
+    all.reserve(place.size());
+    for (const std::size_t p : place) all.push_back(results[p]);
+    return all;
+  }
+};
+
+/// Pools the token rows [tokens, width] of one molecule into `out` [width]; row 0 is the virtual node.
+void pool(Pooling pooling, const float* rows, std::int64_t tokens, std::int64_t width, float* out);
+void scale_to_length_one(std::vector<float>& row);
+
+}  // namespace molgraph
