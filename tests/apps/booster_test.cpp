@@ -188,7 +188,7 @@ TEST_F(TreeFit, MissingLabelsAreLeftOut) {
   EXPECT_EQ(tree_predictions(masked, rows, molecules(0, 500), 1), tree_predictions(fewer, rows, molecules(0, 500), 1));
 }
 
-// Twenty molecules with a count are above or below 1, twenty without are 0; all begin at 3.
+// Twenty molecules with a count are 1, above 1 or below 1, twenty without are 0; all begin at 0.
 TEST_F(TreeFit, CensoredLabelsAreBounds) {
   FeatureRows rows;
   for (int i = 0; i < 40; ++i) {
@@ -200,14 +200,14 @@ TEST_F(TreeFit, CensoredLabelsAreBounds) {
   const auto predicted = [&](std::int8_t bound) {
     train.bounds.assign(40, 0);
     std::fill_n(train.bounds.begin(), 20, bound);
-    Booster booster(rows, train, valid, {.base = 3, .rows = 1, .columns = 1, .l2 = 0, .least_weight = 0});
+    Booster booster(rows, train, valid, {.rows = 1, .columns = 1, .l2 = 0});
     for (int round = 0; round < 200; ++round) booster.add_round();
     return booster.valid_margins();
   };
-  const auto above = predicted(1), below = predicted(-1);
-  EXPECT_NEAR(above[0], 3, 1e-4);  // above 1 already: nothing pulls
-  EXPECT_NEAR(below[0], 1, 1e-3);
-  for (const auto& both : {above, below}) EXPECT_NEAR(both[1], 0, 1e-3);
+  EXPECT_NEAR(predicted(0)[0], 1, 1e-3);
+  EXPECT_NEAR(predicted(1)[0], 1, 1e-3);
+  EXPECT_EQ(predicted(-1)[0], 0);  // below 1 already: nothing pulls
+  for (const std::int8_t bound : {-1, 0, 1}) EXPECT_NEAR(predicted(bound)[1], 0, 1e-3);
 }
 
 // In validation only exact labels count, and they are what the labels are centred by.
