@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <numeric>
 
 #include "datasets/row_source.hpp"
 #include "datasets/system/readable.hpp"
@@ -39,26 +40,46 @@ double median_of(std::vector<double> values) {
   return values.size() % 2 ? values[half] : values[half - 1] + (values[half] - values[half - 1]) / 2;
 }
 
-double mean_of(const std::vector<double>& values) {
-  double mean = 0;  // a running mean: equal values stay what they are
-  for (std::size_t i = 0; i < values.size(); ++i) mean += (values[i] - mean) / static_cast<double>(i + 1);
+/// A value and how much it counts.
+struct Weighted {
+  double value = 0, weight = 1;
+};
+
+double median_of(const std::vector<Weighted>& values) {
+  std::vector<double> plain;
+  for (const Weighted& one : values) plain.push_back(one.value);
+  return median_of(std::move(plain));
+}
+
+double mean_of(const std::vector<Weighted>& values) {
+  double mean = 0, weight = 0;  // a running mean: equal values stay what they are
+  for (const Weighted& one : values) {
+    weight += one.weight;
+    mean += (one.value - mean) * one.weight / weight;
+  }
   return mean;
 }
 
-double majority_of(const std::vector<double>& values) {
-  std::map<double, int> count;
-  for (const double value : values) ++count[value];
-  const auto more = [](const auto& a, const auto& b) { return a.second < b.second; };
-  const auto most = std::ranges::max_element(count, more);
+double majority_of(const std::vector<Weighted>& values) {
+  std::map<double, double> votes;
+  for (const Weighted& one : values) votes[one.value] += one.weight;
+  const auto fewer = [](const auto& a, const auto& b) { return a.second < b.second; };
+  const auto most = std::ranges::max_element(votes, fewer);
   const auto as_many = [&](const auto& one) { return one.second == most->second; };
-  return std::ranges::count_if(count, as_many) > 1 ? kNaN : most->first;
+  return std::ranges::count_if(votes, as_many) > 1 ? kNaN : most->first;
 }
 
-/// The values that are there and are no limits.
-std::vector<double> exact_values(const std::vector<Label>& labels) {
-  std::vector<double> values;
-  for (const Label& label : labels)
-    if (!std::isnan(label.value) && label.bound == 0) values.push_back(label.value);
+/// The values that are there and are no limits; those of weight 0 only where there are no others.
+std::vector<Weighted> exact_values(const std::vector<Label>& labels, const std::vector<float>& weights) {
+  std::vector<Weighted> values;
+  for (std::size_t r = 0; r < labels.size(); ++r)
+    if (!std::isnan(labels[r].value) && labels[r].bound == 0) values.push_back({labels[r].value, weights[r]});
+  const auto counts = [](const Weighted& one) { return one.weight > 0; };
+  if (std::ranges::any_of(values, counts)) {
+    std::erase_if(values, [&](const Weighted& one) { return !counts(one); });
+  } else {
+    for (Weighted& one : values) one.weight = 1;
+  }
   return values;
 }
 
@@ -92,9 +113,9 @@ Duplicates duplicates_from_string(std::string_view text) {
   throw UsageError("unknown --duplicates '" + std::string(text) + "': mean, median, keep or drop");
 }
 
-Label merged_label(const std::vector<Label>& labels, bool classes, Duplicates rule) {
+Label merged_label(const std::vector<Label>& labels, const std::vector<float>& weights, bool classes, Duplicates rule) {
   if (rule == Duplicates::drop) return labels.front();
-  const std::vector<double> values = exact_values(labels);
+  const std::vector<Weighted> values = exact_values(labels, weights);
   if (values.empty()) return tightest(labels);
   if (classes) return {majority_of(values), 0};
   return {rule == Duplicates::median ? median_of(values) : mean_of(values), 0};
@@ -149,10 +170,16 @@ std::vector<Label> Repeats::labels_of(const Molecule& molecule, std::size_t targ
   return labels;
 }
 
+std::vector<float> Repeats::weights_of(const Molecule& molecule) const {
+  std::vector<float> weights;
+  for (const std::size_t r : molecule.rows) weights.push_back(rows_[r].weight);
+  return weights;
+}
+
 float Repeats::merged_column(const Molecule& molecule, std::size_t column) const {
   std::vector<Label> values;
   for (const std::size_t r : molecule.rows) values.push_back({rows_[r].columns[column], 0});
-  return static_cast<float>(merged_label(values, false, rule_).value);
+  return static_cast<float>(merged_label(values, weights_of(molecule), false, rules_.rule).value);
 }
 
 void Repeats::add(FeaturisedRow&& row, const std::string& file) {
@@ -160,7 +187,7 @@ void Repeats::add(FeaturisedRow&& row, const std::string& file) {
   const auto [entry, is_new] = by_text_.try_emplace(std::move(row.canonical), molecules_.size());
   if (is_new) molecules_.emplace_back();
   Molecule& molecule = molecules_[entry->second];
-  if (by_time_) {
+  if (rules_.by_time) {
     const double time = time_of_cell(row.key, file, row.row_in_file);
     if (is_new || time < molecule.time) molecule.key = row.key, molecule.time = time;
   } else if (molecule.key.empty()) {
@@ -168,39 +195,46 @@ void Repeats::add(FeaturisedRow&& row, const std::string& file) {
   }
   const std::int64_t first = is_new ? row.row : rows_[molecule.rows.front()].row;
   molecule.rows.push_back(rows_.size());
-  RepeatedRow& added = rows_.emplace_back(
-      RepeatedRow{row.row, first, std::move(row.id), std::move(row.smiles), {}, {}, std::move(row.columns)});
+  RepeatedRow& added = rows_.emplace_back(RepeatedRow{
+      row.row, first, std::move(row.id), std::move(row.smiles), {}, {}, std::move(row.columns), row.weight});
   for (std::size_t t = 0; t < row.values.size(); ++t)
-    added.values.push_back({row.values[t], row.bounds.empty() || !signs_count_ ? std::int8_t{0} : row.bounds[t]});
+    added.values.push_back({row.values[t], row.bounds.empty() || !rules_.signs_count ? std::int8_t{0} : row.bounds[t]});
 }
 
 void Repeats::finish() {
   by_text_.clear();
   std::erase_if(molecules_, [](const Molecule& molecule) { return molecule.rows.size() < 2; });
-  std::vector<std::size_t> place(rows_.size(), rows_.size());  // where a row goes to; beyond all: nowhere
+  const std::size_t nowhere = rows_.size();
+  std::vector<std::size_t> place(rows_.size(), nowhere);  // where a row goes to
   for (std::size_t m = 0; m < molecules_.size(); ++m) {
     for (const std::size_t r : molecules_[m].rows) {
-      place[r] = 0;
+      place[r] = r;
       by_row_[rows_[r].row] = m;
     }
   }
   std::size_t kept = 0;
   for (std::size_t r = 0; r < rows_.size(); ++r) {
-    if (place[r] != 0) continue;
-    place[r] = kept;
+    if (place[r] == nowhere) continue;
     if (kept != r) rows_[kept] = std::move(rows_[r]);
-    ++kept;
+    place[r] = kept++;
   }
   rows_.resize(kept);
   for (Molecule& molecule : molecules_) {
     for (std::size_t& r : molecule.rows) r = place[r];
-    for (std::size_t t = 0; t < task_.names.size(); ++t)
-      molecule.used.push_back(merged_label(labels_of(molecule, t), is_class(t), rule_));
-    for (std::size_t c = 0; c < rows_[molecule.rows.front()].columns.size(); ++c)
-      molecule.columns.push_back(merged_column(molecule, c));
+    merge(molecule);
     for (const std::size_t r : molecule.rows)
-      rows_[r].used = rule_ == Duplicates::keep ? rows_[r].values : molecule.used;
+      rows_[r].used = rules_.rule == Duplicates::keep ? rows_[r].values : molecule.used;
   }
+}
+
+void Repeats::merge(Molecule& molecule) const {
+  const std::vector<float> weights = weights_of(molecule);
+  for (std::size_t t = 0; t < task_.names.size(); ++t)
+    molecule.used.push_back(merged_label(labels_of(molecule, t), weights, is_class(t), rules_.rule));
+  for (std::size_t c = 0; c < rows_[molecule.rows.front()].columns.size(); ++c)
+    molecule.columns.push_back(merged_column(molecule, c));
+  if (rules_.rule == Duplicates::drop) molecule.weight = weights.front();
+  else if (rules_.add_weights) molecule.weight = std::accumulate(weights.begin(), weights.end(), 0.0f);
 }
 
 std::int64_t Repeats::first_of(std::int64_t row) const {
@@ -210,7 +244,7 @@ std::int64_t Repeats::first_of(std::int64_t row) const {
 
 void Repeats::replace(FeaturisedRow& row) const {
   const auto found = by_row_.find(row.row);
-  if (found == by_row_.end() || rule_ == Duplicates::keep) return;
+  if (found == by_row_.end() || rules_.rule == Duplicates::keep) return;
   const Molecule& molecule = molecules_[found->second];
   row.bounds.clear();
   for (std::size_t t = 0; t < molecule.used.size(); ++t) {
@@ -220,38 +254,41 @@ void Repeats::replace(FeaturisedRow& row) const {
     row.bounds[t] = molecule.used[t].bound;
   }
   row.columns = molecule.columns;
-  if (rule_ != Duplicates::drop) row.key = molecule.key;
+  row.weight = molecule.weight;
+  if (rules_.rule != Duplicates::drop) row.key = molecule.key;
 }
 
 /// How far the rows of a molecule differ, by target.
 std::string Repeats::spread() const {
   std::vector<std::string> parts;
+  bool compared = false;
   for (std::size_t t = 0; t < task_.names.size(); ++t) {
     std::vector<double> ranges;
+    double widest = -1;
     std::int64_t differing = 0, ties = 0, row = 0;
     for (const Molecule& molecule : molecules_) {
-      const std::vector<double> values = exact_values(labels_of(molecule, t));
+      const std::vector<Weighted> values = exact_values(labels_of(molecule, t), weights_of(molecule));
       if (values.size() < 2) continue;
-      const auto [low, high] = std::ranges::minmax(values);
-      if (ranges.empty() || high - low > *std::ranges::max_element(ranges)) row = rows_[molecule.rows.front()].row;
-      ranges.push_back(high - low);
-      differing += high > low;
+      const auto [low, high] = std::ranges::minmax(values, {}, &Weighted::value);
+      ranges.push_back(high.value - low.value);
+      if (ranges.back() > widest) widest = ranges.back(), row = rows_[molecule.rows.front()].row;
+      differing += ranges.back() > 0;
       ties += is_class(t) && std::isnan(majority_of(values));
     }
     const std::string name = "'" + task_.names[t] + "'";
-    if (ranges.empty()) continue;
+    compared = compared || !ranges.empty();
+    if (differing == 0) continue;
     if (is_class(t)) {
-      if (differing == 0) continue;
-      const bool blank = rule_ == Duplicates::mean || rule_ == Duplicates::median;
+      const bool blank = rules_.rule == Duplicates::mean || rules_.rule == Duplicates::median;
       parts.push_back(name + " of " + with_thousands(differing) +
                       (blank && ties > 0 ? " (" + with_thousands(ties) + " ties, left blank)" : ""));
       continue;
     }
     const std::string unit = t < task_.units.size() && !task_.units[t].empty() ? " " + task_.units[t] : "";
     parts.push_back(name + " median " + sensible_number(median_of(ranges)) + unit + ", at most " +
-                    sensible_number(*std::ranges::max_element(ranges)) + unit + " (row " + std::to_string(row + 1) +
-                    ")");
+                    sensible_number(widest) + unit + " (row " + std::to_string(row + 1) + ")");
   }
+  if (!compared) return "no target has two values of one of them";
   if (parts.empty()) return "their values are equal";
   return (task_.kind == TaskKind::mixed     ? "classes differ, or the largest minus the smallest value: "
           : task_.has(TaskKind::regression) ? "largest minus smallest value: "
@@ -260,10 +297,10 @@ std::string Repeats::spread() const {
 }
 
 std::string Repeats::note(std::int64_t rows, const std::string& what) const {
-  const std::string rule(to_string(rule_));
-  const std::string become = rule_ == Duplicates::keep       ? "all are kept, each molecule's in one part of the split"
-                             : rule_ == Duplicates::drop     ? "the first row of each stays, the others are dropped"
-                             : task_.kind == TaskKind::mixed ? "one row each, classes by majority, numbers by " + rule
+  const std::string rule(to_string(rules_.rule));
+  const std::string become = rules_.rule == Duplicates::keep ? "all are kept, each molecule's in one part of the split"
+                             : rules_.rule == Duplicates::drop ? "the first row of each stays, the others are dropped"
+                             : task_.kind == TaskKind::mixed   ? "one row each, classes by majority, numbers by " + rule
                              : task_.has(TaskKind::regression) ? "one row each, by " + rule
                                                                : "one row each, by majority";
   return with_thousands(static_cast<std::int64_t>(molecules_.size())) +
@@ -295,7 +332,11 @@ void RowSource::find_repeats(bool draws, const Progressed& progress) {
     if (seen[i].first == seen[i - 1].first) suspects.insert({seen[i - 1].second, seen[i].second});
   if (suspects.empty()) return;
   seen = {};
-  Repeats repeats(rule, task_, !options_.time_column.empty(), options_.censored != Censored::value);
+  Repeats repeats({.rule = rule,
+                   .by_time = !options_.time_column.empty(),
+                   .signs_count = options_.censored != Censored::value,
+                   .add_weights = !options_.weight_column.empty()},
+                  task_);
   const auto compare = [&](FeaturisedRow&& row) {
     const std::string file = file_of(row);
     if (counts(row)) repeats.add(std::move(row), file);

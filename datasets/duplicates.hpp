@@ -30,6 +30,7 @@ struct RepeatedRow {
   std::string id, smiles;
   std::vector<Label> values, used{};  ///< [T] of the table; of what the molecule's rows became (keep: as `values`)
   std::vector<float> columns{};       ///< of LoadOptions::input_columns
+  float weight = 1;                   ///< of LoadOptions::weight_column
 };
 
 /// Lines of a CSV: row, first, id, smiles, then per target its value and NAME_used; missing values are empty, limits
@@ -37,9 +38,18 @@ struct RepeatedRow {
 std::string repeated_header(const Task& task);
 std::string repeated_line(const RepeatedRow& row, const Task& task);
 
-/// The label of one target over the rows of a molecule, NaN where there is none. `classes`: they are numbers of
+/// The label of one target over the rows of a molecule, NaN where there is none. `weights` [rows]: of the mean and of
+/// the votes for classes; rows of weight 0 count only where there are no others. `classes`: labels are numbers of
 /// classes.
-Label merged_label(const std::vector<Label>& labels, bool classes, Duplicates rule);
+Label merged_label(const std::vector<Label>& labels, const std::vector<float>& weights, bool classes, Duplicates rule);
+
+/// How the rows of a molecule are made one.
+struct MergeRules {
+  Duplicates rule = Duplicates::keep;
+  bool by_time = false;      ///< FeaturisedRow::key is a time, of which the earliest counts
+  bool signs_count = true;   ///< false: a limit such as ">50" is taken as the number 50
+  bool add_weights = false;  ///< rows have weights, and the one row has their sum
+};
 
 /// A number that is equal for all texts of one molecule: four rounds of Weisfeiler-Leman over element (and, unless the
 /// features are `zinc`, charge, hydrogens and ring membership) and the bonds' pattern. Chirality, bond stereo and the
@@ -51,10 +61,7 @@ std::uint64_t invariant_hash(const GraphView& graph);
 class Repeats {
  public:
   Repeats() = default;
-  /// `by_time`: FeaturisedRow::key is a time, of which the earliest counts. `signs_count`: false = a limit such as
-  /// ">50" is taken as the number 50.
-  Repeats(Duplicates rule, const Task& task, bool by_time, bool signs_count)
-      : rule_(rule), task_(task), by_time_(by_time), signs_count_(signs_count) {}
+  Repeats(const MergeRules& rules, const Task& task) : rules_(rules), task_(task) {}
 
   /// Rows in order, with their canonical text ("" = unknown, so equal to none).
   void add(FeaturisedRow&& row, const std::string& file);
@@ -62,11 +69,10 @@ class Repeats {
   void finish();
 
   bool empty() const { return rows_.empty(); }
-  Duplicates rule() const { return rule_; }
   /// The first row of the molecule that stands in this row: itself, unless it is a later one.
   std::int64_t first_of(std::int64_t row) const;
   /// True if another row stands for this one.
-  bool vanishes(std::int64_t row) const { return rule_ != Duplicates::keep && first_of(row) != row; }
+  bool vanishes(std::int64_t row) const { return rules_.rule != Duplicates::keep && first_of(row) != row; }
   /// Gives the first row of a molecule what all of them became.
   void replace(FeaturisedRow& row) const;
   /// In the order of the table.
@@ -80,18 +86,20 @@ class Repeats {
     std::vector<std::size_t> rows{};  ///< indices into rows_
     std::vector<Label> used{};        ///< [T]
     std::vector<float> columns{};     ///< of LoadOptions::input_columns, what they became
+    float weight = 1;
     std::string key{};
     double time = 0;  ///< of `key`, where it is one
   };
   /// [rows of the molecule] of one target.
   std::vector<Label> labels_of(const Molecule& molecule, std::size_t target) const;
+  std::vector<float> weights_of(const Molecule& molecule) const;
   float merged_column(const Molecule& molecule, std::size_t column) const;
+  void merge(Molecule& molecule) const;
   std::string spread() const;
   bool is_class(std::size_t target) const { return task_.kind_of(target) != TaskKind::regression; }
 
-  Duplicates rule_ = Duplicates::keep;
+  MergeRules rules_;
   Task task_;
-  bool by_time_ = false, signs_count_ = true;
   std::vector<Molecule> molecules_;  ///< after finish(): of several rows each
   std::unordered_map<std::string, std::size_t> by_text_;
   std::unordered_map<std::int64_t, std::size_t> by_row_;  ///< index into molecules_

@@ -39,7 +39,7 @@ std::vector<double> targets_of(const MoleculeSet& set) { return set.targets; }
 double merged(const std::vector<double>& values, bool classes, Duplicates rule) {
   std::vector<Label> labels;
   for (const double value : values) labels.push_back({value, 0});
-  return merged_label(labels, classes, rule).value;
+  return merged_label(labels, std::vector<float>(values.size(), 1), classes, rule).value;
 }
 
 class DuplicatesTest : public ::testing::Test {
@@ -88,7 +88,7 @@ TEST(DuplicateRules, OfNumbersAndClasses) {
 
 TEST(DuplicateRules, OfLimits) {
   const auto text = [](const std::vector<Label>& labels, Duplicates rule = Duplicates::mean) {
-    const Label label = merged_label(labels, false, rule);
+    const Label label = merged_label(labels, std::vector<float>(labels.size(), 1), false, rule);
     return std::to_string(label.bound) + " " + std::to_string(label.value);
   };
   EXPECT_EQ(text({{50, 1}, {4, 0}, {6, 0}, {kNaN, 0}}), "0 5.000000") << "exact ones alone count";
@@ -109,6 +109,41 @@ TEST_F(DuplicatesTest, LimitsOfATable) {
   LoadOptions options;
   options.censored = Censored::value;
   EXPECT_THAT(load_text(text, options).set.targets, ElementsAre(65, 7, 5, 2, 3, 4)) << "numbers like others";
+}
+
+TEST(DuplicateRules, OfWeights) {
+  const auto merged = [](const std::vector<double>& values, const std::vector<float>& weights, bool classes = false) {
+    std::vector<Label> labels;
+    for (const double value : values) labels.push_back({value, 0});
+    return merged_label(labels, weights, classes, Duplicates::mean).value;
+  };
+  EXPECT_EQ(merged({1, 5}, {3, 1}), 2);
+  EXPECT_EQ(merged({1, 5, 9}, {1, 1, 0}), 3) << "weight 0 does not count";
+  EXPECT_EQ(merged({1, 5}, {0, 0}), 3) << "unless there is nothing else";
+  EXPECT_EQ(merged({kNaN, 5}, {3, 0}), 5);
+  EXPECT_EQ(merged({1, 0, 0}, {3, 1, 1}, true), 1) << "votes";
+  EXPECT_TRUE(std::isnan(merged({1, 0, 0}, {2, 1, 1}, true)));
+}
+
+TEST_F(DuplicatesTest, WeightsAddUp) {
+  const std::string text = "smiles,y,w\nCCO,1,3\nOCC,5,1\nC,2,1\nCC,3,0.5\nCN,1,1\n";
+  LoadOptions options;
+  options.weight_column = "w";
+  const LoadedData data = load_text(text, options);
+  EXPECT_THAT(data.set.targets, ElementsAre(2, 2, 3, 1));
+  EXPECT_THAT(data.set.weight, ElementsAre(4, 1, 0.5, 1));
+  EXPECT_EQ(stored(text, options).weight, data.set.weight);
+  options.duplicates = Duplicates::drop;
+  EXPECT_THAT(load_text(text, options).set.weight, ElementsAre(3, 1, 0.5, 1));
+  LoadOptions without;
+  without.target_columns = {"y"};
+  EXPECT_THAT(load_text(text, without).set.weight, IsEmpty()) << "one row of two has the weight of one";
+}
+
+TEST_F(DuplicatesTest, RowsWithoutTwoValuesHaveNoSpread) {
+  EXPECT_THAT(load_text("smiles,y\nCCO,1\nOCC,\nC,2\nCC,3\n").notes,
+              Contains(HasSubstr("no target has two values of one of them")));
+  EXPECT_THAT(load_text("smiles,y\nCCO,1\nOCC,1\nC,2\nCC,3\n").notes, Contains(HasSubstr("their values are equal")));
 }
 
 TEST_F(DuplicatesTest, MeasuredColumnsGoWithTheTargets) {
