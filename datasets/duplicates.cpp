@@ -9,8 +9,10 @@
 #include "datasets/row_source.hpp"
 #include "datasets/system/readable.hpp"
 #include "datasets/system/text.hpp"
+#include "datasets/system/threads.hpp"
 #include "datasets/tables/table_reader.hpp"
 #include "featurize/graph/error.hpp"
+#include "featurize/smiles/chemistry.hpp"
 
 namespace molgraph {
 namespace {
@@ -162,6 +164,26 @@ std::uint64_t invariant_hash(const GraphView& graph) {
   std::uint64_t sum = 0;
   for (const std::uint64_t c : colour) sum += mix(c);
   return sum;
+}
+
+std::vector<std::int64_t> first_rows_of(const MoleculeSet& set, int threads) {
+  const auto count = static_cast<std::size_t>(set.size());
+  std::vector<std::uint64_t> hash(count);
+  parallel_for(set.size(), 1024, threads, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t g = begin; g < end; ++g) hash[static_cast<std::size_t>(g)] = invariant_hash(set.graph(g));
+  });
+  std::unordered_map<std::uint64_t, int> times;
+  for (const std::uint64_t one : hash) ++times[one];
+  std::vector<std::string> canonical(count);
+  parallel_for(set.size(), 64, threads, [&](std::int64_t begin, std::int64_t end) {
+    for (auto g = static_cast<std::size_t>(begin); g < static_cast<std::size_t>(end); ++g)
+      if (times.at(hash[g]) > 1) canonical[g] = canonical_smiles(set.smiles[g], set.featurizer.standardize);
+  });
+  std::unordered_map<std::string_view, std::int64_t> first;
+  std::vector<std::int64_t> rows = set.row;
+  for (std::size_t g = 0; g < count; ++g)
+    if (!canonical[g].empty()) rows[g] = first.try_emplace(canonical[g], set.row[g]).first->second;
+  return rows;
 }
 
 std::vector<Label> Repeats::labels_of(const Molecule& molecule, std::size_t target) const {

@@ -57,6 +57,11 @@ struct MergeRules {
 /// them.
 std::uint64_t invariant_hash(const GraphView& graph);
 
+struct MoleculeSet;
+/// [G] of each molecule of the set the source's row in which it stands first: its own, unless an earlier one of the set
+/// is the same molecule (by canonical SMILES, of parents where the set holds those).
+std::vector<std::int64_t> first_rows_of(const MoleculeSet& set, int threads);
+
 /// Finds the rows of equal molecules among those that it is given, and says what they become.
 class Repeats {
  public:

@@ -56,7 +56,7 @@ struct LoadOptions {
   std::uint64_t seed = 0;
   std::int64_t limit = 0;  ///< > 0: keep this many molecules: the first of each split part in proportion
   /// molecules in several rows; empty = `mean` for tables of one's own with targets, else all rows as they are (data
-  /// sets with a name, --splits-file, stores)
+  /// sets with a name, --splits-file, stores; of a store, `keep` alone can be asked for)
   std::optional<Duplicates> duplicates;
   int threads = 0;
   bool strict = false;          ///< any rejected row is a DataError

@@ -25,8 +25,11 @@ void check_store_options(const LoadOptions& o) {
          o.paths[0] + " is a store, whose molecules have their weights already; make the store with it");
   refuse(!o.subset.empty(), "--subset", "it is for data sets known by name");
   refuse(!o.data_dir.empty(), "--data-dir", "it is for data sets known by name");
-  refuse(o.duplicates.has_value(), "--duplicates",
+  refuse(o.duplicates.value_or(Duplicates::keep) != Duplicates::keep,
+         "--duplicates " + std::string(to_string(o.duplicates.value_or(Duplicates::keep))),
          o.paths[0] + " is a store, whose rows stand; make the store with it");
+  refuse(o.duplicates.has_value() && !o.splits_file.empty(), "--duplicates",
+         "with --splits-file each row is where that file says");
   refuse(o.limits.max_atoms != FeaturizerLimits{}.max_atoms, "--max-atoms",
          o.paths[0] + " is a store, featurised already; make the store with it");
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "datasets/dataset_warnings.hpp"
 #include "datasets/load_checks.hpp"
 #include "datasets/load_splits.hpp"
 #include "datasets/splits/splits.hpp"
@@ -222,6 +223,17 @@ std::int64_t rows_of_source(const MoleculeSet& set) {
   return rows;
 }
 
+/// The split is to go by molecules, however many rows one has.
+void keep_together(SplitBasis& basis, LoadedData& data, int threads) {
+  basis.first_rows = first_rows_of(data.set, threads);
+  std::int64_t repeated = 0;
+  for (std::size_t g = 0; g < basis.first_rows.size(); ++g) repeated += basis.first_rows[g] != data.set.row[g];
+  data.notes.push_back(
+      with_commas(repeated) +
+      (repeated == 1 ? " row holds the molecule of an earlier one" : " rows hold the molecule of an earlier one") +
+      ": all are kept, each molecule's in one part of the split (--duplicates keep)");
+}
+
 /// Rejects the molecules that the model cannot take.
 void reject_unsupported(MoleculeSet& set, const LoadOptions& options) {
   std::vector<std::int64_t> keep;
@@ -266,6 +278,8 @@ LoadedData load_from_store(const LoadOptions& options) {
   const bool several = options.folds > 0 || !options.splits_file.empty();
   const std::string stored = several ? "" : choose_stored_split(set, options, path);
   if (!stored.empty()) check_split_sizes(options, "the store's, '" + stored + "'");
+  if (!stored.empty() && options.duplicates)
+    throw UsageError("--duplicates would do nothing: the split is the store's, '" + stored + "'");
   if (!options.splits_file.empty()) check_split_sizes(options, "that of --splits-file");
   if (options.limit > 0 && options.limit < set.size()) set = subset(set, first_molecules(set, stored, options.limit));
   if (!stored.empty()) {
@@ -274,8 +288,10 @@ LoadedData load_from_store(const LoadOptions& options) {
   } else {
     const ClassLabels labels = is_random(options) ? class_labels_of(set) : ClassLabels{};
     if (labels.targets > 0) data.notes.emplace_back(kStratifiedNote);
-    set_splits(data, computed_splits(options, {set.size(), [&] { return scaffolds_of(set, options.threads); }, path,
-                                               set.row, rows_of_source(set), labels}));
+    SplitBasis basis{set.size(), [&] { return scaffolds_of(set, options.threads); }, path, set.row, rows_of_source(set),
+                     labels};
+    if (options.duplicates) keep_together(basis, data, options.threads);
+    set_splits(data, computed_splits(options, basis));
     set.splits[data.split_name] = data.split;
   }
   for (const auto& [name, split] : set.splits) {

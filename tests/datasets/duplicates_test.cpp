@@ -233,7 +233,7 @@ TEST_F(DuplicatesTest, StoresHoldTheSame) {
   LoadOptions options;
   options.paths = {folder.file("table.h5")};
   options.duplicates = Duplicates::mean;
-  EXPECT_THAT(message_of<UsageError>([&] { load_data(options); }), HasSubstr("--duplicates would do nothing"));
+  EXPECT_THAT(message_of<UsageError>([&] { load_data(options); }), HasSubstr("--duplicates mean would do nothing"));
 }
 
 TEST_F(DuplicatesTest, PartsOfTheUsersOwnKeepTheirRows) {
@@ -361,6 +361,35 @@ TEST_F(DuplicatesTest, NoSplitPartsAMolecule) {
       }
     }
   }
+}
+
+TEST_F(DuplicatesTest, ASplitOfAStoreGoesByMoleculesWhereThatIsAskedFor) {
+  const std::string text = random_table(2);
+  LoadOptions stored_with = with(Duplicates::keep);
+  stored_with.target_columns = {"y"};
+  stored(text, stored_with);
+  for (const SplitKind kind : {SplitKind::random, SplitKind::scaffold}) {
+    for (const int folds : {0, 2}) {
+      LoadOptions options;
+      options.paths = {folder.file("table.h5")};
+      options.split = kind;
+      options.folds = folds;
+      options.split_sizes = {0.6, 0.2, 0.2};
+      if (kind == SplitKind::random) {
+        EXPECT_THAT(load_data(options).warnings, Contains(HasSubstr("two parts of the split"))) << "as ever";
+      }
+      options.duplicates = Duplicates::keep;
+      const LoadedData data = load_data(options);
+      EXPECT_THAT(data.notes, Contains(HasSubstr("rows hold the molecule of an earlier one")));
+      for (const Split& split : data.folds.empty() ? std::vector{data.split} : data.folds)
+        expect_together(data.set, split, "store, " + std::to_string(folds));
+    }
+  }
+  stored_with.split = SplitKind::random;
+  stored(text, stored_with);
+  LoadOptions options = with(Duplicates::keep);
+  options.paths = {folder.file("table.h5")};
+  EXPECT_THAT(message_of<UsageError>([&] { load_data(options); }), HasSubstr("the split is the store's"));
 }
 
 TEST_F(DuplicatesTest, AValidationPartDrawnFromTrainKeepsThemTogether) {
