@@ -1,6 +1,9 @@
 #include "apps/training/checkpoint.hpp"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
 
 #include "datasets/archives/safetensors.hpp"
 #include "featurize/graph/error.hpp"
@@ -14,6 +17,29 @@ DType dtype_of(const torch::Tensor& tensor) {
     case torch::kFloat64: return DType::f64;
     default: return DType::f32;
   }
+}
+
+/// The lines of an identity: "key = value" of each option, and others.
+struct IdentityLines {
+  std::set<std::string> all, keys;
+  explicit IdentityLines(const std::string& text) {
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+      all.insert(line);
+      if (const auto end = line.find(" = "); end != std::string::npos) keys.insert(line.substr(0, end));
+    }
+  }
+};
+
+/// An option that the version of the checkpoint did not have is no difference: that version did without.
+bool agrees(const std::string& stored, const std::string& identity) {
+  const IdentityLines before(stored), now(identity);
+  const auto is_new = [&](const std::string& line) {
+    const auto end = line.find(" = ");
+    return end != std::string::npos && !before.keys.contains(line.substr(0, end));
+  };
+  return std::ranges::includes(now.all, before.all) &&
+         std::ranges::all_of(now.all, [&](const std::string& line) { return before.all.contains(line) || is_new(line); });
 }
 
 }  // namespace
@@ -66,7 +92,7 @@ TrainerState read_checkpoint(const std::string& path, const std::string& identit
   if (stored_identity == file.metadata.end() || stored_state == file.metadata.end()) {
     throw FileError(path + ": not a checkpoint of molgraph-train");
   }
-  if (stored_identity->second != identity) {
+  if (!agrees(stored_identity->second, identity)) {
     throw FileError(path +
                     ": belongs to a run with other options or other data; --resume needs those it was started with");
   }

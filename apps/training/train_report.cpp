@@ -134,19 +134,22 @@ std::string paper_note(const TrainOptions& options, Metric metric, const std::ar
   return note + "\n";
 }
 
-/// Which rivals predict the validation part better than `reached`, each a sentence.
-std::vector<std::string> better_rivals(Metric metric, const Reached& reached, bool blended,
-                                       const std::vector<std::pair<std::string, Reached>>& rivals) {
-  std::vector<std::string> sentences;
+/// "" if no rival predicts the validation part better than `reached`; else a sentence that names those.
+std::string better_rivals(Metric metric, const Reached& reached, bool blended,
+                          const std::vector<std::pair<std::string, Reached>>& rivals) {
+  const double own = reached[1];
+  std::vector<std::string> better;
+  bool trees = false;
   for (const auto& [name, values] : rivals) {
-    const double own = reached[1], other = values[1];
+    const double other = values[1];
     if (std::isnan(own) || std::isnan(other) || (larger_is_better(metric) ? other <= own : other >= own)) continue;
-    const std::string model = blended ? "the blend" : "the transformer";
-    sentences.push_back("A baseline is better than " + model + " on the validation part: " + name + " has " +
-                        std::string(to_string(metric)) + " " + sensible_number(other) + ", " + model + " " +
-                        sensible_number(own) + (name == kBoostedTrees && !blended ? "; --blend mixes the two" : ""));
+    better.push_back(name + " " + sensible_number(other));
+    trees = trees || name == kBoostedTrees;
   }
-  return sentences;
+  if (better.empty()) return {};
+  return std::string("On the validation part a simple method is better than ") +
+         (blended ? "the blend" : "the transformer") + " (" + std::string(to_string(metric)) + " " +
+         sensible_number(own) + "): " + list_of(better) + (trees && !blended ? "; --blend mixes it with the trees" : "");
 }
 
 }  // namespace
@@ -213,10 +216,10 @@ Report report_results(const LoadedData& data, const TrainOptions& options, const
   if (!options.model.recipe.empty()) notes += paper_note(options, chosen, report.reached);
   report.text += notes;
   std::vector<std::pair<std::string, Reached>> others;
-  if (beside) others.emplace_back("the mean predictor", baseline_of(data, options));
+  if (beside) others.emplace_back("mean predictor", baseline_of(data, options));
   for (std::size_t r = 0; r < rivals.size(); ++r)
     if (!rivals[r].own) others.emplace_back(rivals[r].name, report.baselines[r].second);
-  report.warnings = better_rivals(chosen, report.reached, options.training.blend, others);
+  report.warning = better_rivals(chosen, report.reached, options.training.blend, others);
   return report;
 }
 

@@ -31,7 +31,7 @@ struct Report {
   std::string text;  ///< the same for people: a table and notes
   Reached reached;
   std::vector<std::pair<std::string, Reached>> baselines;  ///< the rivals' by Rival::column
-  std::vector<std::string> warnings;                       ///< a baseline predicts the validation part better
+  std::string warning;                                     ///< a baseline predicts the validation part better; or ""
 };
 
 /// `options`: resolved. Train, valid and test with n and the metrics, the mean predictor beside regressions and beside

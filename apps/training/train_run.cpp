@@ -68,7 +68,7 @@ void tell_results(const TrainRun& run, const std::string& folder, const Report& 
                   const std::string& remark = {}) {
   write_file_atomically(RunDirectory{folder}.results(), report.csv);
   run.control.report(report.text + "Run directory: " + folder + remark + "\n");
-  run.control.warn_of(report.warnings);
+  if (!report.warning.empty()) run.control.warn(report.warning);
 }
 
 /// Trains on one split, a model or an ensemble, and reports.
