@@ -38,8 +38,9 @@ bool agrees(const std::string& stored, const std::string& identity) {
     const auto end = line.find(" = ");
     return end != std::string::npos && !before.keys.contains(line.substr(0, end));
   };
-  return std::ranges::includes(now.all, before.all) &&
-         std::ranges::all_of(now.all, [&](const std::string& line) { return before.all.contains(line) || is_new(line); });
+  return std::ranges::includes(now.all, before.all) && std::ranges::all_of(now.all, [&](const std::string& line) {
+           return before.all.contains(line) || is_new(line);
+         });
 }
 
 }  // namespace

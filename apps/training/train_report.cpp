@@ -149,7 +149,8 @@ std::string better_rivals(Metric metric, const Reached& reached, bool blended,
   if (better.empty()) return {};
   return std::string("On the validation part a simple method is better than ") +
          (blended ? "the blend" : "the transformer") + " (" + std::string(to_string(metric)) + " " +
-         sensible_number(own) + "): " + list_of(better) + (trees && !blended ? "; --blend mixes it with the trees" : "");
+         sensible_number(own) + "): " + list_of(better) +
+         (trees && !blended ? "; --blend mixes it with the trees" : "");
 }
 
 }  // namespace

@@ -79,7 +79,8 @@ TEST_F(BaselinesCli, StandBesideTheResultOfOnesOwnTable) {
   EXPECT_NE(info.find(", nearest neighbour "), std::string::npos) << info;
   EXPECT_EQ(info.find("mixed with boosted trees"), std::string::npos) << info;
   // Two epochs teach a transformer little: the log says what is better.
-  EXPECT_NE(result.err.find("On the validation part a simple method is better than the transformer (mae "), std::string::npos)
+  EXPECT_NE(result.err.find("On the validation part a simple method is better than the transformer (mae "),
+            std::string::npos)
       << result.err;
   EXPECT_EQ(result.err.find("; --blend mixes it with the trees") != std::string::npos, trees) << result.err;
 

@@ -102,7 +102,7 @@ TEST_F(FeaturizeTest, StandardInputAndSmi) {
 
 TEST_F(FeaturizeTest, ExitCodes) {
   scratch.write("bad.csv", "smiles,y\nC(,1\n");
-  scratch.write("censored.csv", "smiles,y\nC,1\nCC,2\nCCC,>50\n");
+  scratch.write("censored.csv", "smiles,y\nC,1\nCC,2\nCCC,>high\n");
   const struct {
     std::string arguments;
     int code;
@@ -114,7 +114,7 @@ TEST_F(FeaturizeTest, ExitCodes) {
       {"in.csv -o out.h5 --features daylight", 2, "daylight"},
       {"bad.csv -o out.h5", 3, "bad.csv"},
       {"in.csv -o out.h5 --strict", 3, "in.csv"},
-      {"censored.csv -o out.h5", 3, ">50"},
+      {"censored.csv -o out.h5", 3, ">high"},
       {"missing.csv -o out.h5", 4, "missing.csv"},
       {"in.csv -o no/such/out.h5", 4, "no/such/out.h5"},
   };

@@ -168,9 +168,11 @@ TEST_F(TrainCli, ValuesAreWrittenWithTheDigitsTheyNeed) {
     EXPECT_TRUE(rows[k].at(2).ends_with(".77")) << rows[k][2];
     EXPECT_LE(rows[k].at(3).size(), 12u) << rows[k][3];
   }
-  for (const char* name : {"R/metrics.csv", "R/results.csv"})
-    for (const auto& row : cells_of(read(name)))
-      for (const auto& cell : row) EXPECT_LE(cell.size(), 14u) << name << " " << cell;
+  for (const char* name : {"R/metrics.csv", "R/results.csv"}) {
+    const auto lines = cells_of(read(name));
+    for (std::size_t k = 1; k < lines.size(); ++k)
+      for (const auto& cell : lines[k]) EXPECT_LE(cell.size(), 14u) << name << " " << cell;
+  }
 }
 
 TEST_F(TrainCli, EqualRunsGiveEqualFiles) {
@@ -348,9 +350,9 @@ TEST_F(TrainCli, MulticlassLabelsAreTexts) {
 }
 
 TEST_F(TrainCli, BadInputEndsInTheDocumentedExitCode) {
-  write("censored.csv", "smiles,y\nCCO,1\nCCN,>50\nCCC,3\n");
-  EXPECT_EQ(run("censored.csv -o R1 --epochs 1"), 3);
-  EXPECT_NE(read("err.txt").find(">50"), std::string::npos) << read("err.txt");
+  write("words.csv", "smiles,y\nCCO,1\nCCN,>high\nCCC,3\n");
+  EXPECT_EQ(run("words.csv -o R1 --epochs 1"), 3);
+  EXPECT_NE(read("err.txt").find(">high"), std::string::npos) << read("err.txt");
   write("empty.csv", "");
   EXPECT_EQ(run("empty.csv -o R2 --epochs 1"), 3);
   write("broken.csv", "smiles,y\nC1CC,1\nnonsense,2\n");

@@ -14,7 +14,8 @@ TEST(BenchCli, FiguresAreWrittenAfterEachCase) {
   const Scratch scratch;
   std::string table = "smiles,y\n";
   for (int k = 0; k < 200; ++k)
-    table += std::string(1 + static_cast<std::size_t>(k % 9), 'C') + "," + std::to_string(k % 5) + ".5\n";
+    table += std::string(1 + static_cast<std::size_t>(k % 20), 'C') + "[" + std::to_string(3 + k / 20) + "CH3]," +
+             std::to_string(k % 5) + ".5\n";  // isotopes: no molecule is there twice
   scratch.write("t.csv", table);
   const ShellResult result =
       scratch.run(MOLGRAPH_BIN,

@@ -1,5 +1,6 @@
 // Tables: CSV, TSV, SMI and SDF with broken quotes, foreign bytes, doubled columns and cut rows, plain and gzipped;
 // read row by row, as a data set, and into a store.
+#include <array>
 #include <cmath>
 #include <set>
 
@@ -96,7 +97,8 @@ std::int64_t read_rows(const std::string& path, const TableOptions& options) {
   return rows;
 }
 
-void check_set(const MoleculeSet& set, std::int64_t rows) {
+/// `repeated`: rows for which another may stand.
+void check_set(const MoleculeSet& set, const std::vector<RepeatedRow>& repeated, std::int64_t rows) {
   std::set<std::int64_t> seen;
   for (const std::int64_t row : set.row)
     demand(row >= 0 && row < rows && seen.insert(row).second, "molecules of different rows");
@@ -104,7 +106,11 @@ void check_set(const MoleculeSet& set, std::int64_t rows) {
     demand(row.row >= 0 && row.row < rows && seen.insert(row.row).second, "rejected rows of their own");
     demand(!row.status.empty() && !row.reason.empty(), "a status and a reason of a rejected row");
   }
-  demand(static_cast<std::int64_t>(seen.size()) == rows, "every row is a molecule or rejected");
+  for (const RepeatedRow& row : repeated) {
+    demand(row.row >= row.first && row.row < rows && seen.contains(row.first), "a row that stands for another");
+    seen.insert(row.row);
+  }
+  demand(static_cast<std::int64_t>(seen.size()) == rows, "every row is a molecule, rejected, or another stands for it");
   demand(set.targets.size() == set.row.size() * set.task.names.size(), "targets of all molecules");
   for (const double value : set.targets) demand(!std::isinf(value), "finite targets");
 }
@@ -135,13 +141,13 @@ class Tables : public Kind {
     const std::int64_t rows = read_rows(path, options.table);
     if (one_in(random, 2)) {
       const LoadedData data = load_data(options);
-      check_set(data.set, rows);
+      check_set(data.set, data.repeated, rows);
       check_split(data.split, data.set.size());
     } else {
       const StoreReport report = load_to_store(options, scratch + "/table.h5", {.threads = 1});
       demand(report.rows == rows, "as many rows as were read");
       const MoleculeSet set = Store(scratch + "/table.h5").load();
-      check_set(set, rows);
+      check_set(set, report.repeated, rows);
       for (const auto& [name, split] : set.splits) check_split(split, set.size());
     }
     return true;
@@ -158,6 +164,8 @@ class Tables : public Kind {
     if (one_in(random, 4))
       options.task =
           one_of(random, std::vector<TaskKind>{TaskKind::regression, TaskKind::binary, TaskKind::multiclass});
+    constexpr std::array kRules{Duplicates::mean, Duplicates::median, Duplicates::keep, Duplicates::drop};
+    if (one_in(random, 2)) options.duplicates = kRules[below(random, kRules.size())];
     switch (below(random, 6)) {
       case 0: options.split = SplitKind::random; break;
       case 1: options.split = SplitKind::scaffold; break;
