@@ -334,7 +334,9 @@ std::string Repeats::note(std::int64_t rows, const std::string& what) const {
 void RowSource::find_repeats(bool draws, const Progressed& progress) {
   const bool as_they_are = plan_.named || !options_.splits_file.empty() || task_.names.empty();
   if (!options_.duplicates && as_they_are) return;
-  const Duplicates rule = options_.duplicates.value_or(Duplicates::mean);
+  // A column that is read beside the molecule may be what its rows differ by: a temperature, a pH.
+  const Duplicates unasked = options_.input_columns.empty() ? Duplicates::mean : Duplicates::keep;
+  const Duplicates rule = options_.duplicates.value_or(unasked);
   if (rule == Duplicates::keep && !draws) return;
   // Parts that come with the source stay what they are: results are measured on each of their rows.
   const auto counts = [&](const FeaturisedRow& row) {

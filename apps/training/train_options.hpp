@@ -214,9 +214,8 @@ std::vector<TrainOption> options_over(Options& o) {
                              {"keep", Duplicates::keep},
                              {"drop", Duplicates::drop}}),
        "molecules in several rows: one row each by mean or median of each target (classes: majority, a tie is blank); "
-       "keep all rows, in one part of the split; drop all but the first row (empty: mean for a table of one's own, "
-       "else "
-       "all rows as they are)"},
+       "keep all rows, in one part of the split; drop all but the first row (empty: mean for a table of one's "
+       "own, keep there with --descriptor-columns, else all rows as they are)"},
       {"--split-type", data,
        one_of(d.split, {{"", SplitKind::automatic},
                         {"published", SplitKind::published},
