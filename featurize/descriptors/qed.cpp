@@ -1,8 +1,8 @@
 // Quantitative estimate of drug-likeness: Bickerton et al. 2012, Nat. Chem. 4:90 (doi:10.1038/nchem.1243).
 #include <GraphMol/GraphMol.h>
 
+#include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 
 #include "featurize/descriptors/families.hpp"
@@ -31,9 +31,12 @@ constexpr Desirability kDesirabilities[] = {
     {3.217788970, 957.7374108, 2.274627939, 0.000000001, 1.317690384, 0.375760881, 312.3372610, 0.48},
     {0.010000000, 1199.094025, -0.09002883, 0.000000001, 0.185904477, 0.875193782, 417.7253140, 0.95}};
 
-/// Rings that are left when every aliphatic ring atom is gone that has a neighbour of its kind (the paper's program
-/// deletes [$([A;R][!a])], which leaves rings of aromatic and chain atoms): bonds - atoms + fragments of the rest.
-int aromatic_rings(const CompactMolecule& molecule) {
+/// Rings that are left when every aliphatic ring atom is gone that has a neighbour of its kind: the paper's program
+/// deletes [$([A;R][!a])] and counts a smallest set of rings of the rest, which has bonds - atoms + fragments. Where
+/// there is nothing to delete it takes the rings that RDKit has found already, among them those of equal size that such
+/// a set leaves out.
+int aromatic_rings(const Work& work) {
+  const CompactMolecule& molecule = work.molecule;
   const std::size_t n = molecule.size();
   thread_local std::vector<std::uint16_t> root;
   thread_local std::vector<char> kept;
@@ -47,6 +50,8 @@ int aromatic_rings(const CompactMolecule& molecule) {
       if (!molecule.atoms[arc->atom].aromatic && (type == kSingle || type == kAromatic)) kept[i] = 0;
     }
   }
+  if (std::find(kept.begin(), kept.end(), 0) == kept.end())
+    return static_cast<int>(work.rdkit->getRingInfo()->numRings());
   const auto find = [](std::uint16_t atom) {
     while (root[atom] != atom) atom = root[atom] = root[root[atom]];
     return atom;
@@ -73,7 +78,7 @@ void write_qed(Work& work, const CountedPatterns& patterns, double* row) {
                                static_cast<double>(work.donors),
                                work.polar_area,
                                static_cast<double>(work.rotatable),
-                               static_cast<double>(aromatic_rings(work.molecule)),
+                               static_cast<double>(aromatic_rings(work)),
                                static_cast<double>(alerts)};
   double sum = 0, weights = 0;
   for (std::size_t k = 0; k < std::size(properties); ++k) {

@@ -22,6 +22,8 @@
 #include "apps/scoring/predictor.hpp"
 #include "apps/training/model_factory.hpp"
 #include "attention/engine.hpp"
+#include "featurize/descriptors/calculator.hpp"
+#include "featurize/smiles/chemistry.hpp"
 #include "featurize/smiles/smiles.hpp"
 #include "graphormer/architecture.hpp"
 #include "tests/bench/models.hpp"
@@ -105,6 +107,36 @@ Cost median_run(int rounds, const std::vector<std::string>& arguments) {
   return costs[costs.size() / 2];
 }
 
+#ifdef MOLGRAPH_BENCH_RDKIT
+/// Descriptors and fingerprints of molecules that are parsed already; then where a molecule's time goes, on average.
+void measure_descriptors(std::span<const std::string> smiles, int rounds, std::vector<Figure>& figures) {
+  std::vector<std::unique_ptr<RDKit::ROMol>> molecules;
+  for (const std::string& text : smiles) molecules.emplace_back(RDKit::SmilesToMol(text));
+  std::erase(molecules, nullptr);
+  const auto count = static_cast<double>(molecules.size());
+  const DescriptorCalculator calculator(rdkit_data_dir() + "/Data/FragmentDescriptors.csv");
+  std::vector<double> values(descriptor_names().size());
+  std::vector<std::uint8_t> counts(kFingerprintBins);
+  figures.push_back({"descriptors, one core", "us/molecule", 1e6 / count * median_seconds(rounds, [&] {
+                                                               for (const auto& molecule : molecules)
+                                                                 calculator.descriptors(*molecule, values);
+                                                             })});
+  figures.push_back({"fingerprint, one core", "us/molecule", 1e6 / count * median_seconds(rounds, [&] {
+                                                               for (const auto& molecule : molecules)
+                                                                 morgan_fingerprint(*molecule, counts);
+                                                             })});
+  std::vector<Figure> steps;
+  for (const auto& molecule : molecules) {
+    const auto times = calculator.time_steps(*molecule);
+    for (std::size_t k = 0; k < times.size(); ++k) {
+      if (steps.size() == k) steps.push_back({"  " + std::string(times[k].step), "us/molecule"});
+      steps[k].value += 1e6 / count * times[k].seconds;
+    }
+  }
+  figures.insert(figures.end(), steps.begin(), steps.end());
+}
+#endif
+
 }  // namespace
 
 std::vector<Figure> measure_programs(const LoadedData& loaded, const std::string& data, const std::string& programs,
@@ -135,6 +167,7 @@ std::vector<Figure> measure_programs(const LoadedData& loaded, const std::string
   figures.push_back({"featurise, one core", "us/molecule", per_molecule(median_seconds(rounds, [&] {
                        for (const std::string& text : smiles) (void)featurizer.smiles(text);
                      }))});
+  measure_descriptors(smiles, rounds, figures);
   std::vector<std::int64_t> indices(count);
   for (std::size_t i = 0; i < count; ++i) indices[i] = static_cast<std::int64_t>(i);
   const PackOptions pack = molgraph::make_model(config, 0)->pack_options();

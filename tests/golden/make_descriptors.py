@@ -36,7 +36,7 @@ C N O S P B F Cl I [H][H] [2H]O [2H]C [3H]Cl [2H]OC([2H])([2H])[2H] [13CH4] [14C
 [CH3] [CH2] [O][O] C[CH]C [N]=O O=[N+][O-] S(F)(F)(F)(F)(F)F P(Cl)(Cl)(Cl)(Cl)Cl FI(F)(F)(F)F O=[Xe](=O)=O C$C CC->[Cu]
 [Cl-].[Cl-].[Pt+2] N->[Pt](Cl)(Cl)<-N C[Mg]Br C[Hg]C [Fe].C1=CC=CC1 C[Si](C)(C)C B1OB(O)OB(O)O1 C[Se]C C[Te]C [As](C)(C)C
 [H]N=C [H]/N=C/C [H]/N=C(/C)C [H]/C(C)=C(/C)[H] [H][B-]1([H])OCCO1 [H][B-]([H])([H])[H] F[H-]F C1CC1 C1CCC1 C1CC2CC12 C12C3C4C1C5C2C3C45
-C1C2CC3CC1CC(C2)C3 C1CC2(C1)CCC2 C1=CC2C=CC1C=C2 CC1CC1 CC12CC1C2 N1CC1 O1CC1 CN1CC1C S1CC1 C1=CC1 C1=NO1 c1ccccc1 c1cc[nH]c1 c1ccoc1
+C1C2CC3CC1CC(C2)C3 C1CC2(C1)CCC2 C1=CC2C=CC1C=C2 CC1CC1 CC12CC1C2 N1CC1 O1CC1 CN1CC1C S1CC1 C1=CC1 C1=NO1 Cc1nc2ccc1-c1nc-2n[nH]1 c1ccccc1 c1cc[nH]c1 c1ccoc1
 c1ccsc1 [nH]1nnnc1 c1cc[n+]([O-])cc1 [O-][n+]1ccccc1 C[n+]1ccccc1 c1cnc2[nH]cnc2c1 O=c1cc[nH]cc1 C#C C#N [C-]#[O+] [N-]=[N+]=N CN=[N+]=[N-]
 CN(=O)=O C[N+](=O)[O-] CS(=O)(=O)N CS(C)=O C[S+](C)[O-] OP(=O)(O)O OS(=O)(=O)O [O-]Cl(=O)(=O)=O CC(=O)[O-].[Na+] NCC(=O)O [NH3+]CC(=O)[O-]
 F.F.F.F C(=O)OC.C(=O)OC.C(=O)OC c1ccc2ccccc2c1 c1ccc2c(c1)ccc1ccccc12 C1CCCCCCCCCCCCC1 N[C@@H](C)C(=O)O C/C=C/C C/C=C\\C F/C=C/F
