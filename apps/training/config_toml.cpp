@@ -1,8 +1,11 @@
 // Training options as config.toml has them.
 #include <toml++/toml.h>
 
+#include <algorithm>
+#include <array>
 #include <fstream>
 #include <sstream>
+#include <utility>
 
 #include "apps/training/train_options.hpp"
 #include "featurize/graph/error.hpp"
@@ -44,6 +47,21 @@ bool extract(const toml::node& node, T& out) {
   }
 }
 
+/// Options that runs of earlier versions lack, and what those versions did: "" = what they do by default now.
+constexpr std::array<std::pair<const char*, const char*>, 13> kNewer{{{"header", ""},
+                                                                      {"censored", ""},
+                                                                      {"weight-column", ""},
+                                                                      {"descriptors", "none"},
+                                                                      {"descriptor-columns", ""},
+                                                                      {"standardize", ""},
+                                                                      {"duplicates", "keep"},
+                                                                      {"mix-width", ""},
+                                                                      {"task-weights", ""},
+                                                                      {"task-balance", ""},
+                                                                      {"class-balance", ""},
+                                                                      {"baselines", ""},
+                                                                      {"blend", ""}}};
+
 }  // namespace
 
 std::string to_toml(const TrainOptions& options) {
@@ -82,7 +100,11 @@ TrainOptions train_options_from_text(const std::string& text, const std::string&
   TrainOptions options;
   for (const auto& option : list_options(options)) {
     const toml::node* node = table.get(option.key());
-    if (!node && option.key() == "header") continue;  // runs of the first version lack it
+    const auto newer = std::ranges::find(kNewer, option.key(), [](const auto& one) { return std::string(one.first); });
+    if (!node && newer != kNewer.end()) {
+      if (*newer->second != '\0') option.field.set(std::string(newer->second));
+      continue;
+    }
     if (!node)
       throw FileError(name + ": '" + option.key() +
                       "' is missing: written by another version of molgraph, whose runs cannot be resumed");

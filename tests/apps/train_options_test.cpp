@@ -54,17 +54,27 @@ TEST(TrainOptions, DamagedTomlIsRefused) {
   EXPECT_THROW(train_options_from_toml(path), FileError);
 }
 
-TEST(TrainOptions, RunsOfTheFirstVersionAreRead) {
+TEST(TrainOptions, RunsOfEarlierVersionsAreRead) {
   TrainOptions options;
   options.data.no_header = true;
+  options.data.duplicates = Duplicates::mean;
+  options.training.blend = true;
   std::string text = to_toml(options);
-  const std::string line = "header = false\n";
-  const std::size_t at = text.find("\n" + line);
-  ASSERT_NE(at, std::string::npos);
-  text.erase(at + 1, line.size());
+  const auto erase = [&](const std::string& line) {
+    const std::size_t at = text.find("\n" + line);
+    ASSERT_NE(at, std::string::npos) << line;
+    text.erase(at + 1, line.size());
+  };
+  erase("header = false\n");
+  erase("duplicates = 'mean'\n");
+  erase("blend = true\n");
   const TrainOptions read = train_options_from_text(text, "old");
   EXPECT_TRUE(read.data.no_header);
   EXPECT_FALSE(read.data.header);
+  EXPECT_EQ(read.data.duplicates, Duplicates::keep);  // as those versions did
+  EXPECT_FALSE(read.training.blend);
+  erase("seed = 0\n");
+  EXPECT_THROW(train_options_from_text(text, "old"), FileError);
 }
 
 // config.toml is read again by --resume: what the command line refuses is refused there too.
