@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "datasets/dataset_warnings.hpp"
 #include "datasets/load_checks.hpp"
@@ -50,6 +51,7 @@ void select_targets(MoleculeSet& set, const std::vector<std::string>& wanted, co
     values = std::move(kept);
   };
   task.set_kinds(std::move(kinds));
+  if (task.kind == TaskKind::regression) task.class_labels.clear();
   set.task = std::move(task);
   keep_chosen(set.targets);
   keep_chosen(set.bound);
@@ -109,16 +111,21 @@ void choose_inputs(MoleculeSet& set, const LoadOptions& options, const std::stri
   std::vector<std::size_t> keep;
   if (options.descriptors != DescriptorSet::none)
     for (std::ptrdiff_t d = 0; d < computed; ++d) keep.push_back(static_cast<std::size_t>(d));
+  const std::vector<std::string> columns(set.input_names.begin() + computed, set.input_names.end());
+  const ColumnNames known(columns, path);
   for (const std::string& name : options.input_columns) {
-    const auto found = std::find(set.input_names.begin() + computed, set.input_names.end(), name);
-    if (found == set.input_names.end())
+    const int found = known.find(name);
+    if (found < 0)
       throw UsageError(path + ": has no input column '" + name + "'; make the store with --descriptor-columns");
-    keep.push_back(static_cast<std::size_t>(found - set.input_names.begin()));
+    keep.push_back(static_cast<std::size_t>(computed + found));
+    if (std::ranges::count(keep, keep.back()) > 1) throw UsageError("the input column '" + name + "' is named twice");
   }
   if (options.input_columns.empty())
     for (auto d = static_cast<std::size_t>(computed); d < set.input_names.size(); ++d) keep.push_back(d);
   if (options.descriptors == DescriptorSet::none) set.featurizer.descriptors = DescriptorSet::none;
-  if (keep.size() == set.input_names.size()) return;
+  std::vector<std::size_t> all(set.input_names.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  if (keep == all) return;
   std::vector<std::string> names;
   for (const std::size_t d : keep) names.push_back(set.input_names[d]);
   std::vector<float> inputs;

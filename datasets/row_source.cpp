@@ -149,6 +149,11 @@ void RowSource::scan_table(std::size_t table, std::vector<ColumnStats>& stats) {
     inputs.push_back(names.find(name));
     if (inputs.back() < 0)
       throw DataError(file + ": no column '" + name + "', an input of the model; the columns are " + list_of(columns));
+    if (std::ranges::count(inputs, inputs.back()) > 1)
+      throw UsageError("the input column '" + name + "' is named twice");
+    if (inputs.back() == weight_column_.back() || inputs.back() == reader.smiles_column())
+      throw UsageError("the column '" + name + "' cannot be an input and hold the weights or the SMILES");
+    if (table == 0) input_names_.emplace_back(trim(columns[static_cast<std::size_t>(inputs.back())]));
   }
   if (table == 0) {
     std::vector<int> candidates;
@@ -254,7 +259,7 @@ std::vector<std::string> RowSource::input_names() const {
   std::vector<std::string> names;
   if (featurizer_.descriptors == DescriptorSet::rdkit)
     names.assign(descriptor_names().begin(), descriptor_names().end());
-  names.insert(names.end(), options_.input_columns.begin(), options_.input_columns.end());
+  names.insert(names.end(), input_names_.begin(), input_names_.end());
   return names;
 }
 

@@ -115,7 +115,8 @@ class RowSource {
   std::vector<std::vector<int>> target_columns_;  ///< [tables][candidates, then chosen targets]
   std::vector<std::vector<int>> input_columns_;   ///< [tables][LoadOptions::input_columns]
   std::vector<int> smiles_column_, id_column_, key_column_, weight_column_;  ///< [tables]; all but SMILES -1 = none
-  std::vector<SplitPart> parts_;  ///< [rows], empty if the source has no parts
+  std::vector<SplitPart> parts_;          ///< [rows], empty if the source has no parts
+  std::vector<std::string> input_names_;  ///< the first table's, of its input columns
   std::vector<std::string> extra_parts_, notes_, warnings_;
   std::vector<std::uint8_t> extra_part_;        ///< [rows] as FeaturisedRow::extra_part; empty if there are none
   std::vector<std::unique_ptr<Spool>> spools_;  ///< copies of streams, and picked lines

@@ -38,7 +38,9 @@ bool wants_baselines(const TrainOptions& o, const LoadedData& data) {
   };
   refuse(o.training.baselines == Switch::off, "its trees are left out by --no-baselines");
   refuse(xgboost_version().empty(), "this molgraph was built without XGBoost, which makes the trees");
-  refuse(data.split.valid.empty(), "there is no validation part to choose the shares by");
+  const auto lacks_valid = [](const Split& split) { return split.valid.empty(); };
+  refuse(lacks_valid(data.split) || std::ranges::any_of(data.folds, lacks_valid),
+         "there is no validation part to choose the shares by");
   const std::int64_t molecules = data.set.size();
   refuse(molecules > kMostBaselineMolecules, text("%s molecules are more than %s", with_thousands(molecules).c_str(),
                                                   with_thousands(kMostBaselineMolecules).c_str()));
@@ -121,7 +123,15 @@ std::vector<Rival> RunBaselines::of_split(const LoadedData& data, std::vector<Al
   const auto begin = std::chrono::steady_clock::now();
   const FeatureRows* rows = rows_of(data.set);
   if (rows == nullptr) return {};
-  Baselines made = make_baselines(*rows, data.set, data.split, baseline_options());
+  Baselines made;
+  try {
+    made = make_baselines(*rows, data.set, data.split, baseline_options());
+  } catch (const RunError& error) {  // of the library; nobody has asked for it, so a trained model is not lost for it
+    if (resolved_.options.training.blend) throw;
+    run_.control.warn(std::string("Baselines left out: ") + error.what());
+    return {};
+  }
+  if (resolved_.options.training.blend && !made.trees) throw UsageError("--blend: no trees can be made of this split");
   for (const std::string& note : made.notes) run_.control.note(note);
   std::vector<Rival> rivals{{"nearest neighbour", "nearest_neighbour", std::move(made.nearest)}};
   if (made.trees) {

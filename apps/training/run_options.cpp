@@ -103,19 +103,24 @@ ModelOptions model_from(const ModelConfig& start, const ModelSettings& m, const 
   return model;
 }
 
+/// True if the head of --from goes on: the same targets, the same inputs.
+bool keeps_head(const ModelConfig& start, const ModelConfig& config, const ModelSettings& m) {
+  return start.input_names == config.input_names && !needs_new_head(start.task, config.task) &&
+         (!m.mix_width || *m.mix_width == start.model.head.mixed);
+}
+
 /// What the head reads beside the embedding: the data's inputs, scaled by the training part; a head that stays keeps
 /// its scaling.
 void set_inputs(ModelConfig& config, const LoadedData& data, const ModelConfig* start, const ModelSettings& m) {
   config.input_names = data.set.input_names;
+  if (m.mix_width && config.input_names.empty())
+    throw UsageError("--mix-width would do nothing: there are no --descriptors or --descriptor-columns");
+  if (start != nullptr && keeps_head(*start, config, m)) return;
   HeadOptions& head = config.model.head;
-  const bool as_wide = start != nullptr && (!m.mix_width || *m.mix_width == start->model.head.mixed);
-  if (as_wide && start->input_names == config.input_names && !needs_new_head(start->task, config.task)) return;
   head.inputs = static_cast<int>(config.input_names.size());
   head.mixed = m.mix_width.value_or(HeadOptions{}.mixed);
   if (head.inputs > 0) config.model.input_scaling = training_scaling(data);
   else config.model.input_scaling.reset();
-  if (m.mix_width && head.inputs == 0)
-    throw UsageError("--mix-width would do nothing: there are no --descriptors or --descriptor-columns");
 }
 
 void check_gate(const GateSettings& asked, const GateOptions& gate) {
@@ -302,6 +307,7 @@ ResolvedRun resolve(const TrainOptions& asked, const LoadedData& data, const Mod
   ResolvedRun run;
   run.options = asked;
   run.model = resolve_model(run.options, data, start, named);
+  run.keeps_head = start != nullptr && keeps_head(*start, run.model, run.options.model);
   check_training_flags(run.options, named, data, start);
   resolve_training(run.options.training, data);
   run.options.training.baselines = on_or_off(wants_baselines(run.options, data));
@@ -311,7 +317,7 @@ ResolvedRun resolve(const TrainOptions& asked, const LoadedData& data, const Mod
 
 ResolvedRun for_fold(const ResolvedRun& run, const LoadedData& data) {
   ResolvedRun fold = run;
-  if (fold.model.model.input_scaling) fold.model.model.input_scaling = training_scaling(data);
+  if (fold.model.model.input_scaling && !fold.keeps_head) fold.model.model.input_scaling = training_scaling(data);
   TrainingSettings& t = fold.options.training;
   t.steps.reset();
   if (t.warmup_epochs) t.warmup_steps.reset();

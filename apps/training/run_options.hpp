@@ -23,7 +23,8 @@ LoadOptions to_load_options(const TrainOptions& options, int threads);
 struct ResolvedRun {
   TrainOptions options;  ///< every value in use: config.toml
   ModelConfig model;
-  TrainerOptions trainer;  ///< on data.split; without the folder, the processes and the control
+  TrainerOptions trainer;   ///< on data.split; without the folder, the processes and the control
+  bool keeps_head = false;  ///< the head is that of --from, and reads its inputs as scaled there
 };
 
 /// Decides what the options leave open. Resolving the result's options again changes nothing. `start` is the

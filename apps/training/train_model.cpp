@@ -47,7 +47,8 @@ std::shared_ptr<GraphModel> start_model(const ResolvedRun& resolved, const Loade
   if (start) {
     const WarmStart warm = warm_start(start->file, start->config, resolved.model, *model);
     scale = scale && warm.new_head;
-    control.note("Weights from " + start->file + (warm.new_head ? ", with a new head for these targets" : "") +
+    control.note("Weights from " + start->file +
+                 (warm.new_head ? ", with a new head for these targets and inputs" : "") +
                  (warm.fresh.empty() ? "" : ", with a new gate of ones"));
   }
   if (scale) scale_targets(data.set, data.split, *model);

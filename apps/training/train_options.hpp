@@ -199,10 +199,12 @@ std::vector<TrainOption> options_over(Options& o) {
        "atom and bond columns (empty: the data set's, else molgraph; with --recipe ogb)"},
       {"--descriptors", data,
        one_of(d.descriptors, {{"", {}}, {"none", DescriptorSet::none}, {"rdkit", DescriptorSet::rdkit}}),
-       "numbers of the whole molecule that the head reads too, see docs/descriptors.md (empty: a store's own, else "
-       "none)"},
+       "numbers of the whole molecule that the head reads too, see docs/descriptors.md (empty: that of --from or of a "
+       "store, else none)"},
       {"--descriptor-columns", data, d.descriptor_columns,
-       "columns of numbers that the head reads too; a table to score needs them as well"},
+       "columns of numbers that the head reads too; a table to score needs them as well (empty: those of --from or of "
+       "a "
+       "store, else none)"},
       {"--standardize", data,
        one_of(d.standardize, {{"", {}}, {"none", Standardize::none}, {"parent", Standardize::parent}}),
        "parent: salts and solvents off and charges neutral before anything else, in scoring too (empty: that of --from "

@@ -254,7 +254,7 @@ with open(sys.argv[2], "w") as file:
 TEST_F(Accuracy, MolgraphIsTrainedAndScored) {
   scratch.write("methods.toml",
                 std::string(kMethods) +
-                    "[tiny]\nprogram = \"molgraph\"\nflags = [\"--epochs\", \"20\", \"--layers\", \"1\","
+                    "[tiny]\nprogram = \"molgraph\"\nflags = [\"--epochs\", \"60\", \"--layers\", \"1\","
                     " \"--width\", \"16\", \"--heads\", \"2\", \"--batch-size\", \"8\"]\n"
                     "regression_flags = [\"--metric\", \"rmse\"]\n");
   const ShellResult result = run("--methods tiny --seeds 0 --keep --final");
@@ -271,7 +271,7 @@ TEST_F(Accuracy, MolgraphIsTrainedAndScored) {
   EXPECT_GT(std::stod(at("peak_mb")), 10);
   EXPECT_TRUE(row(result.out, "tiny | ").ends_with(" | 2 |")) << "two tables, a run each: " << result.out;
   EXPECT_NE(at("version").find("molgraph"), std::string::npos);
-  EXPECT_EQ(cells.back(), "--epochs 20 --layers 1 --width 16 --heads 2 --batch-size 8 --metric rmse");
+  EXPECT_EQ(cells.back(), "--epochs 60 --layers 1 --width 16 --heads 2 --batch-size 8 --metric rmse");
   EXPECT_EQ(scratch.read("work/carbons/scaffold-0/tiny/run/config.toml").find("seed = 1"), std::string::npos);
 }
 

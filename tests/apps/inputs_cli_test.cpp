@@ -143,7 +143,7 @@ TEST_F(InputsCli, AStoreKeepsThem) {
   ASSERT_EQ(run("molgraph-featurize measured.csv -o m.h5 --descriptors rdkit --descriptor-columns logD --seed 0").code,
             0);
   const ShellResult stored =
-      run("molgraph-train m.h5 -o S --epochs 30 --lr 5e-3 --split-type random" + std::string(kTiny));
+      run("molgraph-train m.h5 -o S --epochs 30 --lr 5e-3 --split-type random --duplicates keep" + std::string(kTiny));
   ASSERT_EQ(stored.code, 0) << stored.err;
   EXPECT_EQ(scratch.read("S/model.safetensors"), scratch.read("R/model.safetensors"));
   const ShellResult some =

@@ -153,7 +153,7 @@ inline std::vector<SizeCase> sizes() {
           {"last_mlp", 2, 16, 16, 8, false, false, true, false, 2},
           {"key_by_row", 2, 16, 16, 8, false, false, true, false, 0, KeyTerm::row},
           {"inputs", 2, 16, 16, 8, false, false, true, false, 0, KeyTerm::column, 7, 9},
-          {"many_inputs", 1, 24, 24, 4, false, false, true, false, 0, KeyTerm::column, 217, 256}};
+          {"many_inputs", 1, 24, 24, 4, false, false, true, false, 0, KeyTerm::column, 100, 40}};
 }
 
 inline std::unique_ptr<GraphModel> make_sized(const SizeCase& c, bool grpe) {

@@ -17,16 +17,19 @@ constexpr std::size_t kMostShown = 80;  ///< bytes of a cell in a reason
 
 InputCells::InputCells(const InputTables& tables, std::span<const std::string> names)
     : names_(names.begin(), names.end()) {
+  if (names_.empty()) return;
+  const std::string& path = tables.path(0);
+  const std::string shown = path == "-" ? "standard input" : path;
+  const ColumnNames columns(tables.columns(), shown);
   std::vector<std::string> missing;
   for (const std::string& name : names_) {
-    const auto found = std::ranges::find(tables.columns(), name);
-    if (found == tables.columns().end()) missing.push_back(name);
-    else places_.push_back(static_cast<std::size_t>(found - tables.columns().begin()));
+    const int place = columns.find(name);
+    if (place < 0) missing.push_back(name);
+    else places_.push_back(static_cast<std::size_t>(place));
   }
   if (missing.empty()) return;
-  const std::string& path = tables.path(0);
-  throw FileError((path == "-" ? "standard input" : path) + ": lacks what the model reads beside the molecules: " +
-                  list_of(missing) + "; the columns are " + list_of(tables.columns()));
+  throw FileError(shown + ": lacks what the model reads beside the molecules: " + list_of(missing) +
+                  "; the columns are " + list_of(tables.columns()));
 }
 
 std::vector<float> InputCells::values(const RowWindow& window) const {

@@ -22,15 +22,16 @@ struct TargetRows {
   bool constant = false;     ///< nothing can be learned
 };
 
-LabelledRows labelled(const MoleculeSet& set, const std::vector<std::int64_t>& part, std::size_t target,
-                      bool with_bounds) {
+/// `to_fit`: with limits, and without rows of weight 0, which teach nothing; else the exact labels, to measure by.
+LabelledRows labelled(const MoleculeSet& set, const std::vector<std::int64_t>& part, std::size_t target, bool to_fit) {
   const std::size_t targets = set.task.names.size();
   LabelledRows rows;
   bool censored = false;
   for (const std::int64_t g : part) {
     const std::size_t row = static_cast<std::size_t>(g), at = row * targets + target;
     const std::int8_t bound = set.bound.empty() ? std::int8_t{0} : set.bound[at];
-    if (std::isnan(set.targets[at]) || (bound != 0 && !with_bounds)) continue;
+    if (std::isnan(set.targets[at]) || (bound != 0 && !to_fit)) continue;
+    if (to_fit && !set.weight.empty() && set.weight[row] == 0) continue;
     rows.rows.push_back(row);
     rows.labels.push_back(static_cast<float>(set.targets[at]));
     if (!set.weight.empty()) rows.weights.push_back(set.weight[row]);
