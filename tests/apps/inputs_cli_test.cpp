@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "apps/scoring/model_file.hpp"
 #include "tests/apps/shell.hpp"
 
 namespace molgraph {
@@ -136,6 +137,48 @@ TEST_F(InputsCli, BothBackendsTrainAlikeAndARunCanStartFromAnother) {
   const ShellResult fresh = run("molgraph-train measured.csv --from R --descriptors rdkit -o T --epochs 1 --threads 1");
   ASSERT_EQ(fresh.code, 0) << fresh.err;
   EXPECT_THAT(fresh.err, HasSubstr("a new head"));
+}
+
+/// How a run reads its first input.
+double center_of(const std::string& folder) {
+  const std::string file = folder + "/model.safetensors";
+  return read_model_config(read_model_file(file), file).model.input_scaling->center.at(0);
+}
+
+TEST_F(InputsCli, EachFoldScalesByItsOwnTrainingPartUnlessTheHeadGoesOn) {
+  train();
+  const std::string folds = "molgraph-train measured.csv --folds 2 --epochs 1 ";
+  ASSERT_EQ(run(folds + "--descriptor-columns logD -o F" + kTiny).code, 0);
+  const std::vector<std::string> numbers = column("measured.csv", "logD");
+  for (const char* model : {"F/model_0", "F/model_1"}) {
+    double sum = 0, count = 0;
+    const std::vector<std::string> rows = column(std::string(model) + "/splits.csv", "row"),
+                                   parts = column(std::string(model) + "/splits.csv", "split");
+    for (std::size_t k = 0; k < rows.size(); ++k) {
+      const std::string& number = numbers.at(std::stoul(rows[k]));
+      if (parts[k] != "train" || number.empty()) continue;
+      sum += std::stod(number);
+      ++count;
+    }
+    EXPECT_NEAR(center_of(scratch.path(model)), sum / count, 1e-6) << model;
+  }
+  EXPECT_NE(center_of(scratch.path("F/model_0")), center_of(scratch.path("F/model_1")));
+  ASSERT_EQ(run(folds + "--from R -o G --threads 1").code, 0);
+  for (const char* model : {"G/model_0", "G/model_1"})
+    EXPECT_EQ(center_of(scratch.path(model)), center_of(scratch.path("R"))) << "its head learnt with that";
+}
+
+TEST_F(InputsCli, NamesAreFoundAsUsersWriteThem) {
+  scratch.write("spaced.csv", "smiles, logD ,y\nCCO,1,1\nCCN,2,2\nCCC,3,3\nCCCl,4,4\nCCF,5,5\nCCS,6,6\n");
+  const ShellResult trained = run(
+      "molgraph-train spaced.csv --descriptor-columns LOGd --target-columns y -o N --epochs 1" + std::string(kTiny));
+  ASSERT_EQ(trained.code, 0) << trained.err;
+  EXPECT_EQ(run("molgraph-score -m N -i spaced.csv -o s.csv").code, 0);
+  scratch.write("plain.csv", "logD,smiles\n1,CCO\n");
+  EXPECT_EQ(run("molgraph-score -m N -i plain.csv -o p.csv").code, 0);
+  for (const char* bad : {"--descriptor-columns logD logd", "--descriptor-columns y --weight-column y"})
+    EXPECT_EQ(run("molgraph-train spaced.csv --target-columns y -o B --epochs 1 " + std::string(bad) + kTiny).code, 2)
+        << bad;
 }
 
 TEST_F(InputsCli, AStoreKeepsThem) {
