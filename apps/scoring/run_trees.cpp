@@ -23,7 +23,7 @@ bool says_blend(const fs::path& folder) {
 
 std::string trees_file_of(const std::string& weights) {
   const fs::path folder = fs::path(weights).parent_path();
-  const std::string path = (folder / kTreesFile).string();
+  std::string path = (folder / kTreesFile).string();
   std::error_code error;
   if (fs::exists(path, error)) return path;
   const bool member = is_member(folder.filename().string());

@@ -62,7 +62,7 @@ void check_target(const FileContext& file, const Task& task, std::size_t index, 
 void check_bounds(const FileContext& file, const MoleculeSet& set) {
   const std::size_t targets = set.task.names.size();
   for (std::size_t i = 0; i < set.bound.size(); ++i) {
-    const int bound = set.bound[i];
+    const std::int8_t bound = set.bound[i];
     if (bound == 0) continue;
     if (bound < -1 || bound > 1 || set.task.kind_of(i % targets) != TaskKind::regression || std::isnan(set.targets[i]))
       damaged(file, "molecule " + std::to_string(i / targets) + ": target '" +

@@ -141,7 +141,7 @@ void check_written(herr_t status, const std::string& path, const std::string& wh
 
 std::size_t bytes_of(Element element) {
   switch (element) {
-    case Element::u8: return 1;
+    case Element::u8:
     case Element::i8: return 1;
     case Element::u16: return 2;
     case Element::i64: return 8;

@@ -16,6 +16,11 @@ inline constexpr const char* kQedAcceptors[] = {"[oH0;X2]",
                                                 "[NH0;X1;v3]",
                                                 "[$([N;+0;X3;v3]);!$(N[C,S]=O)]"};
 
+/// An alert of its own: metals and other elements that are no drug's.
+inline constexpr const char* kHeavyElements =
+    "[Hg,Fe,As,Sb,Zn,Se,se,Te,B,Si,Na,Ca,Ge,Ag,Mg,K,Ba,Sr,Be,Ti,Mo,Mn,Ru,Pd,Ni,Cu,Au,Cd,Al,Ga,Sn,Rh,Tl,Bi,Nb,Li,Pb,Hf,"
+    "Ho]";
+
 /// Unwanted groups: Brenk et al. 2008 (doi:10.1002/cmdc.200700139) as used by Bickerton et al.
 inline constexpr const char* kQedAlerts[] = {
     "*1[O,S,N]*1",
@@ -44,8 +49,7 @@ inline constexpr const char* kQedAlerts[] = {
     "a31a(a2a(aa1)aaaa2)aaaa3",
     "a1aa2a3a(a1)A=AA=A3=AA=A2",
     "c1cc([NH2])ccc1",
-    "[Hg,Fe,As,Sb,Zn,Se,se,Te,B,Si,Na,Ca,Ge,Ag,Mg,K,Ba,Sr,Be,Ti,Mo,Mn,Ru,Pd,Ni,Cu,Au,Cd,Al,Ga,Sn,Rh,Tl,Bi,Nb,Li,Pb,Hf,"
-    "Ho]",
+    kHeavyElements,
     "I",
     "OS(=O)(=O)[O-]",
     "[N+](=O)[O-]",

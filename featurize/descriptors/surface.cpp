@@ -50,7 +50,8 @@ void write_bins(const std::array<double, ends>& bins, const std::vector<double>&
 
 /// A nitrogen or oxygen as the table of polar surfaces tells them apart; hydrogens are no neighbours there.
 struct PolarAtom {
-  int neighbours = 0, hydrogens = 0, charge = 0;
+  int neighbours = 0, hydrogens = 0;
+  std::int8_t charge = 0;
   int single = 0, twofold = 0, threefold = 0, aromatic = 0;
 };
 
