@@ -171,6 +171,9 @@ void check_training_flags(const TrainOptions& o, const NamedFlags& named, const 
            "--urpe", "a new gate of ones that --freeze encoder keeps from training");
   }
   refuse(o.training.patience.value_or(0) > 0 && data.split.valid.empty(), "--patience", "there is no validation part");
+  const auto lacks_valid = [](const Split& split) { return split.valid.empty(); };
+  refuse(o.training.refit && (lacks_valid(data.split) || std::ranges::any_of(data.folds, lacks_valid)), "--refit",
+         "there is no validation part");
   refuse((named.contains("censored") || o.data.censored != Censored::bounded) && data.censored == 0, "--censored",
          "the labels have no sign such as >");
   const std::size_t weights = o.training.task_weights.size(), targets = data.set.task.names.size();

@@ -27,14 +27,18 @@ std::string class_label(const Task& task, std::size_t label) {
 
 std::vector<std::string> RunDirectory::files() const {
   std::vector<std::string> all{
-      config(),   model(),      best(),  last(),    metrics(), splits(), test_predictions(),
+      config(),   model(),      best(),  last(),    metrics(), splits(), valid_predictions(),      test_predictions(),
       rejected(), duplicates(), trees(), results(), lock(),    log(),    folder + "/" + kRunRecord};
-  std::error_code error;
-  for (int member = 0;; ++member) {
-    const RunDirectory inner{folder + "/model_" + std::to_string(member)};
-    if (!std::filesystem::is_directory(inner.folder, error)) return all;
-    for (std::string& file : inner.files()) all.push_back(std::move(file));
+  const auto add_run = [&](const std::string& inner) {
+    std::error_code error;
+    if (!std::filesystem::is_directory(inner, error)) return false;
+    for (std::string& file : RunDirectory{inner}.files()) all.push_back(std::move(file));
+    return true;
+  };
+  add_run(refit());
+  for (int member = 0; add_run(folder + "/model_" + std::to_string(member)); ++member) {
   }
+  return all;
 }
 
 void write_splits(const std::string& path, const MoleculeSet& set, const Split& split) {

@@ -24,14 +24,16 @@ struct RunDirectory {
   std::string last() const { return folder + "/checkpoints/last.safetensors"; }
   std::string metrics() const { return folder + "/metrics.csv"; }
   std::string splits() const { return folder + "/splits.csv"; }
+  std::string valid_predictions() const { return folder + "/valid_predictions.csv"; }
   std::string test_predictions() const { return folder + "/test_predictions.csv"; }
   std::string rejected() const { return folder + "/rejected.csv"; }
   std::string duplicates() const { return folder + "/duplicates.csv"; }
   std::string trees() const { return folder + "/" + kTreesFile; }
   std::string results() const { return folder + "/results.csv"; }
+  std::string refit() const { return folder + "/refit"; }         ///< the run directory of the model that stays
   std::string lock() const { return folder + "/training.lock"; }  ///< while a process writes here
   std::string log() const { return folder + "/log.txt"; }
-  /// All of these, and those of the runs in it (model_0, model_1, ...) that are there.
+  /// All of these, and those of the runs in it (refit, model_0, model_1, ...) that are there.
   std::vector<std::string> files() const;
 };
 

@@ -39,7 +39,7 @@ void tell_estimate(double step_seconds, const TrainerOptions& t) {
 }
 
 /// Initialised, or with the weights of another run.
-std::shared_ptr<GraphModel> start_model(const ResolvedRun& resolved, const LoadedData& data,
+std::shared_ptr<GraphModel> start_model(const ResolvedRun& resolved, const LoadedData& data, const Split& split,
                                         const std::optional<StartingPoint>& start, const RunControl& control) {
   const TrainOptions& options = resolved.options;
   const std::shared_ptr<GraphModel> model = make_model(resolved.model, options.training.seed);
@@ -51,7 +51,7 @@ std::shared_ptr<GraphModel> start_model(const ResolvedRun& resolved, const Loade
                  (warm.new_head ? ", with a new head for these targets and inputs" : "") +
                  (warm.fresh.empty() ? "" : ", with a new gate of ones"));
   }
-  if (scale) scale_targets(data.set, data.split, *model);
+  if (scale) scale_targets(data.set, split, *model);
   freeze(options.model.frozen, *model);
   return model;
 }
@@ -73,24 +73,24 @@ DeviceSum device_sum(const TrainRun& run) {
 
 }  // namespace
 
-AllPredictions train_model(const TrainRun& run, const ResolvedRun& resolved, const LoadedData& data,
-                           const std::optional<StartingPoint>& start, const std::string& folder) {
+TrainedModel train_model(const TrainRun& run, const ResolvedRun& resolved, const LoadedData& data, const Split& split,
+                         const std::optional<StartingPoint>& start, const std::string& folder) {
   const RunDirectory directory{folder};
   if (run.processes->first()) std::filesystem::create_directories(folder);
   TrainerOptions trainer = resolved.trainer;
   trainer.folder = folder;
   trainer.processes = run.processes;
   trainer.control = run.control;
-  const std::shared_ptr<GraphModel> model = start_model(resolved, data, start, run.control);
+  const std::shared_ptr<GraphModel> model = start_model(resolved, data, split, start, run.control);
   run.control.note(description(resolved.model, *model, trainer.seed));
   const Compute compute = make_compute(run, *model);
   Trainable trainable = make_trainable(model, compute, resolved.model, resolved.options.training.decay == DecayOf::all);
   if (compute && compute->resident() != nullptr && trainer.flag.ascents == 0)  // FLAG's passes go through the host
     trainable.device = std::make_shared<DeviceTraining>(compute, *model, data.set, trainable.decay_exempt,
                                                         device_sum(run), run.control);
-  tell_estimate(measure_step(trainable, data.set, data.split, trainer), trainer);
-  const TrainerResult result = train(trainable, data.set, data.split, trainer, run.resume);
-  if (!run.processes->first()) return {};
+  tell_estimate(measure_step(trainable, data.set, split, trainer), trainer);
+  const TrainerResult result = train(trainable, data.set, split, trainer, run.resume);
+  if (!run.processes->first()) return {{}, result.best_epoch};
   if (result.best_epoch > 0) {
     run.control.note(text("%s after epoch %lld; the best by validation is epoch %lld",
                           result.stopped_early ? "Stopped early" : "Done", static_cast<long long>(result.epochs),
@@ -98,11 +98,32 @@ AllPredictions train_model(const TrainRun& run, const ResolvedRun& resolved, con
   }
   const LoadedModel best = load_model(directory.best());
   const Compute computes_best = make_compute(run, *best.model);
-  AllPredictions predictions = predict_all(predict_function(best.model, computes_best),
-                                           pack_options(*best.model, computes_best), data, run.control);
-  predictions.output_scale = values_of(best.model->named_buffers()["target_scale"]);
+  TrainedModel trained{predict_all(predict_function(best.model, computes_best),
+                                   pack_options(*best.model, computes_best), data, run.control),
+                       result.best_epoch};
+  trained.predictions.output_scale = values_of(best.model->named_buffers()["target_scale"]);
   save_model(directory.model(), *best.model, best.config);
-  return predictions;
+  return trained;
+}
+
+TrainedModel train_and_refit(const TrainRun& run, const ResolvedRun& resolved, LoadedData& data,
+                             const std::optional<StartingPoint>& start, const std::string& folder) {
+  TrainedModel chosen = train_model(run, resolved, data, data.split, start, folder);
+  Split all = data.split;
+  all.train.insert(all.train.end(), all.valid.begin(), all.valid.end());
+  all.valid.clear();
+  std::swap(data.split, all);  // scaling, weights and steps are of the rows that are learned
+  ResolvedRun refit = for_fold(resolved, data);
+  std::swap(data.split, all);
+  if (chosen.best_epoch > 0) refit.trainer.epochs = chosen.best_epoch;
+  run.control.note(text("Refit: training and validation part together, %lld epochs of the same schedule",
+                        static_cast<long long>(refit.trainer.epochs)));
+  const RunDirectory second{RunDirectory{folder}.refit()};
+  TrainedModel last = train_model(run, refit, data, all, start, second.folder);
+  if (!run.processes->first()) return chosen;
+  std::filesystem::rename(second.model(), RunDirectory{folder}.model());
+  last.predictions.parts[1] = std::move(chosen.predictions.parts[1]);
+  return {std::move(last.predictions), chosen.best_epoch};
 }
 
 }  // namespace molgraph

@@ -111,6 +111,7 @@ struct TrainingSettings {
   double ema = 0.0;                      ///< 0 = off
   bool scale_targets = true;
   std::int64_t ensemble_size = 1;
+  bool refit = false;
   Switch baselines = Switch::automatic;  ///< on for tables without a name, up to kMostBaselineRows training molecules
   bool blend = false;
   std::uint64_t seed = 0;
@@ -355,6 +356,8 @@ std::vector<TrainOption> options_over(Options& o) {
       {"--scale-targets", training, t.scale_targets, "regression: standardise targets inside the model"},
       {"--ensemble-size", training, t.ensemble_size, "models to train, with seeds seed, seed + 1, ...",
        WholeRange{1, kMostFolds}},
+      {"--refit", training, t.refit,
+       "train once more, on training and validation part together, up to the epoch that validation chose"},
       {"--baselines", training, on_off(t.baselines),
        "the nearest neighbour and boosted trees beside the result: on, off or auto (on for one's own table of at most "
        "50,000 training molecules)"},

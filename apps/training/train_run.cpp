@@ -72,7 +72,7 @@ void tell_results(const TrainRun& run, const std::string& folder, const Report& 
 }
 
 /// Trains on one split, a model or an ensemble, and reports.
-Report train_split(const TrainRun& run, const ResolvedRun& resolved, const LoadedData& data,
+Report train_split(const TrainRun& run, const ResolvedRun& resolved, LoadedData& data,
                    const std::optional<StartingPoint>& start, const std::string& folder, RunBaselines& baselines) {
   const RunDirectory directory{folder};
   const bool first = run.processes->first();
@@ -90,14 +90,19 @@ Report train_split(const TrainRun& run, const ResolvedRun& resolved, const Loade
   for (std::int64_t m = 0; m < members; ++m) {
     folders.push_back(members == 1 ? folder : folder + "/model_" + std::to_string(m));
     if (members > 1) run.control.note("Model " + std::to_string(m + 1) + " of " + std::to_string(members));
-    models.push_back(train_model(run, for_member(resolved, data, m), data, start, folders.back()));
+    const ResolvedRun member = for_member(resolved, data, m);
+    TrainedModel model = resolved.options.training.refit
+                             ? train_and_refit(run, member, data, start, folders.back())
+                             : train_model(run, member, data, data.split, start, folders.back());
+    models.push_back(std::move(model.predictions));
   }
   if (!first) return {};
   const std::vector<Rival> rivals = baselines.of_split(data, models, folders);
   AllPredictions mean;
   for (const AllPredictions& model : models) mean.add_share(model, 1.0 / static_cast<double>(members));
-  if (!data.split.test.empty())
-    write_predictions(directory.test_predictions(), data.set, data.split.test, mean.parts[2], mean.output_scale);
+  for (const auto& [path, part] : {std::pair(directory.valid_predictions(), 1), {directory.test_predictions(), 2}})
+    if (const auto& rows = *parts_of(data.split)[part]; !rows.empty())
+      write_predictions(path, data.set, rows, mean.parts[part], mean.output_scale);
   write_submissions(folder, data, mean, run.control);
   Report report = report_results(data, resolved.options, mean.parts, rivals);
   tell_results(run, folder, report);

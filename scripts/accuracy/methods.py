@@ -139,6 +139,14 @@ class Method:
                     values.append(None)
         return values
 
+    def valid_predictions(self, task: Task) -> dict[int, float]:
+        """By row of fit.csv (from 1), of the validation part, of a model that has not learned it; empty: `predictions` has it."""
+        path = task.folder / "run" / "valid_predictions.csv"
+        if "command" in self.entry or not path.is_file():
+            return {}
+        with open(path, newline="") as file:
+            return {int(row["id"]): float(row["target_pred"]) for row in csv.DictReader(file) if row["target_pred"]}
+
     def version(self) -> str:
         """What the program says of its version; empty where a command names no way to ask."""
         if not self._version and ("version" in self.entry or self.entry.get("program") == "molgraph"):

@@ -5,7 +5,8 @@
   peers.py version PACKAGE ...
 
 FIT: columns smiles, target, part (train, val). REST: columns row, smiles. OUT: a column prediction, a line for each of
-REST. The forest fits the training part alone, as the others do, which need the validation part to choose an epoch.
+REST. The forest chooses nothing, so that it may learn from all rows: the test part is predicted by one of the training
+and validation part; the validation part, which has to say how good it is, by one of the training part alone.
 """
 
 import csv
@@ -50,20 +51,29 @@ def forest(fit, rest, out, kind, seed, threads, max_features) -> None:
     import numpy as np
     from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
-    train = [row for row in read(fit) if row["part"] == "train"]
-    target = np.array([float(row["target"]) for row in train])
+    known, unknown = read(fit), [row["smiles"] for row in read(rest)]
+    target = np.array([float(row["target"]) for row in known])
     options = {
         "n_estimators": 500,
         "random_state": int(seed),
         "n_jobs": int(threads),
         "max_features": max_features if max_features == "sqrt" else float(max_features),
     }
-    inputs, unseen = features([row["smiles"] for row in train]), features([row["smiles"] for row in read(rest)])
-    if kind == "regression":
-        write(out, RandomForestRegressor(**options).fit(inputs, target).predict(unseen))
-    else:
-        model = RandomForestClassifier(**options).fit(inputs, target.astype(int))
-        write(out, model.predict_proba(unseen)[:, list(model.classes_).index(1)])
+    inputs, unseen = features([row["smiles"] for row in known]), features(unknown)
+
+    def predict(rows, molecules):
+        if kind == "regression":
+            return RandomForestRegressor(**options).fit(inputs[rows], target[rows]).predict(unseen[molecules])
+        model = RandomForestClassifier(**options).fit(inputs[rows], target[rows].astype(int))
+        return model.predict_proba(unseen[molecules])[:, list(model.classes_).index(1)]
+
+    train = np.array([row["part"] == "train" for row in known])
+    held_out = {row["smiles"] for row in known if row["part"] != "train"}
+    valid = np.array([smiles in held_out for smiles in unknown])
+    predicted = np.empty(len(unknown))
+    predicted[valid] = predict(train, valid)
+    predicted[~valid] = predict(np.ones(len(known), dtype=bool), ~valid)
+    write(out, predicted)
 
 
 # Both programs in one process, whose start takes as long as a small table's training. PyTorch's number of threads is

@@ -255,7 +255,7 @@ TEST_F(Accuracy, MolgraphIsTrainedAndScored) {
   scratch.write("methods.toml",
                 std::string(kMethods) +
                     "[tiny]\nprogram = \"molgraph\"\nflags = [\"--epochs\", \"60\", \"--layers\", \"1\","
-                    " \"--width\", \"16\", \"--heads\", \"2\", \"--batch-size\", \"8\"]\n"
+                    " \"--width\", \"16\", \"--heads\", \"2\", \"--batch-size\", \"8\", \"--refit\"]\n"
                     "regression_flags = [\"--metric\", \"rmse\"]\n");
   const ShellResult result = run("--methods tiny --seeds 0 --keep --final");
   ASSERT_EQ(result.code, 0) << result.err;
@@ -271,7 +271,11 @@ TEST_F(Accuracy, MolgraphIsTrainedAndScored) {
   EXPECT_GT(std::stod(at("peak_mb")), 10);
   EXPECT_TRUE(row(result.out, "tiny | ").ends_with(" | 2 |")) << "two tables, a run each: " << result.out;
   EXPECT_NE(at("version").find("molgraph"), std::string::npos);
-  EXPECT_EQ(cells.back(), "--epochs 60 --layers 1 --width 16 --heads 2 --batch-size 8 --metric rmse");
+  EXPECT_EQ(cells.back(), "--epochs 60 --layers 1 --width 16 --heads 2 --batch-size 8 --refit --metric rmse");
+  // Of the validation part stands what the run says of the model that has not learned it.
+  const std::string results = scratch.read("work/carbons/scaffold-0/tiny/run/results.csv"), line = "valid,10,rmse,";
+  ASSERT_NE(results.find(line), std::string::npos) << results;
+  EXPECT_NEAR(std::stod(at("valid_value")), std::stod(results.substr(results.find(line) + line.size())), 1e-4);
   EXPECT_EQ(scratch.read("work/carbons/scaffold-0/tiny/run/config.toml").find("seed = 1"), std::string::npos);
 }
 

@@ -1,0 +1,101 @@
+// Runs that are trained once more, on training and validation part together.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "tests/apps/shell.hpp"
+
+namespace molgraph::test {
+namespace {
+
+const std::string kTiny = " --no-baselines --layers 1 --width 16 --ffn 16 --heads 2 ";
+
+class RefitCli : public testing::Test {
+ protected:
+  /// Chains whose target grows with their length; `known.csv` has the validation rows of `small.csv` as training rows.
+  void SetUp() override {
+    std::string small = "smiles,logS,part\n", known = small;
+    for (int k = 0; k < 60; ++k) {
+      const std::string row = std::string(static_cast<std::size_t>(2 + k / 3), 'C') + (k % 3 == 0   ? "O"
+                                                                                       : k % 3 == 1 ? "N"
+                                                                                                    : "Cl");
+      const std::string cells = row + "," + std::to_string(0.5 * (k / 3) + k % 3) + ",";
+      const bool valid = k >= 36 && k < 48;
+      small += cells + (k < 36 ? "train" : valid ? "val" : "test") + "\n";
+      known += cells + (k < 48 ? "train" : "test") + "\n";
+    }
+    scratch.write("small.csv", small);
+    scratch.write("known.csv", known);
+  }
+
+  ShellResult run(const std::string& command) { return scratch.run(MOLGRAPH_BIN, command); }
+  ShellResult train(const std::string& arguments) {
+    ShellResult result = run("molgraph-train " + arguments + kTiny + "--target-columns logS --splits-column part");
+    EXPECT_EQ(result.code, 0) << result.err;
+    return result;
+  }
+  std::vector<std::string> lines(const std::string& file) { return lines_of(scratch.read(file)); }
+
+  Scratch scratch;
+};
+
+TEST_F(RefitCli, IsTheModelOfAllRowsWithTheEpochsThatValidationChose) {
+  // One epoch is the best of one: the same as training on all rows by hand.
+  train("small.csv -o R --refit --epochs 1");
+  train("known.csv -o K --epochs 1");
+  EXPECT_TRUE(scratch.read("R/model.safetensors") == scratch.read("K/model.safetensors"));
+  EXPECT_EQ(scratch.read("R/test_predictions.csv"), scratch.read("K/test_predictions.csv"));
+  EXPECT_FALSE(scratch.exists("K/valid_predictions.csv"));
+}
+
+TEST_F(RefitCli, TheValidationPartIsPredictedByTheModelThatHasNotLearnedIt) {
+  train("small.csv -o P --epochs 6");
+  const ShellResult refitted = train("small.csv -o R --epochs 6 --refit");
+  EXPECT_EQ(lines("P/valid_predictions.csv").size(), 13u);
+  EXPECT_EQ(scratch.read("R/valid_predictions.csv"), scratch.read("P/valid_predictions.csv"));
+  const auto results = lines("R/results.csv"), plain = lines("P/results.csv");
+  ASSERT_EQ(results.size(), plain.size());
+  for (std::size_t i = 1; i < results.size(); ++i)
+    EXPECT_EQ(results[i] == plain[i], results[i].starts_with("valid")) << results[i];
+  EXPECT_FALSE(scratch.read("R/model.safetensors") == scratch.read("P/model.safetensors"));
+
+  // As many epochs as the log says of the first.
+  const std::string words = "the best by validation is epoch ";
+  const auto at = refitted.err.find(words);
+  ASSERT_NE(at, std::string::npos) << refitted.err;
+  const int best = std::stoi(refitted.err.substr(at + words.size()));
+  EXPECT_EQ(lines("R/refit/metrics.csv").size(), static_cast<std::size_t>(best) + 1);
+  EXPECT_EQ(lines("R/metrics.csv").size(), 7u);
+
+  // The run scores as its test predictions say.
+  ASSERT_EQ(run("molgraph-score -m R -i R/test_predictions.csv -o scored.csv").code, 0);
+  const auto wanted = lines("R/test_predictions.csv"), scored = lines("scored.csv");
+  ASSERT_EQ(scored.size(), wanted.size());
+  for (std::size_t i = 1; i < wanted.size(); ++i)
+    EXPECT_NEAR(std::stod(cells_of(wanted[i]).at(3)), std::stod(cells_of(scored[i]).at(4)), 1e-4) << scored[i];
+}
+
+TEST_F(RefitCli, GoesOnWhereItStood) {
+  train("small.csv -o R --epochs 3 --refit --ensemble-size 2");
+  for (const char* model : {"model_0", "model_1"}) EXPECT_TRUE(scratch.exists(std::string("R/") + model + "/refit"));
+  const std::string model = scratch.read("R/model_1/model.safetensors"),
+                    predictions = scratch.read("R/test_predictions.csv");
+  // Killed between the two trainings of the second model.
+  std::filesystem::remove_all(scratch.path("R/model_1/refit"));
+  for (const char* file : {"R/test_predictions.csv", "R/run.json"}) std::filesystem::remove(scratch.path(file));
+  train("small.csv -o R --epochs 3 --refit --ensemble-size 2 --resume");
+  EXPECT_TRUE(scratch.read("R/model_1/model.safetensors") == model);
+  EXPECT_EQ(scratch.read("R/test_predictions.csv"), predictions);
+}
+
+TEST_F(RefitCli, NeedsAValidationPart) {
+  const ShellResult result =
+      run("molgraph-train known.csv -o N --refit --splits-column part --target-columns logS" + kTiny);
+  EXPECT_EQ(result.code, 2);
+  EXPECT_NE(result.err.find("--refit would do nothing: there is no validation part"), std::string::npos) << result.err;
+  EXPECT_FALSE(scratch.exists("N"));
+}
+
+}  // namespace
+}  // namespace molgraph::test
