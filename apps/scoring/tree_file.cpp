@@ -13,7 +13,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kTreesKey = "molgraph.trees";
-constexpr int kVersion = 1;
+constexpr int kVersion = 2;
 
 template <class T>
 constexpr DType dtype_of() {
@@ -130,11 +130,7 @@ void write_trees(const std::string& path, const Trees& trees, const FeaturizerOp
   const auto missing_left =
       arrays.of_nodes<std::uint8_t>(trees.nodes, [](const TreeNode& n) { return n.missing_left; });
   std::vector<double> weight;
-  std::vector<std::uint8_t> log_odds;
-  for (const TreeTarget& target : trees.targets) {
-    weight.push_back(target.weight);
-    log_odds.push_back(target.log_odds ? 1 : 0);
-  }
+  for (const TreeTarget& target : trees.targets) weight.push_back(target.weight);
   arrays.add("feature", feature);
   arrays.add("threshold", threshold);
   arrays.add("value", value);
@@ -146,7 +142,6 @@ void write_trees(const std::string& path, const Trees& trees, const FeaturizerOp
   arrays.add("base", trees.base);
   arrays.add("scale", trees.scale);
   arrays.add("weight", weight);
-  arrays.add("log_odds", log_odds);
   write_safetensors(path,
                     {{kTreesKey, description(trees).dump(-1, ' ', false, Json::error_handler_t::replace)},
                      {kFeaturizerKey, featurizer.hash()}},
@@ -167,13 +162,8 @@ Trees read_trees(const std::string& path, const Task& task, const FeaturizerOpti
   trees.base = array<double>(file, "base", path);
   trees.scale = array<double>(file, "scale", path);
   const auto weight = array<double>(file, "weight", path);
-  const auto log_odds = array<std::uint8_t>(file, "log_odds", path);
-  if (weight.size() != trees.targets.size() || log_odds.size() != trees.targets.size())
-    throw FileError(path + ": damaged trees: not one weight for each target");
-  for (std::size_t t = 0; t < weight.size(); ++t) {
-    trees.targets[t].weight = weight[t];
-    trees.targets[t].log_odds = log_odds[t] != 0;
-  }
+  if (weight.size() != trees.targets.size()) throw FileError(path + ": damaged trees: not one weight for each target");
+  for (std::size_t t = 0; t < weight.size(); ++t) trees.targets[t].weight = weight[t];
   if (const std::string why = trees_problem(trees); !why.empty()) throw FileError(path + ": damaged trees: " + why);
   check_task(trees, task, path);
   return trees;

@@ -28,10 +28,6 @@ void softmax(double* values, std::size_t count) {
 
 double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
-/// A probability whose logarithm and that of its opposite are finite; a float's rounding is of this size.
-double inner(double probability) { return std::clamp(probability, 1e-7, 1 - 1e-7); }
-double log_odds(double probability) { return std::log(inner(probability) / (1 - inner(probability))); }
-
 std::string node_problem(const Trees& trees, std::size_t at, std::int64_t end) {
   const TreeNode& node = trees.nodes[at];
   if (!std::isfinite(node.threshold) || !std::isfinite(node.value)) return "holds a number that is not finite";
@@ -71,15 +67,7 @@ void tree_predictions(const Trees& trees, std::span<const float> row, double* va
 void mix_predictions(std::span<const TreeTarget> targets, std::span<const double> of_trees, double* values) {
   const double* other = of_trees.data();
   for (const TreeTarget& target : targets) {
-    const double own = target.weight, theirs = 1 - target.weight;
-    for (int c = 0; c < target.classes; ++c) {
-      if (!target.log_odds) values[c] = own * values[c] + theirs * other[c];
-      else if (target.kind == TaskKind::binary)
-        values[c] = sigmoid(own * log_odds(values[c]) + theirs * log_odds(other[c]));
-      else values[c] = own * std::log(inner(values[c])) + theirs * std::log(inner(other[c]));
-    }
-    if (target.log_odds && target.kind == TaskKind::multiclass)
-      softmax(values, static_cast<std::size_t>(target.classes));
+    for (int c = 0; c < target.classes; ++c) values[c] = target.weight * values[c] + (1 - target.weight) * other[c];
     values += target.classes;
     other += target.classes;
   }
@@ -91,7 +79,6 @@ std::string trees_problem(const Trees& trees) {
     if (target.classes < 1 || (target.kind != TaskKind::multiclass && target.classes != 1))
       return target.name + " has " + std::to_string(target.classes) + " outputs";
     if (!(target.weight >= 0 && target.weight <= 1)) return target.name + " has a weight outside of 0 to 1";
-    if (target.log_odds && target.kind == TaskKind::regression) return target.name + " has no log-odds";
     outputs += static_cast<std::size_t>(target.classes);
   }
   if (trees.base.size() != outputs || trees.scale.size() != outputs || trees.output_offset.size() != outputs + 1)

@@ -25,9 +25,8 @@ struct TreeNode {
 struct TreeTarget {
   std::string name;
   TaskKind kind = TaskKind::regression;
-  int classes = 1;        ///< outputs of the target: of multiclass the classes, else 1
-  double weight = 1;      ///< 0 to 1: the model's share, 1 - weight is the trees'
-  bool log_odds = false;  ///< of classes: their log-odds (multiclass: logarithms) are mixed instead of probabilities
+  int classes = 1;    ///< outputs of the target: of multiclass the classes, else 1
+  double weight = 1;  ///< 0 to 1: the model's share, 1 - weight is the trees'
 };
 
 /// Trees of all outputs of a task, target-major as a model's outputs. Output o is base[o] + scale[o] * (sum of the

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
 
 #include "apps/scoring/tree_file.hpp"
 #include "apps/training/baselines/blend.hpp"
@@ -18,8 +17,7 @@ namespace {
 std::string shares_text(const std::vector<TreeTarget>& targets) {
   std::vector<std::string> shares;
   for (const TreeTarget& target : targets)
-    shares.push_back((targets.size() > 1 ? target.name + " " : "") + text("%.2f", target.weight) +
-                     (target.log_odds ? " (of log-odds)" : ""));
+    shares.push_back((targets.size() > 1 ? target.name + " " : "") + text("%.2f", target.weight));
   return list_of(shares, 12);
 }
 
@@ -49,8 +47,7 @@ bool wants_baselines(const TrainOptions& o, const LoadedData& data) {
          text("%d targets are too many for trees", data.set.task.num_targets()));
   if (o.training.blend || o.training.baselines != Switch::automatic)
     return o.training.blend || o.training.baselines == Switch::on;
-  const bool own_table = !o.data.paths.empty() && std::filesystem::exists(o.data.paths.front());
-  return own_table && static_cast<std::int64_t>(data.split.train.size()) <= kMostBaselineRows;
+  return is_own_table(o.data) && static_cast<std::int64_t>(data.split.train.size()) <= kMostBaselineRows;
 }
 
 RunBaselines::RunBaselines(const TrainRun& run, const ResolvedRun& resolved)

@@ -37,7 +37,8 @@ GateOptions gate_options(const ModelSettings& m, Features features) {
 }
 
 /// Architecture, encoding, size and whether there is a gate, where they are not named.
-void choose_architecture(ModelSettings& m, const TrainingDefaults& defaults) {
+void choose_architecture(ModelSettings& m, const TrainingDefaults& defaults, bool small_table) {
+  if (small_table && m.size.empty() && m.recipe.empty() && !m.layers) m.layers = kLayersOfSmallTable;
   if (m.gate.use == Switch::automatic)
     m.gate.use = m.architecture == nullptr && m.encoding == nullptr ? Switch::on : Switch::off;
   if (m.architecture == nullptr && m.encoding != nullptr)
@@ -118,7 +119,8 @@ void set_inputs(ModelConfig& config, const LoadedData& data, const ModelConfig* 
   if (start != nullptr && keeps_head(*start, config, m)) return;
   HeadOptions& head = config.model.head;
   head.inputs = static_cast<int>(config.input_names.size());
-  head.mixed = m.mix_width.value_or(HeadOptions{}.mixed);
+  const int mixed = config.task.has(TaskKind::regression) ? HeadOptions{}.mixed : kMixWidthOfClasses;
+  head.mixed = m.mix_width.value_or(mixed);
   if (head.inputs > 0) config.model.input_scaling = training_scaling(data);
   else config.model.input_scaling.reset();
 }
@@ -158,7 +160,8 @@ ModelConfig resolve_model(TrainOptions& o, const LoadedData& data, const ModelCo
     check_start(o, named, *start);
     config.model = model_from(*start, m, data.set.featurizer);
   } else {
-    choose_architecture(m, data.training);
+    const bool small = static_cast<std::int64_t>(data.split.train.size()) < kSmallTable;
+    choose_architecture(m, data.training, small && is_own_table(o.data));
     check_model_flags(o, named, *m.architecture, *m.encoding);
     config.model = build_model(m, data.set.featurizer.features);
     check_terms(o, named, config);
@@ -186,13 +189,19 @@ std::int64_t batch_size_for(std::int64_t molecules) {
   return molecules < 2000 ? 32 : molecules < 10000 ? 64 : molecules < 50000 ? 128 : 256;
 }
 
+std::int64_t automatic_epochs(bool own_table, bool has_valid, bool only_classes) {
+  if (own_table) return only_classes ? kDefaultEpochsOfClasses : kDefaultEpochs;
+  return has_valid ? kMostEpochsOfNamedData : kEpochsWithoutValidation;
+}
+
 /// Epochs, steps, warm-up and patience. `count`: training molecules.
-void resolve_schedule(TrainingSettings& t, const TrainingDefaults& defaults, std::int64_t count, bool has_valid) {
+void resolve_schedule(TrainingSettings& t, const TrainingDefaults& defaults, std::int64_t count, bool has_valid,
+                      bool own_table, bool only_classes) {
   if (!t.batch_size) t.batch_size = defaults.batch_size > 0 ? defaults.batch_size : batch_size_for(count);
   const std::int64_t batch = *t.batch_size, per_epoch = (count + batch - 1) / batch;
   const bool automatic = !t.epochs && !t.steps;
   if (automatic && defaults.steps > 0) t.steps = defaults.steps;
-  else if (automatic) t.epochs = has_valid ? kDefaultEpochs : kEpochsWithoutValidation;
+  else if (automatic) t.epochs = automatic_epochs(own_table, has_valid, only_classes);
   if (t.epochs && t.steps && (*t.steps + per_epoch - 1) / per_epoch != *t.epochs) {
     throw UsageError("give either --epochs or --steps: " + std::to_string(*t.steps) + " steps of " +
                      std::to_string(batch) + " molecules are not " + std::to_string(*t.epochs) + " epochs");
@@ -212,11 +221,11 @@ void resolve_schedule(TrainingSettings& t, const TrainingDefaults& defaults, std
                      std::to_string(*t.warmup_steps));
   }
   t.warmup_steps = std::min(t.warmup_steps.value_or(warmup), steps);
-  if (!t.patience) t.patience = automatic && has_valid ? kDefaultPatience : 0;
+  if (!t.patience) t.patience = automatic && !own_table ? kPatienceOfNamedData : 0;
   if (!has_valid) t.patience = 0;
 }
 
-void resolve_training(TrainingSettings& t, const LoadedData& data) {
+void resolve_training(TrainingSettings& t, const LoadedData& data, bool own_table) {
   const TaskKind kind = data.set.task.kind;
   const auto count = static_cast<std::int64_t>(data.split.train.size());
   if (count == 0) throw DataError("the training part is empty: no usable molecule is left for it");
@@ -224,7 +233,8 @@ void resolve_training(TrainingSettings& t, const LoadedData& data) {
   check_loss(*t.loss, kind);
   if (!t.metric) t.metric = data.metric.empty() ? default_metric(kind) : metric_from_string(data.metric);
   check_metric(*t.metric, kind);
-  resolve_schedule(t, data.training, count, !data.split.valid.empty());
+  resolve_schedule(t, data.training, count, !data.split.valid.empty(), own_table,
+                   !data.set.task.has(TaskKind::regression));
 }
 
 /// A checkpoint of other options or data is none of this training.
@@ -309,7 +319,7 @@ ResolvedRun resolve(const TrainOptions& asked, const LoadedData& data, const Mod
   run.model = resolve_model(run.options, data, start, named);
   run.keeps_head = start != nullptr && keeps_head(*start, run.model, run.options.model);
   check_training_flags(run.options, named, data, start);
-  resolve_training(run.options.training, data);
+  resolve_training(run.options.training, data, is_own_table(run.options.data));
   run.options.training.baselines = on_or_off(wants_baselines(run.options, data));
   run.trainer = trainer_options(run.options, data);
   return run;
@@ -321,7 +331,7 @@ ResolvedRun for_fold(const ResolvedRun& run, const LoadedData& data) {
   TrainingSettings& t = fold.options.training;
   t.steps.reset();
   if (t.warmup_epochs) t.warmup_steps.reset();
-  resolve_training(t, data);
+  resolve_training(t, data, is_own_table(fold.options.data));
   fold.trainer = trainer_options(fold.options, data);
   return fold;
 }

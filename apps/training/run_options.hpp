@@ -12,8 +12,17 @@ namespace molgraph {
 // --- named defaults for one's own table; chosen by measurement, see docs/training.md. A named data set's own stand in
 // its entry of the catalogue ---
 inline constexpr const char* kDefaultModel = "grpe";
-inline constexpr std::int64_t kDefaultEpochs = 300;
-inline constexpr std::int64_t kDefaultPatience = 30;
+/// Passes over it: chosen on inner parts of docs/accuracy.md's panel. Classes are learned by heart sooner than numbers.
+inline constexpr std::int64_t kDefaultEpochs = 60;
+inline constexpr std::int64_t kDefaultEpochsOfClasses = 20;
+/// With fewer training molecules it gets fewer blocks: as good there, in half the time.
+inline constexpr std::int64_t kSmallTable = 5000;
+inline constexpr int kLayersOfSmallTable = 6;
+/// Of the layer that mixes descriptors in (HeadOptions::mixed), where all targets are classes.
+inline constexpr int kMixWidthOfClasses = 32;
+/// Of named data sets without defaults of their own, whose targets are often computed ones, without an assay's noise.
+inline constexpr std::int64_t kMostEpochsOfNamedData = 300;
+inline constexpr std::int64_t kPatienceOfNamedData = 30;
 inline constexpr std::int64_t kEpochsWithoutValidation = 100;
 
 /// How to load the data of these options, without hooks. Throws UsageError.

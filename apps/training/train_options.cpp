@@ -1,6 +1,7 @@
 #include "apps/training/train_options.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <iomanip>
 #include <sstream>
 
@@ -39,6 +40,10 @@ Words<std::string> recipe_words() {
   Words<std::string> words{{"", ""}};
   for (const Recipe& item : recipes()) words.emplace_back(item.name, item.name);
   return words;
+}
+
+bool is_own_table(const DataSettings& data) {
+  return !data.paths.empty() && std::filesystem::exists(data.paths.front());
 }
 
 std::string TrainOption::key() const {

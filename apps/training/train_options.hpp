@@ -117,6 +117,9 @@ struct TrainingSettings {
   std::uint64_t seed = 0;
 };
 
+/// Whether the data are a file (a table, a store), not a data set known by name.
+bool is_own_table(const DataSettings& data);
+
 struct TrainOptions {
   DataSettings data;
   ModelSettings model;
@@ -249,7 +252,8 @@ std::vector<TrainOption> options_over(Options& o) {
        "architecture: node input and initialisation (empty: by --encoding, else by data set)"},
       {"--size", model, one_of(m.size, size_words()),
        "graphormer: slim small base large; grpe: tiny small standard large (empty: slim or small)"},
-      {"--layers", model, or_open(m.layers, 0), "blocks; 0 = by --size", WholeRange{0, kMostLayers}},
+      {"--layers", model, or_open(m.layers, 0), "blocks; 0 = by --size, of a small table of one's own 6",
+       WholeRange{0, kMostLayers}},
       {"--width", model, or_open(m.width, 0), "channels, a multiple of heads; 0 = by --size",
        WholeRange{0, kMostWidth}},
       {"--ffn", model, or_open(m.ffn, 0), "inner width of the FFN; 0 = by --size", WholeRange{0, kMostFfn}},
@@ -267,7 +271,8 @@ std::vector<TrainOption> options_over(Options& o) {
        "eigenvectors of laplacian; steps of random-walk, diet-abs and tupe; Gaussians of resistance; 0 = 8, else 16",
        WholeRange{0, kMostPositions}},
       {"--mix-width", model, or_open(m.mix_width, 0),
-       "width of the layer that mixes descriptors into the head; 0 = 256", WholeRange{0, kMostWidth}},
+       "width of the layer that mixes descriptors into the head; 0 = 256, of classes alone 32",
+       WholeRange{0, kMostWidth}},
       {"--post-ln", model, m.post_ln, "LayerNorm after the residual sums"},
       {"--max-distance", model, or_open(m.max_distance, 0), "cap of the topology classes; 0 = graphormer 20, grpe 5",
        WholeRange{0, kMostDistance}},
@@ -332,7 +337,8 @@ std::vector<TrainOption> options_over(Options& o) {
                          {"accuracy", Metric::accuracy},
                          {"loss", Metric::loss}}),
        "chooses the best epoch (empty: the data set's, else mae, roc-auc, accuracy; mixed: loss, over all targets)"},
-      {"--epochs", training, or_open(t.epochs, 0), "passes over the training molecules; 0 = automatic",
+      {"--epochs", training, or_open(t.epochs, 0),
+       "passes over the training molecules; 0 = automatic (one's own table: 60, of classes 20)",
        WholeRange{0, kMostEpochs}},
       {"--steps", training, or_open(t.steps, 0), "update steps instead of epochs; 0 = by --epochs",
        WholeRange{0, kMostSteps}},

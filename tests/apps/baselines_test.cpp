@@ -136,16 +136,32 @@ TEST(Blend, ModelsOfAnEnsembleAreMixedEach) {
   EXPECT_EQ(blend[0].weight, 1);
 }
 
-TEST(Blend, ClassesTakeTheSpaceThatRanksBetter) {
-  // Negatives 0, 1 and positives 2, 3. By probabilities no weight puts 2 above both: see the numbers.
-  const std::vector<double> truth{0, 0, 1, 1};
-  const std::vector<double> model{0.5, 0.60, 0.9999, 0.7}, of_trees{0.6, 0.5, 0.3, 0.7};
+// Errors that differ by chance: the model's are smaller by a tenth, but every row says something else.
+TEST(Blend, FewRowsSayLittle) {
+  std::vector<double> truth, model, of_trees;
+  for (const std::size_t rows : {8u, 8000u}) {
+    for (std::size_t i = truth.size(); i < rows; ++i) {
+      truth.push_back(0);
+      model.push_back(i % 2 == 0 ? 0.9 : -0.9);
+      of_trees.push_back(i % 8 < 4 ? 1.0 : -1.0);
+    }
+    const double weight = weight_of(model, of_trees, truth);  // the best is 1 / (1 + 0.81) = 0.552
+    EXPECT_NEAR(weight, rows == 8 ? 0.5 : 0.55, 1e-12) << rows;
+  }
+}
+
+TEST(Blend, ClassesAreMixedByTheLogLoss) {
+  // The model ranks perfectly but is sure of a wrong label again and again; the trees are not.
+  std::vector<double> truth, model, of_trees;
+  for (int i = 0; i < 400; ++i) {
+    truth.push_back(i % 2);
+    model.push_back(i % 2 == 0 ? 0.999 : 0.9999);
+    of_trees.push_back(i % 2 == 0 ? 0.3 : 0.7);
+  }
   const MoleculeSet set = set_of(TaskKind::binary, 0, {"c"}, {});
   std::vector<TreeTarget> blend{{.name = "c", .kind = TaskKind::binary}};
   choose_blend(Metric::roc_auc, set.task, {model}, of_trees, truth, blend);
-  std::vector<double> mixed = model;
-  mix_rows(blend, of_trees, mixed);
-  EXPECT_EQ(roc_auc(mixed, {0, 0, 1, 1}), 1);
+  EXPECT_EQ(blend[0].weight, 0);
 }
 
 }  // namespace

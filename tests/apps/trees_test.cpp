@@ -51,7 +51,7 @@ void end_output(Trees& trees, double base, double scale) {
 Trees two_targets() {
   Trees trees{.descriptors = {"logp", "weight"},
               .targets = {{.name = "y", .kind = TaskKind::regression, .weight = 0.25},
-                          {.name = "active", .kind = TaskKind::binary, .weight = 0.5, .log_odds = true}}};
+                          {.name = "active", .kind = TaskKind::binary, .weight = 0.5}}};
   add_tree(trees, stump(kLogP, 2, -1, 1, false));
   add_tree(trees, stump(3, 1.5F, 10, 20, true));
   end_output(trees, 100, 0.5);
@@ -113,19 +113,10 @@ TEST(Trees, AreMixedByWeight) {
   double values[] = {4, sigmoid(1)};
   mix_predictions(trees.targets, std::vector<double>{8, sigmoid(2)}, values);
   EXPECT_DOUBLE_EQ(values[0], 0.25 * 4 + 0.75 * 8);
-  EXPECT_NEAR(values[1], sigmoid(1.5), 1e-15);
-  // Certain probabilities have no infinite log-odds.
-  double certain[] = {4, 1};
-  mix_predictions(trees.targets, std::vector<double>{8, 0}, certain);
-  EXPECT_NEAR(certain[1], 0.5, 1e-9);
-
-  const std::vector<TreeTarget> classes{{.kind = TaskKind::multiclass, .classes = 2, .weight = 0.5, .log_odds = true}};
-  double of_model[] = {0.8, 0.2};
-  mix_predictions(classes, std::vector<double>{0.2, 0.8}, of_model);
-  EXPECT_NEAR(of_model[0], 0.5, 1e-12);
-  const std::vector<TreeTarget> plain{{.kind = TaskKind::multiclass, .classes = 2, .weight = 0.75}};
+  EXPECT_NEAR(values[1], 0.5 * sigmoid(1) + 0.5 * sigmoid(2), 1e-15);
+  const std::vector<TreeTarget> classes{{.kind = TaskKind::multiclass, .classes = 2, .weight = 0.75}};
   double shares[] = {0.8, 0.2};
-  mix_predictions(plain, std::vector<double>{0.4, 0.6}, shares);
+  mix_predictions(classes, std::vector<double>{0.4, 0.6}, shares);
   EXPECT_NEAR(shares[0], 0.75 * 0.8 + 0.25 * 0.4, 1e-15);
   EXPECT_NEAR(shares[0] + shares[1], 1, 1e-15);
 }
@@ -158,7 +149,6 @@ TEST(Trees, ProblemsAreNamed) {
   EXPECT_EQ(problem([](Trees& t) { t.targets[0].weight = 1.5; }), "y has a weight outside of 0 to 1");
   EXPECT_EQ(problem([](Trees& t) { t.targets[0].weight = std::numeric_limits<double>::quiet_NaN(); }),
             "y has a weight outside of 0 to 1");
-  EXPECT_EQ(problem([](Trees& t) { t.targets[0].log_odds = true; }), "y has no log-odds");
   EXPECT_EQ(problem([](Trees& t) { t.targets[1].classes = 2; }), "active has 2 outputs");
 }
 
@@ -233,9 +223,9 @@ TEST_F(TreeFile, OfAnotherTaskFeaturiserOrVersionIsRefused) {
             std::string::npos);
   rewrite([](SafetensorsFile& file) {
     std::string& about = file.metadata["molgraph.trees"];
-    about.replace(about.find("\"version\":1"), 11, "\"version\":2");
+    about.replace(about.find("\"version\":2"), 11, "\"version\":3");
   });
-  EXPECT_NE(complaint().find("has version 2"), std::string::npos) << complaint();
+  EXPECT_NE(complaint().find("has version 3"), std::string::npos) << complaint();
 }
 
 TEST_F(TreeFile, DamageIsAnErrorThatSaysWhere) {
@@ -255,7 +245,6 @@ TEST_F(TreeFile, DamageIsAnErrorThatSaysWhere) {
       {number("tree_offset", 3, std::int64_t{1} << 60), "no parts"},
       {number("output_offset", 1, std::int64_t{100}), "no parts"},
       {number("weight", 0, 2.0), "weight"},
-      {number("log_odds", 0, std::uint8_t{1}), "log-odds"},
       {[](SafetensorsFile& file) { file.tensors.erase("value"); }, "there is no value"},
       {[](SafetensorsFile& file) {
          file.tensors.at("value").shape = {11, 1};
@@ -271,7 +260,7 @@ TEST_F(TreeFile, DamageIsAnErrorThatSaysWhere) {
       {[](SafetensorsFile& file) { file.tensors.at("weight").shape = {1}, file.tensors.at("weight").bytes.resize(8); },
        "not one weight"},
       {[](SafetensorsFile& file) { file.metadata["molgraph.trees"] = "{"; }, "damaged trees"},
-      {[](SafetensorsFile& file) { file.metadata["molgraph.trees"] = "{\"version\": 1}"; }, "damaged trees"},
+      {[](SafetensorsFile& file) { file.metadata["molgraph.trees"] = "{\"version\": 2}"; }, "damaged trees"},
       {[](SafetensorsFile& file) { file.metadata.erase("molgraph.trees"); }, "holds no trees"},
   };
   for (const auto& [change, what] : cases) {

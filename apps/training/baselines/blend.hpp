@@ -9,12 +9,12 @@
 
 namespace molgraph {
 
-/// Sets the weight of every target, and for classes whether probabilities or log-odds are mixed: of 21 weights from 0
-/// to 1, the ones with the best metric on `targets` [n, T]; of those that are as good as the best but for a hundredth
-/// of what lies between the worst and the best, the one nearest to a half. `models` are the predictions [n, outputs] of
-/// each model of an ensemble (each is mixed, then their mean is taken), `of_trees` [n, outputs] the trees'. A target of
-/// another kind than the metric's has the default one of its kind. Where it means nothing (no label, one class), the
-/// weight is a half.
+/// Sets the weight of every target: of 21 weights from 0 to 1 with a mean loss on `targets` [n, T] within one standard
+/// error of the least, the one nearest to a half: few rows say little, and halves are wrong by little. (The
+/// one-standard-error rule of Breiman et al., 1984, section 3.4.3, with the error of the paired differences.) The loss
+/// is the absolute error if the metric is mae, else the squared one; of classes the log-loss, whatever the metric.
+/// `models` are the predictions [n, outputs] of each model of an ensemble (each is mixed, then their mean is taken),
+/// `of_trees` [n, outputs] the trees'. Without a label the weight is a half.
 void choose_blend(Metric metric, const Task& task, const std::vector<std::vector<double>>& models,
                   const std::vector<double>& of_trees, const std::vector<double>& targets,
                   std::vector<TreeTarget>& blend);

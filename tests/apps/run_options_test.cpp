@@ -1,0 +1,278 @@
+#include "apps/training/run_options.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "apps/scoring/architectures.hpp"
+#include "apps/training/recipes.hpp"
+#include "featurize/graph/error.hpp"
+
+namespace molgraph {
+namespace {
+
+const Architecture* architecture(const char* name) { return &architecture_from_string(name); }
+const Encoding* encoding(const char* name) { return &encoding_from_string(name); }
+
+MoleculeSet ten_molecules() {
+  MoleculeSet set;
+  set.task = {TaskKind::regression, {"y"}, {""}, 0, {}};
+  MolecularGraph carbon;
+  carbon.atoms.assign(9, 0);
+  for (int g = 0; g < 10; ++g) set.add(carbon, g, std::to_string(g), "C", {static_cast<double>(g)});
+  return set;
+}
+
+LoadedData loaded(const MoleculeSet& set) {
+  LoadedData data;
+  data.set = set;
+  data.split = {{0, 1, 2, 3, 4, 5, 6, 7}, {8}, {9}};
+  return data;
+}
+
+TEST(RunOptions, WhatIsOpenIsDecidedOnce) {
+  TrainOptions options;
+  options.data.paths = {"my.csv"};
+  const std::string asked = to_toml(options);
+  const LoadedData data = loaded(ten_molecules());
+  const ResolvedRun run = resolve(options, data, nullptr);
+  EXPECT_EQ(to_toml(options), asked) << "what is resolved is a value of its own";
+  EXPECT_EQ(run.options.model.architecture->name, "grpe");
+  EXPECT_EQ(run.options.model.gate.use, Switch::on);
+  EXPECT_TRUE(run.model.encoder().gate.enabled);
+  EXPECT_EQ(run.trainer.batch_size, 32);
+  EXPECT_EQ(run.trainer.total_steps, 300);
+  EXPECT_EQ(run.trainer.warmup_steps, 30);
+  EXPECT_EQ(run.trainer.patience, 30);
+  const ResolvedRun again = resolve(run.options, data, nullptr);
+  EXPECT_EQ(to_toml(again.options), to_toml(run.options));
+  EXPECT_EQ(to_json(again.model), to_json(run.model));
+  EXPECT_EQ(again.trainer.identity, run.trainer.identity);
+}
+
+TEST(RunOptions, OnesOwnTableHasDefaultsByItsSizeAndKind) {
+  LoadedData data = loaded(ten_molecules());
+  data.set.input_names = {"logD"};
+  data.set.inputs.assign(static_cast<std::size_t>(data.set.size()), 1.0F);
+  TrainOptions options;
+  options.data.paths = {std::filesystem::temp_directory_path()};  // something that exists
+  const ResolvedRun numbers = resolve(options, data, nullptr);
+  EXPECT_EQ(numbers.trainer.total_steps, 60);
+  EXPECT_EQ(numbers.trainer.patience, 0);
+  EXPECT_EQ(numbers.model.encoder().layers, 6);
+  EXPECT_EQ(numbers.model.model.head.mixed, 256);
+  EXPECT_EQ(to_toml(resolve(numbers.options, data, nullptr).options), to_toml(numbers.options));
+  data.split.train.assign(4999, 0);
+  EXPECT_EQ(resolve(options, data, nullptr).model.encoder().layers, 6);
+  data.split.train.push_back(0);
+  EXPECT_EQ(resolve(options, data, nullptr).model.encoder().layers, 12);
+  options.model.size = "small";
+  data.split.train = {0, 1};
+  EXPECT_EQ(resolve(options, data, nullptr).model.encoder().layers, 12) << "a size is all that it names";
+  data.set.task.kind = TaskKind::binary;
+  data.set.targets = {0, 1, 0, 1, 0, 1, 0, 1, 0, 1};
+  const ResolvedRun classes = resolve(options, data, nullptr);
+  EXPECT_EQ(classes.trainer.total_steps, 20);
+  EXPECT_EQ(classes.model.model.head.mixed, 32);
+}
+
+TEST(RunOptions, ADataSetsOwnDefaultsGiveWayToWhatIsSaid) {
+  LoadedData data = loaded(ten_molecules());
+  data.training = {.model = "graphormer", .steps = 500, .batch_size = 4};
+  TrainOptions options;
+  options.data.paths = {"zinc"};
+  const ResolvedRun own = resolve(options, data, nullptr);
+  EXPECT_EQ(own.options.model.architecture->name, "graphormer");
+  EXPECT_EQ(own.trainer.total_steps, 500);
+  EXPECT_EQ(own.trainer.batch_size, 4);
+  options.model.encoding = encoding("t5");
+  options.training.epochs = 3;
+  const ResolvedRun said = resolve(options, data, nullptr);
+  EXPECT_EQ(said.options.model.architecture->name, "grpe");
+  EXPECT_EQ(said.trainer.total_steps, 6);
+}
+
+TEST(RunOptions, FoldsHaveTheSameEpochsAndMembersTheirOwnSeed) {
+  LoadedData data = loaded(ten_molecules());
+  TrainOptions options;
+  options.data.paths = {"my.csv"};
+  options.training.batch_size = 2;
+  options.training.steps = 7;  // two epochs, the second cut short
+  options.training.warmup_epochs = 1;
+  options.training.ensemble_size = 3;
+  const ResolvedRun run = resolve(options, data, nullptr);
+  EXPECT_EQ(run.trainer.warmup_steps, 4);
+  data.split.train.pop_back();
+  data.split.train.pop_back();
+  const ResolvedRun fold = for_fold(run, data);
+  EXPECT_EQ(fold.trainer.total_steps, 6);
+  EXPECT_EQ(fold.trainer.warmup_steps, 3);
+  const ResolvedRun member = for_member(fold, data, 2);
+  EXPECT_EQ(member.trainer.seed, 2u);
+  EXPECT_EQ(member.options.training.ensemble_size, 1);
+  EXPECT_NE(member.trainer.identity, for_member(fold, data, 1).trainer.identity);
+}
+
+TEST(RunOptions, ANamedModelHasNoGateUnlessAsked) {
+  TrainOptions options;
+  options.data.paths = {"my.csv"};
+  options.model.architecture = architecture("graphormer");
+  EXPECT_FALSE(resolve(options, loaded(ten_molecules()), nullptr).model.encoder().gate.enabled);
+}
+
+TEST(RunOptions, ContradictionsAreUsageErrors) {
+  const LoadedData data = loaded(ten_molecules());
+  const auto refuse = [&](auto change) {
+    TrainOptions options;
+    options.data.paths = {"my.csv"};
+    change(options);
+    EXPECT_THROW(resolve(options, data, nullptr), UsageError);
+  };
+  refuse([](TrainOptions& o) { o.model.width = 10, o.model.heads = 3; });
+  refuse([](TrainOptions& o) { o.training.epochs = 3, o.training.steps = 100; });
+  refuse([](TrainOptions& o) { o.training.loss = Loss::bce; });
+  refuse([](TrainOptions& o) { o.training.metric = Metric::roc_auc; });
+  refuse([](TrainOptions& o) { o.model.dropout = 1.0; });
+  refuse([](TrainOptions& o) { o.training.lr = 0; });
+  refuse([](TrainOptions& o) { o.model.architecture = architecture("grpe"), o.model.size = "slim"; });
+  refuse([](TrainOptions& o) { o.model.architecture = architecture("grpe"), o.model.path_rule = PathRule::single; });
+  refuse([](TrainOptions& o) { o.model.architecture = architecture("graphormer"), o.model.perturb_noise = 0.2; });
+  refuse([](TrainOptions& o) { o.model.gate.use = Switch::off, o.model.gate.relu = true; });
+  refuse([](TrainOptions& o) { o.training.weight_decay = -1; });
+  refuse(
+      [](TrainOptions& o) { o.model.encoding = encoding("graphormer"), o.model.architecture = architecture("grpe"); });
+  refuse([](TrainOptions& o) { o.model.encoding = encoding("t5"), o.model.key_term = KeyTerm::row; });
+  refuse([](TrainOptions& o) { o.model.encoding = encoding("shaw"), o.model.grpe_terms = {GrpeTerm::topology}; });
+  refuse([](TrainOptions& o) { o.model.encoding = encoding("t5"), o.model.position_dim = 4; });
+  refuse([](TrainOptions& o) { o.model.encoding = encoding("t5"), o.model.untie_virtual = true; });
+  refuse([](TrainOptions& o) { o.model.encoding = encoding("t5"), o.model.path_hops = 3; });
+  refuse([](TrainOptions& o) { o.model.encoding = encoding("laplacian"), o.model.position_dim = -1; });
+  refuse([](TrainOptions& o) { o.model.gate.use = Switch::off, o.model.gate.path = true; });
+  refuse([](TrainOptions& o) { o.model.flag = "2,0.2"; });
+}
+
+TEST(RunOptions, WarmUpIsGivenOnce) {
+  const LoadedData data = loaded(ten_molecules());
+  const auto warmup = [&](std::optional<std::int64_t> steps, std::optional<std::int64_t> epochs) {
+    TrainOptions options;
+    options.data.paths = {"my.csv"};
+    options.training.epochs = 10;
+    options.training.warmup_steps = steps;
+    options.training.warmup_epochs = epochs;
+    const ResolvedRun run = resolve(options, data, nullptr);
+    EXPECT_EQ(resolve(run.options, data, nullptr).trainer.warmup_steps, run.trainer.warmup_steps);
+    return run.trainer.warmup_steps;
+  };
+  EXPECT_EQ(warmup({}, 3), 3);
+  EXPECT_EQ(warmup(4, {}), 4);
+  EXPECT_EQ(warmup(3, 3), 3) << "as config.toml has it";
+  EXPECT_THROW(warmup(4, 3), UsageError);
+}
+
+TEST(RunOptions, MoreStepsThanRandomNumbersAreRefused) {
+  LoadedData data = loaded(ten_molecules());
+  data.split.train.assign(1000, 0);
+  TrainOptions options;
+  options.data.paths = {"my.csv"};
+  options.training.batch_size = 1;
+  options.training.epochs = 1000000;
+  EXPECT_NO_THROW(resolve(options, data, nullptr));
+  data.split.train.assign(4001, 0);
+  EXPECT_THROW(resolve(options, data, nullptr), UsageError);
+}
+
+TEST(RunOptions, AnEncodingNamesItsTermsAndItsModel) {
+  const auto model = [](auto change) {
+    TrainOptions options;
+    options.data.paths = {"my.csv"};
+    change(options);
+    const ResolvedRun run = resolve(options, loaded(ten_molecules()), nullptr);
+    // What is written to config.toml means the same model.
+    EXPECT_EQ(to_json(resolve(run.options, loaded(ten_molecules()), nullptr).model), to_json(run.model));
+    return run.model;
+  };
+  const ModelConfig deberta = model([](TrainOptions& o) { o.model.encoding = encoding("deberta"); });
+  EXPECT_EQ(deberta.model.architecture->name, "grpe");
+  EXPECT_EQ(deberta.encoder().key_term, KeyTerm::reverse);
+  EXPECT_EQ(deberta.encoder().score_terms, 3);
+  EXPECT_FALSE(deberta.encoder().gate.enabled) << "the gate is on only where neither model nor encoding is named";
+  const ModelConfig graphormer =
+      model([](TrainOptions& o) { o.model.encoding = encoding("graphormer"), o.model.gate.use = Switch::on; });
+  EXPECT_EQ(graphormer.model.architecture->name, "graphormer");
+  EXPECT_TRUE(graphormer.model.path_bias);
+  EXPECT_FALSE(graphormer.encoder().untie_virtual);
+  const ModelConfig t5 = model(
+      [](TrainOptions& o) { o.model.encoding = encoding("t5"), o.model.architecture = architecture("graphormer"); });
+  EXPECT_EQ(t5.model.architecture->name, "graphormer");
+  EXPECT_FALSE(t5.model.path_bias);
+  EXPECT_TRUE(t5.encoder().untie_virtual);
+  EXPECT_TRUE(t5.encoder().share_encodings);
+  EXPECT_FALSE(model([](TrainOptions& o) { o.model.encoding = encoding("diet-rel"); }).encoder().share_encodings);
+  EXPECT_TRUE(
+      model([](TrainOptions& o) { o.model.encoding = encoding("diet-rel"), o.model.share_encodings = Switch::on; })
+          .encoder()
+          .share_encodings);
+  EXPECT_EQ(model([](TrainOptions& o) { o.model.encoding = encoding("laplacian"); }).encoder().position_dim, 8);
+  EXPECT_EQ(model([](TrainOptions& o) { o.model.encoding = encoding("tupe"), o.model.position_dim = 5; })
+                .encoder()
+                .position_dim,
+            5);
+  const ModelConfig path = model([](TrainOptions& o) {
+    o.model.encoding = encoding("t5"), o.model.gate.use = Switch::on, o.model.gate.path = true;
+  });
+  EXPECT_EQ(path.encoder().gate.path_hops, 5);
+  const ModelConfig table9 = model([](TrainOptions& o) {
+    o.model.architecture = architecture("grpe"), o.model.grpe_terms = {GrpeTerm::topology, GrpeTerm::value};
+  });
+  EXPECT_EQ(table9.encoder().terms, RelationTerms{.topology_value = true});
+}
+
+TEST(RunOptions, WhatIsSaidOfTheStartingRunMustBeTrue) {
+  TrainOptions first;
+  first.data.paths = {"my.csv"};
+  first.model.architecture = architecture("grpe");
+  const ModelConfig start = resolve(first, loaded(ten_molecules()), nullptr).model;
+  const auto fine = [&](auto change) {
+    TrainOptions options;
+    options.data.paths = {"my.csv"};
+    options.model.from = "R";
+    change(options);
+    return resolve(options, loaded(ten_molecules()), &start).model;
+  };
+  EXPECT_NO_THROW(
+      fine([](TrainOptions& o) { o.model.encoding = encoding("grpe"), o.model.share_encodings = Switch::on; }));
+  EXPECT_EQ(
+      fine([](TrainOptions& o) { o.model.gate.use = Switch::on, o.model.gate.path = true, o.model.path_hops = 3; })
+          .encoder()
+          .gate.path_hops,
+      3);
+  EXPECT_THROW(fine([](TrainOptions& o) { o.model.encoding = encoding("shaw"); }), UsageError);
+  EXPECT_THROW(fine([](TrainOptions& o) { o.model.grpe_terms = {GrpeTerm::topology, GrpeTerm::query}; }), UsageError);
+  EXPECT_THROW(fine([](TrainOptions& o) { o.model.post_ln = true; }), UsageError);
+  EXPECT_THROW(fine([](TrainOptions& o) { o.model.share_encodings = Switch::off; }), UsageError);
+  EXPECT_THROW(fine([](TrainOptions& o) { o.model.key_term = KeyTerm::row; }), UsageError);
+  EXPECT_THROW(fine([](TrainOptions& o) { o.model.published_classes = true; }), UsageError);
+  EXPECT_THROW(fine([](TrainOptions& o) { o.model.position_dim = 3; }), UsageError);
+}
+
+// Recipes with pre-trained weights name the size that --from brings along.
+TEST(RunOptions, ARecipesSizeAgreesWithTheRunItStartsFrom) {
+  TrainOptions first = recipe("graphormer-molhiv").options;
+  const ModelConfig start = resolve(first, loaded(ten_molecules()), nullptr).model;
+  TrainOptions fine = recipe("graphormer-molhiv").options;
+  fine.model.from = "R";
+  EXPECT_EQ(resolve(fine, loaded(ten_molecules()), &start).model.encoder().width, 768);
+  fine = recipe("graphormer-molhiv").options;
+  fine.model.size = "slim";
+  EXPECT_THROW(resolve(fine, loaded(ten_molecules()), &start).model, UsageError);
+}
+
+TEST(Recipes, NameNoOptionThatTheirModelRefuses) {
+  for (const Recipe& one : recipes()) {
+    TrainOptions options = one.options;
+    EXPECT_NO_THROW(resolve(options, loaded(ten_molecules()), nullptr).model) << one.name;
+  }
+}
+
+}  // namespace
+}  // namespace molgraph
