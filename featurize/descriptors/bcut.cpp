@@ -5,7 +5,8 @@
 // A = M - 0.001 (all ones) plus a matrix of rank one, so how many eigenvalues lie below x follows from the signs of
 // the pivots of A - x with one more row of ones, whose last element is -1 / 0.001 (Sylvester's law of inertia and
 // Haynsworth's formula: the additional row adds one negative pivot). Molecules are nearly trees: eliminating atoms in
-// the order of fewest neighbours costs little more than their number. Bisection for all eight values at a time.
+// the order of fewest neighbours costs little more than their number. All eight values at a time: bisection until one
+// eigenvalue is alone, then false position on the determinant, which is the product of the pivots.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -20,12 +21,45 @@ namespace {
 
 constexpr double kUnbonded = 0.001;
 /// Absolute error of an eigenvalue; charges are of the order 0.1, other properties larger.
-constexpr double kPrecision = 2e-9;
-/// A pivot that vanishes is replaced: the count of signs then belongs to an x that is off by less than kPrecision.
+constexpr double kPrecision = 1e-12;
+/// A pivot that vanishes is replaced: the signs then belong to an x that is off by less than kPrecision.
 constexpr double kTinyPivot = 1e-30;
+/// Of the determinants at both ends of an interval: beyond it one is so far away that a line tells nothing.
+constexpr double kMostRatio = 8;
+/// After as many cuts by a line the next one is in the middle.
+constexpr int kLines = 8;
+/// Bisection alone takes 50.
+constexpr int kMostRounds = 200;
 
 constexpr std::size_t kProperties = 4, kLanes = 2 * kProperties;
 using Lanes = std::array<double, kLanes>;  // largest eigenvalue of each property, then smallest of each
+
+/// The same in vectors of two, which every processor has: left to itself, the compiler takes most lanes one by one.
+struct Wide {
+  using Pair [[gnu::vector_size(16)]] = double;
+  static constexpr std::size_t kPairs = kLanes / 2;
+  Pair pair[kPairs];
+
+  static Wide filled(double value) {
+    Wide wide;
+    for (Pair& pair : wide.pair) pair = Pair{value, value};
+    return wide;
+  }
+  static Wide of(const Lanes& lanes) {
+    Wide wide;
+    for (std::size_t k = 0; k < kPairs; ++k) wide.pair[k] = Pair{lanes[2 * k], lanes[2 * k + 1]};
+    return wide;
+  }
+  Lanes lanes() const {
+    Lanes lanes;
+    for (std::size_t l = 0; l < kLanes; ++l) lanes[l] = pair[l / 2][l % 2];
+    return lanes;
+  }
+  /// this -= a b
+  void subtract(const Wide& a, const Wide& b) {
+    for (std::size_t k = 0; k < kPairs; ++k) pair[k] -= a.pair[k] * b.pair[k];
+  }
+};
 
 double bond_element(const BondFacts& bond) {
   switch (bond.type) {
@@ -56,41 +90,57 @@ class Elimination {
     for (std::size_t round = 0; round < n; ++round) eliminate(next());
   }
 
-  /// How many eigenvalues of A + 0.001 - x, diagonal given, are negative, by lanes.
-  Lanes negatives(const std::vector<Lanes>& diagonal, const Lanes& x) {
+  struct Signs {
+    Lanes negative;     ///< how many eigenvalues
+    Lanes determinant;  ///< to a positive factor that is the same for all x
+  };
+  /// Of M - x, of which the diagonal is given without x, by lanes. The determinant grows with unit^n.
+  Signs signs(const std::vector<Lanes>& diagonal, const Lanes& x, const Lanes& unit) {
     const std::size_t n = diagonal.size();
     diagonal_.resize(n);
-    for (std::size_t i = 0; i < n; ++i)
-      for (std::size_t l = 0; l < kLanes; ++l) diagonal_[i][l] = diagonal[i][l] - kUnbonded - x[l];
-    border_.assign(n, filled(1.0));
+    Lanes shift_lanes = x;
+    for (double& value : shift_lanes) value += kUnbonded;
+    const Wide shift = Wide::of(shift_lanes);
+    for (std::size_t i = 0; i < n; ++i) {
+      diagonal_[i] = Wide::of(diagonal[i]);
+      diagonal_[i].subtract(shift, Wide::filled(1.0));
+    }
+    border_.assign(n, Wide::filled(1.0));
     element_.resize(values_.size());
-    for (std::size_t e = 0; e < values_.size(); ++e) element_[e] = filled(values_[e]);
-    Lanes corner = filled(-1.0 / kUnbonded), count = filled(0.0);
+    for (std::size_t e = 0; e < values_.size(); ++e) element_[e] = Wide::filled(values_[e]);
+    const Wide units = Wide::of(unit);
+    Wide corner = Wide::filled(-1.0 / kUnbonded), product = Wide::filled(-kUnbonded), count = Wide::filled(0.0);
     const Link* link = links_.data();
     const std::uint32_t* update = updates_.data();
     for (const Pivot& pivot : pivots_) {
-      Lanes inverse;
-      for (std::size_t l = 0; l < kLanes; ++l) {
-        const double value = diagonal_[pivot.atom][l];
-        const double safe = std::abs(value) < kTinyPivot ? kTinyPivot : value;
-        count[l] += safe < 0 ? 1.0 : 0.0;
-        inverse[l] = 1.0 / safe;
+      const Wide border = border_[pivot.atom];
+      Wide inverse, factor;
+      for (std::size_t k = 0; k < Wide::kPairs; ++k) {
+        const Wide::Pair value = diagonal_[pivot.atom].pair[k];
+        const Wide::Pair safe = value == 0.0 ? Wide::Pair{kTinyPivot, kTinyPivot} : value;
+        count.pair[k] += safe < 0.0 ? Wide::Pair{1.0, 1.0} : Wide::Pair{0.0, 0.0};
+        product.pair[k] *= safe * units.pair[k];
+        inverse.pair[k] = 1.0 / safe;
+        factor.pair[k] = border.pair[k] * inverse.pair[k];
       }
-      const Lanes border = border_[pivot.atom];
-      for (std::size_t l = 0; l < kLanes; ++l) corner[l] -= border[l] * border[l] * inverse[l];
+      corner.subtract(factor, border);
       for (std::uint32_t q = 0; q < pivot.links; ++q) {
-        const Lanes element = element_[link[q].element];
-        Lanes factor;
-        for (std::size_t l = 0; l < kLanes; ++l) factor[l] = element[l] * inverse[l];
-        subtract(diagonal_[link[q].atom], factor, element);
-        subtract(border_[link[q].atom], factor, border);
+        const Wide element = element_[link[q].element];
+        for (std::size_t k = 0; k < Wide::kPairs; ++k) factor.pair[k] = element.pair[k] * inverse.pair[k];
+        diagonal_[link[q].atom].subtract(factor, element);
+        border_[link[q].atom].subtract(factor, border);
         for (std::uint32_t r = q + 1; r < pivot.links; ++r)
-          subtract(element_[*update++], factor, element_[link[r].element]);
+          element_[*update++].subtract(factor, element_[link[r].element]);
       }
       link += pivot.links;
     }
-    for (std::size_t l = 0; l < kLanes; ++l) count[l] += (corner[l] < 0 ? 1.0 : 0.0) - 1.0;
-    return count;
+    Signs found{count.lanes(), product.lanes()};
+    const Lanes corners = corner.lanes();
+    for (std::size_t l = 0; l < kLanes; ++l) {
+      found.negative[l] += corners[l] < 0 ? 0.0 : -1.0;
+      found.determinant[l] *= corners[l];
+    }
+    return found;
   }
 
  private:
@@ -100,15 +150,6 @@ class Elimination {
   struct Link {
     std::uint32_t atom, element;
   };
-
-  static Lanes filled(double value) {
-    Lanes lanes;
-    lanes.fill(value);
-    return lanes;
-  }
-  static void subtract(Lanes& from, const Lanes& a, const Lanes& b) {
-    for (std::size_t l = 0; l < kLanes; ++l) from[l] -= a[l] * b[l];
-  }
 
   void connect(std::uint32_t a, std::uint32_t b) {
     const auto element = static_cast<std::uint32_t>(values_.size());
@@ -151,7 +192,7 @@ class Elimination {
   std::vector<double> values_;          ///< [elements] before elimination
   std::vector<std::vector<Link>> neighbours_;
   std::vector<char> done_;
-  std::vector<Lanes> diagonal_, border_, element_;
+  std::vector<Wide> diagonal_, border_, element_;
 };
 
 /// Where the eigenvalues can be: Gershgorin's circles from outside, and from inside the diagonal elements and the
@@ -189,6 +230,51 @@ void bracket(const CompactMolecule& molecule, const std::vector<Lanes>& diagonal
   }
 }
 
+/// One eigenvalue on the way: an interval that holds it, none beyond `outer` and some beyond `inner`.
+struct Search {
+  double inner = 0, outer = 0;
+  double at_inner = 0, at_outer = 0;  ///< determinants, 0 = not known yet; weighted by look()
+  bool alone = false;                 ///< no other eigenvalue lies in between
+  int kept = 0;                       ///< 1, -1: in the last round the inner, the outer end stayed
+  int lines = 0;                      ///< rounds since the ends were comparable
+  double last = 0;                    ///< where the last round looked
+  bool done = false;
+
+  double width() const { return std::abs(outer - inner); }
+
+  /// Where to look next: where the line through both determinants is 0, or the middle.
+  double next() {
+    const double ratio = -at_inner / at_outer;
+    // Once both ends were comparable, one may come much nearer than the other.
+    const bool cuts = alone && ratio > 0 && std::isfinite(ratio);
+    lines = cuts && (lines > 0 || (ratio > 1 / kMostRatio && ratio < kMostRatio)) ? lines + 1 : 0;
+    return lines % kLines == 0 ? (inner + outer) / 2 : inner + (outer - inner) * (ratio / (1 + ratio));
+  }
+
+  /// At x lie `beyond` eigenvalues beyond it. Anderson & Bjorck 1973, BIT 13:253: an end that stays twice is given less
+  /// weight.
+  void look(double x, double beyond, double determinant) {
+    const auto lighter = [&](double replaced) {
+      const double share = 1 - determinant / replaced;
+      return share > 0 ? share : 0.5;
+    };
+    if (beyond == 0) {
+      if (kept == 1) at_inner *= lighter(at_outer);
+      outer = x;
+      at_outer = determinant;
+      kept = 1;
+    } else {
+      if (kept == -1) at_outer *= lighter(at_inner);
+      inner = x;
+      at_inner = determinant;
+      kept = -1;
+      alone = beyond == 1;
+    }
+    done = width() < kPrecision || (alone && std::abs(x - last) < kPrecision);
+    last = x;
+  }
+};
+
 }  // namespace
 
 void write_bcut(const Work& work, double* row) {
@@ -207,23 +293,31 @@ void write_bcut(const Work& work, double* row) {
       diagonal[i][l + 2] = work.logp[i];
       diagonal[i][l + 3] = work.refractivity[i];
     }
-  Lanes low, high, middle;
+  Lanes low, high, x, unit;
   bracket(work.molecule, diagonal, low, high);
-  double widest = 0;
-  for (std::size_t l = 0; l < kLanes; ++l) widest = std::max(widest, high[l] - low[l]);
-  for (; widest > kPrecision; widest /= 2) {
-    for (std::size_t l = 0; l < kLanes; ++l) middle[l] = (low[l] + high[l]) / 2;
-    const Lanes below = elimination.negatives(diagonal, middle);
+  std::array<Search, kLanes> searches;
+  for (std::size_t l = 0; l < kLanes; ++l) {
+    const bool largest = l < kProperties;
+    searches[l].inner = largest ? low[l] : high[l];
+    searches[l].outer = largest ? high[l] : low[l];
+    unit[l] = 1 / (1 + searches[l].width());
+  }
+  bool all_done = false;
+  for (int round = 0; !all_done && round < kMostRounds; ++round) {
+    for (std::size_t l = 0; l < kLanes; ++l) x[l] = searches[l].done ? searches[l].last : searches[l].next();
+    const Elimination::Signs signs = elimination.signs(diagonal, x, unit);
+    all_done = true;
     for (std::size_t l = 0; l < kLanes; ++l) {
-      // Above the largest all n lie below; below the smallest none does.
-      const bool go_down = l < kProperties ? below[l] >= static_cast<double>(n) : below[l] > 0;
-      (go_down ? high[l] : low[l]) = middle[l];
+      if (!searches[l].done)
+        searches[l].look(x[l], l < kProperties ? static_cast<double>(n) - signs.negative[l] : signs.negative[l],
+                         signs.determinant[l]);
+      all_done = all_done && searches[l].done;
     }
   }
   constexpr std::size_t slots[] = {slot("BCUT2D_MWHI"),    slot("BCUT2D_CHGHI"), slot("BCUT2D_LOGPHI"),
                                    slot("BCUT2D_MRHI"),    slot("BCUT2D_MWLOW"), slot("BCUT2D_CHGLO"),
                                    slot("BCUT2D_LOGPLOW"), slot("BCUT2D_MRLOW")};
-  for (std::size_t l = 0; l < kLanes; ++l) row[slots[l]] = (low[l] + high[l]) / 2;
+  for (std::size_t l = 0; l < kLanes; ++l) row[slots[l]] = searches[l].last;
 }
 
 }  // namespace molgraph::descriptors
