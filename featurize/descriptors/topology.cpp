@@ -198,7 +198,8 @@ void estate_indices(Work& work) {
     const double electrons = elements()[atom.number].outer_electrons - atom.hydrogens;
     intrinsic[i] = (4.0 / (shell * shell) * electrons + 1) / atom.degree;
   }
-  work.estate = intrinsic;
+  // Added last, as RDKit does: the index may lie on the edge of a bin.
+  work.estate.assign(n, 0.0);
   for (std::size_t i = 0; i < n; ++i) {
     const std::int16_t* row = work.distances.steps.data() + i * work.distances.stride;
     for (std::size_t j = i + 1; j < n; ++j) {
@@ -209,6 +210,7 @@ void estate_indices(Work& work) {
       work.estate[j] -= push;
     }
   }
+  for (std::size_t i = 0; i < n; ++i) work.estate[i] += intrinsic[i];
 }
 
 /// Hall, Mohney & Kier 1991, J. Chem. Inf. Comput. Sci. 31:76.
