@@ -52,9 +52,11 @@ void CompactMolecule::assign(const RDKit::ROMol& molecule) {
                 static_cast<std::uint8_t>(bond->getBondType()),
                 bond->getIsAromatic(),
                 bond->getIsConjugated(),
-                rings.numBondRings(b) != 0};
+                rings.numBondRings(b) != 0,
+                false};
   }
   connect();
+  find_cycles();
   for (std::size_t i = 0; i < n; ++i)
     for (const Arc* arc = begin(i); arc != end(i); ++arc) atoms[i].all_hydrogens += atoms[arc->atom].number == 1;
 }
@@ -76,6 +78,45 @@ void CompactMolecule::connect() {
   }
   first.pop_back();
   for (std::size_t i = 0; i < n; ++i) atoms[i].degree = static_cast<std::uint8_t>(first[i + 1] - first[i]);
+}
+
+void CompactMolecule::find_cycles() {
+  constexpr std::uint16_t none = 0xFFFF;
+  thread_local std::vector<std::uint16_t> parent_bond, depth, queue;
+  parent_bond.assign(atoms.size(), none);
+  depth.assign(atoms.size(), none);
+  queue.clear();
+  for (std::size_t root = 0; root < atoms.size(); ++root) {  // breadth first, fragment by fragment
+    if (depth[root] != none) continue;
+    depth[root] = 0;
+    queue.push_back(static_cast<std::uint16_t>(root));
+    for (std::size_t next = queue.size() - 1; next < queue.size(); ++next) {
+      const std::uint16_t atom = queue[next];
+      for (const Arc* arc = begin(atom); arc != end(atom); ++arc) {
+        if (depth[arc->atom] != none) continue;
+        depth[arc->atom] = static_cast<std::uint16_t>(depth[atom] + 1);
+        parent_bond[arc->atom] = arc->bond;
+        queue.push_back(arc->atom);
+      }
+    }
+  }
+  cycles = 0;
+  for (std::size_t b = 0; b < bonds.size(); ++b) {
+    std::uint16_t ends[] = {bonds[b].begin, bonds[b].end};
+    if (parent_bond[ends[0]] == b || parent_bond[ends[1]] == b) continue;
+    ++cycles;
+    bonds[b].cyclic = true;
+    while (ends[0] != ends[1]) {  // up the tree, from both ends to where they meet
+      std::uint16_t& lower = ends[depth[ends[0]] < depth[ends[1]]];
+      BondFacts& up = bonds[parent_bond[lower]];
+      up.cyclic = true;
+      lower = up.begin == lower ? up.end : up.begin;
+    }
+  }
+  for (const BondFacts& bond : bonds) {
+    atoms[bond.begin].cyclic_bonds += bond.cyclic;
+    atoms[bond.end].cyclic_bonds += bond.cyclic;
+  }
 }
 
 }  // namespace molgraph::descriptors

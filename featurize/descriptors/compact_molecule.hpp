@@ -33,6 +33,7 @@ struct AtomFacts {
   std::uint8_t hybridisation = 0;  ///< RDKit's number
   std::uint8_t radicals = 0;       ///< unpaired electrons
   std::uint16_t rings = 0;         ///< of RDKit's ring set
+  std::uint8_t cyclic_bonds = 0;   ///< bonds that lie on any cycle
   std::uint16_t isotope = 0;       ///< mass number, 0 = natural
   int total_degree() const { return degree + hydrogens; }
 };
@@ -40,7 +41,9 @@ struct AtomFacts {
 struct BondFacts {
   std::uint16_t begin = 0, end = 0;
   std::uint8_t type = 0;  ///< RDKit's number
-  bool aromatic = false, conjugated = false, ring = false;
+  bool aromatic = false, conjugated = false;
+  bool ring = false;    ///< of RDKit's ring set
+  bool cyclic = false;  ///< on any cycle: the same but for what RDKit's ring search leaves out
 };
 
 /// An arc of the graph: the neighbour and the bond to it.
@@ -56,11 +59,14 @@ struct CompactMolecule {
   std::vector<Arc> arcs;             ///< [2 m], grouped by atom
   int heavy_atoms = 0;               ///< atomic number above 1
   bool has_hydrogen_atoms = false;
+  int cycles = 0;  ///< independent ones: bonds - atoms + fragments
 
   /// Of a sanitised molecule with ring information. Throws RDKit's exceptions on any other.
   void assign(const RDKit::ROMol& molecule);
   /// Fills the arcs and the degrees from the bonds.
   void connect();
+  /// Fills what is said of cycles, from the arcs.
+  void find_cycles();
   std::size_t size() const { return atoms.size(); }
   const Arc* begin(std::size_t atom) const { return arcs.data() + first[atom]; }
   const Arc* end(std::size_t atom) const { return arcs.data() + first[atom + 1]; }

@@ -29,6 +29,7 @@ void add_hydrogens(const Work& work, const RDKit::ROMol& hydride, CompactMolecul
   const CompactMolecule& heavy = work.molecule;
   full.atoms = heavy.atoms;
   full.bonds = heavy.bonds;
+  full.cycles = heavy.cycles;
   parts = work.parts;
   for (std::size_t i = 0; i < heavy.size(); ++i) {
     const bool on_hydrogen = heavy.atoms[i].number == 1;

@@ -14,8 +14,8 @@ struct PatternLibrary::Kinds {
   std::unordered_map<AtomKey, std::uint32_t> number;
   std::vector<std::uint64_t> bits;                 ///< [kinds, words] elementary queries that hold
   std::vector<std::vector<std::uint16_t>> rooted;  ///< [kinds] patterns whose first atom it may be, if elementary
-  std::array<std::uint64_t, 128> bond_bits{};      ///< by type, aromaticity, ring
-  std::array<bool, 128> bond_known{};
+  std::array<std::uint64_t, 256> bond_bits{};      ///< by type, aromaticity, ring, cycle
+  std::array<bool, 256> bond_known{};
 };
 
 }  // namespace molgraph::descriptors

@@ -33,6 +33,7 @@ void Matcher::assign(const PatternLibrary& library, const CompactMolecule& molec
   }
   masks_.assign(library.rules() * words_, 0);
   known_.assign(library.rules(), 0);
+  may_occur_.assign(library.patterns(), kUnknown);
   present_.assign(bits, 0);
   for (std::size_t i = 0; i < n; ++i) {
     const std::uint64_t* own = kinds_->bits.data() + kind_[i] * bits;
@@ -67,8 +68,16 @@ void Matcher::compute_mask(std::size_t rule, Words result) {
   const AtomRule& own = library_->rule(rule);
   const std::size_t n = molecule_->size();
   const auto every = [&](std::size_t w) { return w + 1 < words_ || n % 64 == 0 ? ~std::uint64_t{0} : bit_of(n) - 1; };
+  const auto at_least = [&](std::uint8_t AtomFacts::*count) {
+    for (std::size_t i = 0; i < n; ++i)
+      if (molecule_->atoms[i].*count >= own.index) result[i / 64] |= bit_of(i);
+  };
   if (own.kind == AtomRule::Kind::recursive) {
     compute_first_atoms(library_->pattern(own.index), result);
+  } else if (own.kind == AtomRule::Kind::neighbours) {
+    at_least(&AtomFacts::degree);
+  } else if (own.kind == AtomRule::Kind::cyclic_bonds) {
+    at_least(&AtomFacts::cyclic_bonds);
   } else {
     const bool all = own.kind == AtomRule::Kind::all;
     for (std::size_t w = 0; w < words_; ++w) result[w] = all ? every(w) : 0;
@@ -92,8 +101,10 @@ void Matcher::compute_mask(std::size_t rule, Words result) {
     for (std::size_t w = 0; w < words_; ++w) result[w] = ~result[w] & every(w);
 }
 
-/// Cheap tests first: what elementary queries and kinds of bonds the molecule has at all.
+/// Fills the masks of the pattern's rules unless it returns false. Cheap tests first: how many cycles, which elementary
+/// queries and kinds of bonds the molecule has at all.
 bool Matcher::may_occur(const Pattern& pattern) {
+  if (pattern.cycles > molecule_->cycles) return false;
   if (!covers(present_.data(), pattern.needs) || (pattern.needs_bonds & ~present_bonds_) != 0) return false;
   return std::all_of(pattern.rules.begin(), pattern.rules.end(), [&](std::uint16_t rule) {
     const std::uint64_t* words = mask(rule);
@@ -124,7 +135,9 @@ std::span<const std::uint64_t> Matcher::first_atoms(int pattern) {
 
 bool Matcher::starts_at(int pattern, std::uint16_t atom) {
   const Pattern& own = library_->pattern(pattern);
-  return has(mask(own.rules.front()), atom) && search_from(own.orders.front(), atom, Aim::one);
+  std::uint8_t& known = may_occur_[static_cast<std::size_t>(pattern)];
+  if (known == kUnknown) known = may_occur(own) ? kYes : kNo;
+  return known == kYes && has(mask(own.rules.front()), atom) && search_from(own.orders.front(), atom, Aim::one);
 }
 
 /// The order that begins with the atom that fewest atoms of the molecule can be.

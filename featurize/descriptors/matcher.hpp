@@ -61,11 +61,13 @@ class Matcher {
   std::vector<std::uint64_t> bond_bits_;  ///< [m]
   std::vector<std::uint64_t> present_;    ///< elementary bits of some atom
   std::uint64_t present_bonds_ = 0;
-  std::vector<std::uint64_t> masks_;    ///< [rules, words_] atoms that follow a rule
-  std::vector<std::uint8_t> known_;     ///< [rules] whether masks_ has it
-  std::vector<std::uint64_t> scratch_;  ///< [words_] of first_atoms()
-  std::vector<std::uint64_t> used_;     ///< [words_] atoms of the mapping
-  std::vector<std::uint64_t> found_;    ///< [mappings, words_]
+  std::vector<std::uint64_t> masks_;  ///< [rules, words_] atoms that follow a rule
+  std::vector<std::uint8_t> known_;   ///< [rules] whether masks_ has it
+  enum : std::uint8_t { kUnknown, kYes, kNo };
+  std::vector<std::uint8_t> may_occur_;  ///< [patterns] of starts_at(), which asks again and again
+  std::vector<std::uint64_t> scratch_;   ///< [words_] of first_atoms()
+  std::vector<std::uint64_t> used_;      ///< [words_] atoms of the mapping
+  std::vector<std::uint64_t> found_;     ///< [mappings, words_]
   std::vector<std::uint32_t> sorted_;
   std::vector<std::uint32_t> first_of_kind_;
   int mappings_ = 0;

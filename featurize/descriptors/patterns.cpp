@@ -68,14 +68,27 @@ class PatternLibrary::Compiler {
   int pattern(const RDKit::ROMol& molecule, std::shared_ptr<const RDKit::ROMol> owner) {
     Pattern pattern;
     pattern.query = std::move(owner);
+    CompactMolecule graph;
+    graph.atoms.resize(molecule.getNumAtoms());
+    graph.bonds.resize(molecule.getNumBonds());
+    for (const RDKit::Bond* bond : molecule.bonds()) {
+      graph.bonds[bond->getIdx()].begin = static_cast<std::uint16_t>(bond->getBeginAtomIdx());
+      graph.bonds[bond->getIdx()].end = static_cast<std::uint16_t>(bond->getEndAtomIdx());
+    }
+    graph.connect();
+    graph.find_cycles();
+    pattern.cycles = graph.cycles;
     std::vector<std::uint8_t> bond_rules(molecule.getNumBonds());
     for (const RDKit::Atom* atom : molecule.atoms()) {
       if (!atom->hasQuery()) refuse("an atom without a query");
-      pattern.rules.push_back(atom_rule(*atom->getQuery()));
+      const std::uint16_t own = atom_rule(*atom->getQuery());
+      if (atom->getIdx() == 0) pattern.root = own;
+      pattern.rules.push_back(rule_in_place(own, graph.atoms[atom->getIdx()]));
     }
     for (const RDKit::Bond* bond : molecule.bonds()) {
       if (!bond->hasQuery()) refuse("a bond without a query");
-      bond_rules[bond->getIdx()] = bond_rule(*bond->getQuery());
+      const std::uint8_t own = bond_rule(*bond->getQuery());
+      bond_rules[bond->getIdx()] = graph.bonds[bond->getIdx()].cyclic ? cyclic_rule(own) : own;
       pattern.needs_bonds |= std::uint64_t{1} << bond_rules[bond->getIdx()];
     }
     for (unsigned int first = 0; first < molecule.getNumAtoms(); ++first)
@@ -128,8 +141,7 @@ class PatternLibrary::Compiler {
 
   std::uint16_t atom_rule(const AtomQuery& query) {
     const std::string text = text_of(query);
-    const auto same = std::find(library_.rule_texts_.begin(), library_.rule_texts_.end(), text);
-    if (same != library_.rule_texts_.end()) return static_cast<std::uint16_t>(same - library_.rule_texts_.begin());
+    if (const int known = known_rule(text); known >= 0) return static_cast<std::uint16_t>(known);
     AtomRule rule;
     rule.negated = query.getNegation();
     if (!has_recursion(query)) {
@@ -154,9 +166,45 @@ class PatternLibrary::Compiler {
         return library_.rules_[child].kind == AtomRule::Kind::elementary;
       });
     }
+    return added(std::move(rule), text);
+  }
+
+  int known_rule(const std::string& text) const {
+    const auto& texts = library_.rule_texts_;
+    const auto same = std::find(texts.begin(), texts.end(), text);
+    return same == texts.end() ? -1 : static_cast<int>(same - texts.begin());
+  }
+  std::uint16_t added(AtomRule rule, const std::string& text) {
     library_.rules_.push_back(std::move(rule));
     library_.rule_texts_.push_back(text);
     return static_cast<std::uint16_t>(library_.rules_.size() - 1);
+  }
+
+  /// An atom's own rule with what its place in the pattern demands.
+  std::uint16_t rule_in_place(std::uint16_t own, const AtomFacts& place) {
+    std::vector<std::uint16_t> children{own};
+    const auto demand = [&](AtomRule::Kind kind, const std::string& what, std::uint16_t least) {
+      const std::string text = "at least " + std::to_string(least) + " " + what;
+      const int known = known_rule(text);
+      AtomRule rule{.kind = kind, .negated = false, .index = least, .children = {}};
+      children.push_back(known >= 0 ? static_cast<std::uint16_t>(known) : added(std::move(rule), text));
+    };
+    if (place.cyclic_bonds > 0) demand(AtomRule::Kind::cyclic_bonds, "cyclic bonds", place.cyclic_bonds);
+    if (place.degree > std::max<std::uint8_t>(1, place.cyclic_bonds))
+      demand(AtomRule::Kind::neighbours, "neighbours", place.degree);
+    if (children.size() == 1) return own;
+    std::string text = "all of";
+    for (const std::uint16_t child : children) text += " " + std::to_string(child);
+    if (const int known = known_rule(text); known >= 0) return static_cast<std::uint16_t>(known);
+    return added({.kind = AtomRule::Kind::all, .negated = false, .index = 0, .children = children}, text);
+  }
+
+  std::uint8_t cyclic_rule(std::uint8_t own) {
+    if (library_.cyclic_rule_of_[own] == own) {
+      const std::uint8_t cyclic = add_bond_rule(nullptr, library_.bond_texts_[own] + " on a cycle");
+      library_.cyclic_rule_of_[own] = cyclic;
+    }
+    return library_.cyclic_rule_of_[own];
   }
 
   std::uint8_t bond_rule(const BondQuery& query) {
@@ -165,10 +213,15 @@ class PatternLibrary::Compiler {
     auto& texts = library_.bond_texts_;
     const auto same = std::find(texts.begin(), texts.end(), text);
     if (same != texts.end()) return static_cast<std::uint8_t>(same - texts.begin());
-    if (texts.size() == 64) refuse("the 65th kind of bond");
-    texts.push_back(text);
-    library_.bond_rules_.push_back(&query);
-    return static_cast<std::uint8_t>(texts.size() - 1);
+    return add_bond_rule(&query, text);
+  }
+  std::uint8_t add_bond_rule(const BondQuery* query, const std::string& text) {
+    const std::size_t number = library_.bond_texts_.size();
+    if (number == 64) refuse("the 65th kind of bond");
+    library_.bond_texts_.push_back(text);
+    library_.bond_rules_.push_back(query);
+    library_.cyclic_rule_of_.push_back(static_cast<std::uint8_t>(number));
+    return static_cast<std::uint8_t>(number);
   }
 
   /// Depth first from `first`, then from what is not connected to it.
@@ -224,13 +277,12 @@ int PatternLibrary::add(std::shared_ptr<const RDKit::ROMol> query, const std::st
     const auto need = [&](const AtomRule& rule) {
       pattern.needs[rule.index / 64u] |= std::uint64_t{1} << rule.index % 64u;
     };
-    for (const std::uint16_t number_of_rule : pattern.rules) {
-      const AtomRule& rule = rules_[number_of_rule];
+    const auto need_all = [&](const auto& self, const AtomRule& rule) -> void {
       if (rule.kind == AtomRule::Kind::elementary) need(rule);
-      if (rule.kind != AtomRule::Kind::all || rule.negated) continue;
-      for (const std::uint16_t child : rule.children)
-        if (rules_[child].kind == AtomRule::Kind::elementary) need(rules_[child]);
-    }
+      if (rule.kind != AtomRule::Kind::all || rule.negated) return;
+      for (const std::uint16_t child : rule.children) self(self, rules_[child]);
+    };
+    for (const std::uint16_t rule : pattern.rules) need_all(need_all, rules_[rule]);
   }
   return number;
 }
@@ -251,7 +303,7 @@ std::uint32_t PatternLibrary::kind_of(Kinds& kinds, AtomKey key, const RDKit::At
     if (elementary_[bit]->Match(&atom)) kinds.bits[start + bit / 64] |= std::uint64_t{1} << bit % 64;
   std::vector<std::uint16_t>& rooted = kinds.rooted.emplace_back();
   for (std::size_t p = 0; p < patterns_.size(); ++p) {
-    const AtomRule& rule = rules_[patterns_[p].rules.front()];
+    const AtomRule& rule = rules_[patterns_[p].root];
     if (rule.kind == AtomRule::Kind::elementary && (kinds.bits[start + rule.index / 64u] >> rule.index % 64u & 1))
       rooted.push_back(static_cast<std::uint16_t>(p));
   }
@@ -259,10 +311,14 @@ std::uint32_t PatternLibrary::kind_of(Kinds& kinds, AtomKey key, const RDKit::At
 }
 
 std::uint64_t PatternLibrary::bond_bits(Kinds& kinds, const BondFacts& facts, const RDKit::Bond& bond) const {
-  const std::size_t kind = facts.type % 32u * 4u + static_cast<std::size_t>(facts.aromatic) * 2u + facts.ring;
+  const std::size_t kind = facts.type % 32u * 8u + static_cast<std::size_t>(facts.aromatic) * 4u +
+                           static_cast<std::size_t>(facts.ring) * 2u + facts.cyclic;
   if (!kinds.bond_known[kind]) {
-    for (std::size_t rule = 0; rule < bond_rules_.size(); ++rule)
-      if (bond_rules_[rule]->Match(&bond)) kinds.bond_bits[kind] |= std::uint64_t{1} << rule;
+    for (std::size_t rule = 0; rule < bond_rules_.size(); ++rule) {
+      if (bond_rules_[rule] == nullptr || !bond_rules_[rule]->Match(&bond)) continue;
+      kinds.bond_bits[kind] |= std::uint64_t{1} << rule;
+      if (facts.cyclic) kinds.bond_bits[kind] |= std::uint64_t{1} << cyclic_rule_of_[rule];
+    }
     kinds.bond_known[kind] = true;
   }
   return kinds.bond_bits[kind];

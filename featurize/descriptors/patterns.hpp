@@ -3,7 +3,8 @@
 // A pattern's atom is a rule: an expression of RDKit's elementary queries ("is a nitrogen", "has two hydrogens") and of
 // patterns inside patterns, $(...). The elementary queries, each distinct one once in a library, are asked of RDKit
 // itself, once for every kind of atom that a thread meets (AtomKey), so what they mean stays RDKit's; only the search
-// is our own.
+// is our own. To it a rule says more than its query: an atom must have as many neighbours, and as many bonds on cycles,
+// as the pattern's atom; and a bond on a cycle of the pattern is one on a cycle of the molecule.
 #pragma once
 
 #include <GraphMol/ROMol.h>
@@ -23,10 +24,10 @@ AtomKey atom_key(const AtomFacts& atom);
 
 /// What an atom of a pattern demands.
 struct AtomRule {
-  enum class Kind : std::uint8_t { elementary, all, any, one, recursive };
+  enum class Kind : std::uint8_t { elementary, all, any, one, recursive, neighbours, cyclic_bonds };
   Kind kind = Kind::elementary;
   bool negated = false;                 ///< of all kinds but elementary, whose queries know it themselves
-  std::uint16_t index = 0;              ///< elementary: its bit; recursive: its pattern
+  std::uint16_t index = 0;              ///< elementary: its bit; recursive: its pattern; else: at least so many
   std::vector<std::uint16_t> children;  ///< rules, elementary ones first
 };
 
@@ -43,7 +44,9 @@ struct PatternStep {
 
 struct Pattern {
   std::vector<std::vector<PatternStep>> orders;  ///< [k]: the search that begins with the pattern's atom k
-  std::vector<std::uint16_t> rules;              ///< [k]
+  std::vector<std::uint16_t> rules;              ///< [k] with what follows from the pattern's bonds
+  std::uint16_t root = 0;                        ///< what atom 0 demands of itself
+  int cycles = 0;                                ///< independent ones: the molecule must have as many
   std::vector<std::uint64_t> needs;              ///< elementary bits that some atom of the molecule must have
   std::uint64_t needs_bonds = 0;                 ///< bond rules that some bond must follow
   std::shared_ptr<const RDKit::ROMol> query;     ///< RDKit's form, which keeps the elementary queries alive
@@ -84,8 +87,9 @@ class PatternLibrary {
   std::vector<std::string> rule_texts_;  ///< [rules] what a rule says, to find equal ones
   std::vector<const RDKit::Atom::QUERYATOM_QUERY*> elementary_;
   std::vector<std::uint16_t> rule_of_bit_;
-  std::vector<const RDKit::Bond::QUERYBOND_QUERY*> bond_rules_;  ///< at most 64
+  std::vector<const RDKit::Bond::QUERYBOND_QUERY*> bond_rules_;  ///< at most 64; null: another's on cycles
   std::vector<std::string> bond_texts_;
+  std::vector<std::uint8_t> cyclic_rule_of_;  ///< [bond rules] the rule for such bonds on cycles; itself where none is
 };
 
 }  // namespace molgraph::descriptors
