@@ -12,11 +12,12 @@
 namespace molgraph {
 namespace {
 
-/// True if the size's name stands for these extents.
-bool is_size(const std::string& name, const Architecture& architecture, const EncoderOptions& e) {
+/// True if the size stands for these extents, but for those that are given themselves.
+bool is_size(const ModelSettings& m, const Architecture& architecture, const EncoderOptions& e) {
   EncoderOptions sized;
-  set_size(architecture, name, sized);
-  return sized.layers == e.layers && sized.width == e.width && sized.ffn == e.ffn && sized.heads == e.heads;
+  set_size(architecture, m.size, sized);
+  return (m.layers || sized.layers == e.layers) && (m.width || sized.width == e.width) &&
+         (m.ffn || sized.ffn == e.ffn) && (m.heads || sized.heads == e.heads);
 }
 
 /// What was said of a model: a flag on the command line, or a value that differs from the default.
@@ -126,7 +127,7 @@ void check_start(const TrainOptions& o, const NamedFlags& named, const ModelConf
   };
   const auto open_or = [](const std::optional<int>& given, int value) { return !given || *given == value; };
   demand(m.architecture == nullptr || m.architecture == &architecture, "--model");
-  demand(m.size.empty() || is_size(m.size, architecture, e), "--size");
+  demand(m.size.empty() || is_size(m, architecture, e), "--size");
   demand(open_or(m.layers, e.layers), "--layers");
   demand(open_or(m.width, e.width), "--width");
   demand(open_or(m.ffn, e.ffn), "--ffn");

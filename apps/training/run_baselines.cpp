@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 
 #include "apps/scoring/tree_file.hpp"
 #include "apps/training/baselines/blend.hpp"
@@ -47,7 +48,8 @@ bool wants_baselines(const TrainOptions& o, const LoadedData& data) {
          text("%d targets are too many for trees", data.set.task.num_targets()));
   if (o.training.blend || o.training.baselines != Switch::automatic)
     return o.training.blend || o.training.baselines == Switch::on;
-  return is_own_table(o.data) && static_cast<std::int64_t>(data.split.train.size()) <= kMostBaselineRows;
+  const bool own_table = !o.data.paths.empty() && std::filesystem::exists(o.data.paths.front());
+  return own_table && static_cast<std::int64_t>(data.split.train.size()) <= kMostBaselineRows;
 }
 
 RunBaselines::RunBaselines(const TrainRun& run, const ResolvedRun& resolved)

@@ -30,7 +30,9 @@ struct RunDirectory {
   std::string duplicates() const { return folder + "/duplicates.csv"; }
   std::string trees() const { return folder + "/" + kTreesFile; }
   std::string results() const { return folder + "/results.csv"; }
-  std::string refit() const { return folder + "/refit"; }         ///< the run directory of the model that stays
+  std::string refit() const {
+    return folder + "/refit";
+  }  ///< where the second training of --refit keeps its checkpoints
   std::string lock() const { return folder + "/training.lock"; }  ///< while a process writes here
   std::string log() const { return folder + "/log.txt"; }
   /// All of these, and those of the runs in it (refit, model_0, model_1, ...) that are there.

@@ -36,6 +36,10 @@ GateOptions gate_options(const ModelSettings& m, Features features) {
   return {m.gate.use == Switch::on, m.gate.relu, m.gate.per_layer, m.gate.path ? path_hops(m, features) : 0};
 }
 
+bool is_small_table(const LoadedData& data) {
+  return !data.training.computed && static_cast<std::int64_t>(data.split.train.size()) < kSmallTable;
+}
+
 /// Architecture, encoding, size and whether there is a gate, where they are not named.
 void choose_architecture(ModelSettings& m, const TrainingDefaults& defaults, bool small_table) {
   if (small_table && m.size.empty() && m.recipe.empty() && !m.layers) m.layers = kLayersOfSmallTable;
@@ -83,10 +87,10 @@ ModelOptions build_model(const ModelSettings& m, Features features) {
 }
 
 /// Of the inputs, by the training part.
-std::shared_ptr<const InputScaling> training_scaling(const LoadedData& data) {
+std::shared_ptr<const InputScaling> training_scaling(const MoleculeSet& set, const Split& split) {
   std::vector<const float*> rows;
-  for (const std::int64_t g : data.split.train) rows.push_back(data.set.graph(g).inputs);
-  return std::make_shared<const InputScaling>(input_scaling(rows, data.set.input_names.size()));
+  for (const std::int64_t g : split.train) rows.push_back(set.graph(g).inputs);
+  return std::make_shared<const InputScaling>(input_scaling(rows, set.input_names.size()));
 }
 
 /// The model of --from, with what may differ from it.
@@ -119,9 +123,9 @@ void set_inputs(ModelConfig& config, const LoadedData& data, const ModelConfig* 
   if (start != nullptr && keeps_head(*start, config, m)) return;
   HeadOptions& head = config.model.head;
   head.inputs = static_cast<int>(config.input_names.size());
-  const int mixed = config.task.has(TaskKind::regression) ? HeadOptions{}.mixed : kMixWidthOfClasses;
-  head.mixed = m.mix_width.value_or(mixed);
-  if (head.inputs > 0) config.model.input_scaling = training_scaling(data);
+  const bool few_classes = is_small_table(data) && m.recipe.empty() && !config.task.has(TaskKind::regression);
+  head.mixed = m.mix_width.value_or(few_classes ? kMixWidthOfFewClasses : HeadOptions{}.mixed);
+  if (head.inputs > 0) config.model.input_scaling = training_scaling(data.set, data.split);
   else config.model.input_scaling.reset();
 }
 
@@ -160,8 +164,7 @@ ModelConfig resolve_model(TrainOptions& o, const LoadedData& data, const ModelCo
     check_start(o, named, *start);
     config.model = model_from(*start, m, data.set.featurizer);
   } else {
-    const bool small = static_cast<std::int64_t>(data.split.train.size()) < kSmallTable;
-    choose_architecture(m, data.training, small && is_own_table(o.data));
+    choose_architecture(m, data.training, is_small_table(data));
     check_model_flags(o, named, *m.architecture, *m.encoding);
     config.model = build_model(m, data.set.featurizer.features);
     check_terms(o, named, config);
@@ -189,19 +192,19 @@ std::int64_t batch_size_for(std::int64_t molecules) {
   return molecules < 2000 ? 32 : molecules < 10000 ? 64 : molecules < 50000 ? 128 : 256;
 }
 
-std::int64_t automatic_epochs(bool own_table, bool has_valid, bool only_classes) {
-  if (own_table) return only_classes ? kDefaultEpochsOfClasses : kDefaultEpochs;
-  return has_valid ? kMostEpochsOfNamedData : kEpochsWithoutValidation;
+std::int64_t automatic_epochs(bool computed, bool has_valid, bool only_classes) {
+  if (!computed) return only_classes ? kEpochsOfClasses : kEpochsOfNumbers;
+  return has_valid ? kMostEpochsOfComputed : kEpochsWithoutValidation;
 }
 
 /// Epochs, steps, warm-up and patience. `count`: training molecules.
 void resolve_schedule(TrainingSettings& t, const TrainingDefaults& defaults, std::int64_t count, bool has_valid,
-                      bool own_table, bool only_classes) {
+                      bool only_classes) {
   if (!t.batch_size) t.batch_size = defaults.batch_size > 0 ? defaults.batch_size : batch_size_for(count);
   const std::int64_t batch = *t.batch_size, per_epoch = (count + batch - 1) / batch;
   const bool automatic = !t.epochs && !t.steps;
   if (automatic && defaults.steps > 0) t.steps = defaults.steps;
-  else if (automatic) t.epochs = automatic_epochs(own_table, has_valid, only_classes);
+  else if (automatic) t.epochs = automatic_epochs(defaults.computed, has_valid, only_classes);
   if (t.epochs && t.steps && (*t.steps + per_epoch - 1) / per_epoch != *t.epochs) {
     throw UsageError("give either --epochs or --steps: " + std::to_string(*t.steps) + " steps of " +
                      std::to_string(batch) + " molecules are not " + std::to_string(*t.epochs) + " epochs");
@@ -221,11 +224,11 @@ void resolve_schedule(TrainingSettings& t, const TrainingDefaults& defaults, std
                      std::to_string(*t.warmup_steps));
   }
   t.warmup_steps = std::min(t.warmup_steps.value_or(warmup), steps);
-  if (!t.patience) t.patience = automatic && !own_table ? kPatienceOfNamedData : 0;
+  if (!t.patience) t.patience = automatic && defaults.computed ? kPatienceOfComputed : 0;
   if (!has_valid) t.patience = 0;
 }
 
-void resolve_training(TrainingSettings& t, const LoadedData& data, bool own_table) {
+void resolve_training(TrainingSettings& t, const LoadedData& data) {
   const TaskKind kind = data.set.task.kind;
   const auto count = static_cast<std::int64_t>(data.split.train.size());
   if (count == 0) throw DataError("the training part is empty: no usable molecule is left for it");
@@ -233,24 +236,23 @@ void resolve_training(TrainingSettings& t, const LoadedData& data, bool own_tabl
   check_loss(*t.loss, kind);
   if (!t.metric) t.metric = data.metric.empty() ? default_metric(kind) : metric_from_string(data.metric);
   check_metric(*t.metric, kind);
-  resolve_schedule(t, data.training, count, !data.split.valid.empty(), own_table,
-                   !data.set.task.has(TaskKind::regression));
+  resolve_schedule(t, data.training, count, !data.split.valid.empty(), !data.set.task.has(TaskKind::regression));
 }
 
 /// A checkpoint of other options or data is none of this training.
-std::string identity_of(const TrainOptions& o, const LoadedData& data) {
+std::string identity_of(const TrainOptions& o, const LoadedData& data, const Split& split) {
   return to_toml(o) + "# molecules " + std::to_string(data.set.size()) + ", training " +
-         std::to_string(data.split.train.size()) + ", source " + data.set.source.sha256 + ", featuriser " +
+         std::to_string(split.train.size()) + ", source " + data.set.source.sha256 + ", featuriser " +
          data.set.featurizer.hash();
 }
 
-/// From options that leave nothing open.
-TrainerOptions trainer_options(const TrainOptions& o, const LoadedData& data) {
+/// From options that leave nothing open, to train on `split`.
+TrainerOptions trainer_options(const TrainOptions& o, const LoadedData& data, const Split& split) {
   const TrainingSettings& t = o.training;
   TrainerOptions trainer;
   trainer.loss = Losses(*t.loss, data.set.task);
   trainer.metric = *t.metric;
-  trainer.weights = LabelWeights(data.set, data.split.train, {t.task_weights, t.balance_tasks, t.balance_classes});
+  trainer.weights = LabelWeights(data.set, split.train, {t.task_weights, t.balance_tasks, t.balance_classes});
   trainer.batch_size = *t.batch_size;
   trainer.epochs = *t.epochs;
   trainer.total_steps = *t.steps;
@@ -263,7 +265,7 @@ TrainerOptions trainer_options(const TrainOptions& o, const LoadedData& data) {
   trainer.ema = t.ema;
   trainer.flag = flag_from_string(o.model.flag);
   trainer.seed = t.seed;
-  trainer.identity = identity_of(o, data);
+  trainer.identity = identity_of(o, data, split);
   return trainer;
 }
 
@@ -319,28 +321,46 @@ ResolvedRun resolve(const TrainOptions& asked, const LoadedData& data, const Mod
   run.model = resolve_model(run.options, data, start, named);
   run.keeps_head = start != nullptr && keeps_head(*start, run.model, run.options.model);
   check_training_flags(run.options, named, data, start);
-  resolve_training(run.options.training, data, is_own_table(run.options.data));
+  resolve_training(run.options.training, data);
   run.options.training.baselines = on_or_off(wants_baselines(run.options, data));
-  run.trainer = trainer_options(run.options, data);
+  run.trainer = trainer_options(run.options, data, data.split);
   return run;
 }
 
 ResolvedRun for_fold(const ResolvedRun& run, const LoadedData& data) {
   ResolvedRun fold = run;
-  if (fold.model.model.input_scaling && !fold.keeps_head) fold.model.model.input_scaling = training_scaling(data);
+  if (fold.model.model.input_scaling && !fold.keeps_head)
+    fold.model.model.input_scaling = training_scaling(data.set, data.split);
   TrainingSettings& t = fold.options.training;
   t.steps.reset();
   if (t.warmup_epochs) t.warmup_steps.reset();
-  resolve_training(t, data, is_own_table(fold.options.data));
-  fold.trainer = trainer_options(fold.options, data);
+  resolve_training(t, data);
+  fold.trainer = trainer_options(fold.options, data, data.split);
   return fold;
+}
+
+ResolvedRun for_refit(const ResolvedRun& run, const LoadedData& data, const Split& split, std::int64_t epochs) {
+  ResolvedRun refit = run;
+  if (refit.model.model.input_scaling && !refit.keeps_head)
+    refit.model.model.input_scaling = training_scaling(data.set, split);
+  refit.trainer = trainer_options(refit.options, data, split);
+  TrainerOptions& t = refit.trainer;
+  const auto updates = [&](const Split& of) {  // in an epoch
+    return (static_cast<std::int64_t>(of.train.size()) + t.batch_size - 1) / t.batch_size;
+  };
+  const auto stretched = [&](std::int64_t steps) { return steps * updates(split) / updates(data.split); };
+  t.total_steps = stretched(t.total_steps);
+  t.warmup_steps = stretched(t.warmup_steps);
+  t.epochs = epochs;
+  t.patience = 0;
+  return refit;
 }
 
 ResolvedRun for_member(const ResolvedRun& run, const LoadedData& data, std::int64_t member) {
   ResolvedRun one = run;
   one.options.training.seed += static_cast<std::uint64_t>(member);
   one.options.training.ensemble_size = 1;
-  one.trainer = trainer_options(one.options, data);
+  one.trainer = trainer_options(one.options, data, data.split);
   return one;
 }
 

@@ -9,20 +9,20 @@
 
 namespace molgraph {
 
-// --- named defaults for one's own table; chosen by measurement, see docs/training.md. A named data set's own stand in
-// its entry of the catalogue ---
+// --- named defaults of measured targets; chosen on inner parts of docs/accuracy.md's panel, see docs/training.md. A
+// named data set's own stand in its entry of the catalogue ---
 inline constexpr const char* kDefaultModel = "grpe";
-/// Passes over it: chosen on inner parts of docs/accuracy.md's panel. Classes are learned by heart sooner than numbers.
-inline constexpr std::int64_t kDefaultEpochs = 60;
-inline constexpr std::int64_t kDefaultEpochsOfClasses = 20;
-/// With fewer training molecules it gets fewer blocks: as good there, in half the time.
+/// Passes over the training molecules. Classes are learned by heart sooner than numbers.
+inline constexpr std::int64_t kEpochsOfNumbers = 60;
+inline constexpr std::int64_t kEpochsOfClasses = 20;
+/// With fewer training molecules a model gets fewer blocks, as good there in half the time, and one of classes a
+/// narrower layer that mixes descriptors in (else HeadOptions::mixed).
 inline constexpr std::int64_t kSmallTable = 5000;
 inline constexpr int kLayersOfSmallTable = 6;
-/// Of the layer that mixes descriptors in (HeadOptions::mixed), where all targets are classes.
-inline constexpr int kMixWidthOfClasses = 32;
-/// Of named data sets without defaults of their own, whose targets are often computed ones, without an assay's noise.
-inline constexpr std::int64_t kMostEpochsOfNamedData = 300;
-inline constexpr std::int64_t kPatienceOfNamedData = 30;
+inline constexpr int kMixWidthOfFewClasses = 32;
+// --- of targets that are computed, without an assay's noise (TrainingDefaults::computed) ---
+inline constexpr std::int64_t kMostEpochsOfComputed = 300;
+inline constexpr std::int64_t kPatienceOfComputed = 30;
 inline constexpr std::int64_t kEpochsWithoutValidation = 100;
 
 /// How to load the data of these options, without hooks. Throws UsageError.
@@ -45,6 +45,9 @@ ResolvedRun resolve(const TrainOptions& options, const LoadedData& data, const M
 /// The same for one of several splits: as many epochs, of data.split, which may be longer or shorter by a molecule or a
 /// group.
 ResolvedRun for_fold(const ResolvedRun& run, const LoadedData& data);
+/// The second training of a run with --refit, of the rows of `split`: the same schedule, stretched by how many rows
+/// there are more, up to `epochs` of it.
+ResolvedRun for_refit(const ResolvedRun& run, const LoadedData& data, const Split& split, std::int64_t epochs);
 /// Model `member` of an ensemble (0, 1, ...), with a seed of its own.
 ResolvedRun for_member(const ResolvedRun& run, const LoadedData& data, std::int64_t member);
 

@@ -29,12 +29,14 @@ void freeze(Frozen what, GraphModel& model) {
   }
 }
 
-void tell_estimate(double step_seconds, const TrainerOptions& t) {
-  const double whole = step_seconds * static_cast<double>(t.total_steps);
+void tell_estimate(double step_seconds, const Split& split, const TrainerOptions& t) {
+  const auto count = static_cast<std::int64_t>(split.train.size());
+  const std::int64_t steps = std::min(t.total_steps, t.epochs * ((count + t.batch_size - 1) / t.batch_size));
+  const double whole = step_seconds * static_cast<double>(steps);
   t.control.note(text("One update of %lld molecules takes %s s here: %s steps (%lld epochs) take about %s%s",
                       static_cast<long long>(t.batch_size), sensible_number(step_seconds).c_str(),
-                      with_thousands(t.total_steps).c_str(), static_cast<long long>(t.epochs),
-                      duration_text(whole).c_str(), t.patience > 0 ? " at most (training stops early)" : ""));
+                      with_thousands(steps).c_str(), static_cast<long long>(t.epochs), duration_text(whole).c_str(),
+                      t.patience > 0 ? " at most (training stops early)" : ""));
   if (whole > kLongRun) t.control.warn("That is long on this machine; --steps N makes a shorter schedule");
 }
 
@@ -71,14 +73,13 @@ DeviceSum device_sum(const TrainRun& run) {
              float* values, std::size_t size, DeviceStream stream) { nccl->sum(values, size, stream); };
 }
 
-}  // namespace
-
-TrainedModel train_model(const TrainRun& run, const ResolvedRun& resolved, const LoadedData& data, const Split& split,
-                         const std::optional<StartingPoint>& start, const std::string& folder) {
-  const RunDirectory directory{folder};
-  if (run.processes->first()) std::filesystem::create_directories(folder);
+/// Trains on the parts of `split` and leaves the best weights in `directory`/checkpoints/best.
+TrainerResult train_weights(const TrainRun& run, const ResolvedRun& resolved, const LoadedData& data,
+                            const Split& split, const std::optional<StartingPoint>& start,
+                            const RunDirectory& directory) {
+  if (run.processes->first()) std::filesystem::create_directories(directory.folder);
   TrainerOptions trainer = resolved.trainer;
-  trainer.folder = folder;
+  trainer.folder = directory.folder;
   trainer.processes = run.processes;
   trainer.control = run.control;
   const std::shared_ptr<GraphModel> model = start_model(resolved, data, split, start, run.control);
@@ -88,42 +89,65 @@ TrainedModel train_model(const TrainRun& run, const ResolvedRun& resolved, const
   if (compute && compute->resident() != nullptr && trainer.flag.ascents == 0)  // FLAG's passes go through the host
     trainable.device = std::make_shared<DeviceTraining>(compute, *model, data.set, trainable.decay_exempt,
                                                         device_sum(run), run.control);
-  tell_estimate(measure_step(trainable, data.set, split, trainer), trainer);
+  tell_estimate(measure_step(trainable, data.set, split, trainer), split, trainer);
   const TrainerResult result = train(trainable, data.set, split, trainer, run.resume);
-  if (!run.processes->first()) return {{}, result.best_epoch};
-  if (result.best_epoch > 0) {
+  if (run.processes->first() && result.best_epoch > 0) {
     run.control.note(text("%s after epoch %lld; the best by validation is epoch %lld",
                           result.stopped_early ? "Stopped early" : "Done", static_cast<long long>(result.epochs),
                           static_cast<long long>(result.best_epoch)));
   }
-  const LoadedModel best = load_model(directory.best());
-  const Compute computes_best = make_compute(run, *best.model);
-  TrainedModel trained{predict_all(predict_function(best.model, computes_best),
-                                   pack_options(*best.model, computes_best), data, run.control),
-                       result.best_epoch};
-  trained.predictions.output_scale = values_of(best.model->named_buffers()["target_scale"]);
-  save_model(directory.model(), *best.model, best.config);
-  return trained;
+  return result;
 }
 
-TrainedModel train_and_refit(const TrainRun& run, const ResolvedRun& resolved, LoadedData& data,
-                             const std::optional<StartingPoint>& start, const std::string& folder) {
-  TrainedModel chosen = train_model(run, resolved, data, data.split, start, folder);
+/// The best weights of a training, and what computes with them.
+struct BestModel {
+  LoadedModel loaded;
+  Compute compute;
+
+  BestModel(const TrainRun& run, const RunDirectory& directory)
+      : loaded(load_model(directory.best())), compute(make_compute(run, *loaded.model)) {}
+  PredictFunction predict() const { return predict_function(loaded.model, compute); }
+  PackOptions pack() const { return pack_options(*loaded.model, compute); }
+};
+
+/// Its predictions of the data's split; the weights become the run's model.
+AllPredictions finish(const TrainRun& run, const BestModel& best, const LoadedData& data,
+                      const RunDirectory& directory) {
+  AllPredictions predictions = predict_all(best.predict(), best.pack(), data, run.control);
+  predictions.output_scale = values_of(best.loaded.model->named_buffers()["target_scale"]);
+  save_model(directory.model(), *best.loaded.model, best.loaded.config);
+  return predictions;
+}
+
+/// Training and validation rows; those of weight 0 teach nothing.
+Split all_known(const LoadedData& data) {
   Split all = data.split;
-  all.train.insert(all.train.end(), all.valid.begin(), all.valid.end());
+  for (const std::int64_t g : all.valid)
+    if (data.set.weight.empty() || data.set.weight[static_cast<std::size_t>(g)] > 0) all.train.push_back(g);
   all.valid.clear();
-  std::swap(data.split, all);  // scaling, weights and steps are of the rows that are learned
-  ResolvedRun refit = for_fold(resolved, data);
-  std::swap(data.split, all);
-  if (chosen.best_epoch > 0) refit.trainer.epochs = chosen.best_epoch;
-  run.control.note(text("Refit: training and validation part together, %lld epochs of the same schedule",
-                        static_cast<long long>(refit.trainer.epochs)));
-  const RunDirectory second{RunDirectory{folder}.refit()};
-  TrainedModel last = train_model(run, refit, data, all, start, second.folder);
-  if (!run.processes->first()) return chosen;
-  std::filesystem::rename(second.model(), RunDirectory{folder}.model());
-  last.predictions.parts[1] = std::move(chosen.predictions.parts[1]);
-  return {std::move(last.predictions), chosen.best_epoch};
+  return all;
+}
+
+}  // namespace
+
+AllPredictions train_model(const TrainRun& run, const ResolvedRun& resolved, const LoadedData& data,
+                           const std::optional<StartingPoint>& start, const std::string& folder) {
+  const RunDirectory directory{folder};
+  const TrainerResult result = train_weights(run, resolved, data, data.split, start, directory);
+  if (!resolved.options.training.refit)
+    return run.processes->first() ? finish(run, BestModel(run, directory), data, directory) : AllPredictions{};
+
+  const Split all = all_known(data);
+  const std::int64_t epochs = result.best_epoch > 0 ? result.best_epoch : result.epochs;
+  run.control.note(text("Refit: %zu molecules, the validation part among them, %lld epochs of the same schedule",
+                        all.train.size(), static_cast<long long>(epochs)));
+  const RunDirectory second{directory.refit()};
+  train_weights(run, for_refit(resolved, data, all, epochs), data, all, start, second);
+  if (!run.processes->first()) return {};
+  AllPredictions predictions = finish(run, BestModel(run, second), data, directory);
+  const BestModel first(run, directory);
+  predictions.parts[1] = predict_molecules(first.predict(), first.pack(), data.set, data.split.valid, run.control);
+  return predictions;
 }
 
 }  // namespace molgraph

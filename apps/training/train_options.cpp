@@ -1,7 +1,6 @@
 #include "apps/training/train_options.hpp"
 
 #include <algorithm>
-#include <filesystem>
 #include <iomanip>
 #include <sstream>
 
@@ -40,10 +39,6 @@ Words<std::string> recipe_words() {
   Words<std::string> words{{"", ""}};
   for (const Recipe& item : recipes()) words.emplace_back(item.name, item.name);
   return words;
-}
-
-bool is_own_table(const DataSettings& data) {
-  return !data.paths.empty() && std::filesystem::exists(data.paths.front());
 }
 
 std::string TrainOption::key() const {

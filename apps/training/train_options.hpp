@@ -117,9 +117,6 @@ struct TrainingSettings {
   std::uint64_t seed = 0;
 };
 
-/// Whether the data are a file (a table, a store), not a data set known by name.
-bool is_own_table(const DataSettings& data);
-
 struct TrainOptions {
   DataSettings data;
   ModelSettings model;

@@ -72,7 +72,7 @@ void tell_results(const TrainRun& run, const std::string& folder, const Report& 
 }
 
 /// Trains on one split, a model or an ensemble, and reports.
-Report train_split(const TrainRun& run, const ResolvedRun& resolved, LoadedData& data,
+Report train_split(const TrainRun& run, const ResolvedRun& resolved, const LoadedData& data,
                    const std::optional<StartingPoint>& start, const std::string& folder, RunBaselines& baselines) {
   const RunDirectory directory{folder};
   const bool first = run.processes->first();
@@ -90,11 +90,7 @@ Report train_split(const TrainRun& run, const ResolvedRun& resolved, LoadedData&
   for (std::int64_t m = 0; m < members; ++m) {
     folders.push_back(members == 1 ? folder : folder + "/model_" + std::to_string(m));
     if (members > 1) run.control.note("Model " + std::to_string(m + 1) + " of " + std::to_string(members));
-    const ResolvedRun member = for_member(resolved, data, m);
-    TrainedModel model = resolved.options.training.refit
-                             ? train_and_refit(run, member, data, start, folders.back())
-                             : train_model(run, member, data, data.split, start, folders.back());
-    models.push_back(std::move(model.predictions));
+    models.push_back(train_model(run, for_member(resolved, data, m), data, start, folders.back()));
   }
   if (!first) return {};
   const std::vector<Rival> rivals = baselines.of_split(data, models, folders);
@@ -109,6 +105,7 @@ Report train_split(const TrainRun& run, const ResolvedRun& resolved, LoadedData&
   RunRecord record = record_of(run, resolved, data, members, begin);
   record.baselines = report.baselines;
   record.blend = resolved.options.training.blend;
+  record.refit = resolved.options.training.refit;
   record_run(run, folder, record);
   return report;
 }
@@ -141,6 +138,7 @@ void train_folds(const TrainRun& run, const ResolvedRun& resolved, LoadedData& d
   record.baseline = baseline;
   record.baselines = report.baselines;
   record.blend = resolved.options.training.blend;
+  record.refit = resolved.options.training.refit;
   record_run(run, run.folder, record);
 }
 

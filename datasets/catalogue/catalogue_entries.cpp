@@ -40,7 +40,7 @@ Entry zinc(const std::string& subset, const std::string& table, std::array<std::
   entry.layouts = {{.table = table, .part_column = "split"}, jt_vae};
   entry.target_name = "penalized_logp";
   entry.features = Features::zinc;
-  entry.training = {.model = "graphormer", .steps = 20'000, .batch_size = 256};
+  entry.training = {.model = "graphormer", .steps = 20'000, .batch_size = 256, .computed = true};
   entry.split_name = "published";
   entry.part_sizes = sizes;
   entry.metric = "mae";
@@ -64,6 +64,7 @@ Entry pcqm(const std::string& name, const std::string& subset, const std::string
   Entry entry{.name = name, .subset = subset, .targets = {"homolumogap"}, .unit = "eV"};
   entry.layouts = {
       {.table = folder + "/raw/data.csv.gz", .part_archive = folder + "/split_dict.pt", .smiles_column = "smiles"}};
+  entry.training = {.computed = true};
   entry.split_name = "published";
   entry.part_sizes = sizes;
   entry.metric = "mae";
@@ -80,6 +81,7 @@ void add_pcqm(std::vector<Entry>& entries) {
   entries.push_back(pcqm("pcqm4mv2", "partial", "pcqm4m-v2", {}, "a folder laid out as PCQM4Mv2, of any size"));
   Entry sample{.name = "pcqm4mv2", .subset = "sample", .targets = {"homolumogap"}, .unit = "eV"};
   sample.layouts = {{.table = "pcqm4mv2_sample/pcqm4mv2_1999.csv"}};
+  sample.training = {.computed = true};
   sample.metric = "mae";
   sample.what = "PCQM4Mv2, the first 1,999 molecules: HOMO-LUMO gap";
   sample.where = "the first 1,999 rows of PCQM4Mv2 (ogb.stanford.edu, OGB-LSC) as a CSV with smiles and homolumogap";
@@ -135,6 +137,7 @@ void add_moleculenet(std::vector<Entry>& entries) {
 std::vector<Entry> make_entries() {
   std::vector<Entry> entries;
   Entry demo{.name = "demo", .target_name = "penalized_logp"};
+  demo.training = {.computed = true};
   demo.metric = "mae";
   demo.what = "5,000 real molecules (NCI) that RDKit installs; label: ZINC's penalised logP, computed here";
   demo.where = "comes with RDKit's data (Debian: rdkit-data)";
@@ -144,6 +147,7 @@ std::vector<Entry> make_entries() {
   add_pcqm(entries);
   add_ogb(entries);
   Entry qm9{.name = "qm9", .layouts = {{.table = "qm9/qm9_gap_ev.csv.gz"}}, .targets = {"gap_eV"}, .unit = "eV"};
+  qm9.training = {.computed = true};
   qm9.metric = "mae";
   qm9.what = "QM9 (a part of it): HOMO-LUMO gap";
   qm9.where = "QM9 (quantum-machine.org, moleculenet.org) as a CSV with the columns smiles and gap_eV (eV)";

@@ -6,11 +6,12 @@
 
 namespace molgraph {
 
-/// "" and 0: as for any table.
+/// "", 0 and false: as for any table.
 struct TrainingDefaults {
   std::string model{};          ///< an architecture's name
   std::int64_t steps = 0;       ///< updates
   std::int64_t batch_size = 0;  ///< molecules
+  bool computed = false;        ///< targets are computed, without an assay's noise: learned longer, by larger models
 };
 
 }  // namespace molgraph

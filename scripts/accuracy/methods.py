@@ -139,11 +139,14 @@ class Method:
                     values.append(None)
         return values
 
-    def valid_predictions(self, task: Task) -> dict[int, float]:
-        """By row of fit.csv (from 1), of the validation part, of a model that has not learned it; empty: `predictions` has it."""
+    def valid_predictions(self, task: Task) -> dict[int, float] | None:
+        """Of the validation part by a model that has not learned it, by row of fit.csv (from 1); None: `predictions`
+        has them."""
+        if "command" in self.entry:
+            return None
         path = task.folder / "run" / "valid_predictions.csv"
-        if "command" in self.entry or not path.is_file():
-            return {}
+        if not path.is_file():
+            raise Problem(f"{path} is missing: molgraph-train writes it")
         with open(path, newline="") as file:
             return {int(row["id"]): float(row["target_pred"]) for row in csv.DictReader(file) if row["target_pred"]}
 

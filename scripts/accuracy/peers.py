@@ -6,7 +6,8 @@
 
 FIT: columns smiles, target, part (train, val). REST: columns row, smiles. OUT: a column prediction, a line for each of
 REST. The forest chooses nothing, so that it may learn from all rows: the test part is predicted by one of the training
-and validation part; the validation part, which has to say how good it is, by one of the training part alone.
+and validation part; the validation part (and a test row with a SMILES of it, which the panel has not), which has to
+say how good it is, by one of the training part alone.
 """
 
 import csv

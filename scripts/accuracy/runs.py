@@ -186,11 +186,11 @@ def run(
         costs = [call(command, log, method.places.threads) for command in method.commands(task)]
         seconds = time.monotonic() - begin
         predicted = method.predictions(task)
-        known = [row for row, part in enumerate(parts) if part != "2"]
-        held_out = {known[at - 1]: value for at, value in method.valid_predictions(task).items()}
-        if held_out:  # a repeated molecule of the validation part may stand there once
-            kept = [(row, value) for row, value in zip(rest, predicted, strict=True) if parts[row] != "1" or row in held_out]
-            rest, predicted = [row for row, _ in kept], [held_out.get(row, value) for row, value in kept]
+        held_out = method.valid_predictions(task)
+        if held_out is not None:
+            known = [row for row, part in enumerate(parts) if part != "2"]
+            of_row = {known[at - 1]: value for at, value in held_out.items()}
+            predicted = [of_row.get(row) if parts[row] == "1" else value for row, value in zip(rest, predicted)]
         values, missing = score(table, parts, rest, predicted, str(log))
         with open(folder / "predictions.csv", "w", newline="") as file:
             writer = csv.writer(file, lineterminator="\n")

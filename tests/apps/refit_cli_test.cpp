@@ -1,7 +1,6 @@
 // Runs that are trained once more, on training and validation part together.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <filesystem>
 
 #include "tests/apps/shell.hpp"
@@ -9,21 +8,21 @@
 namespace molgraph::test {
 namespace {
 
-const std::string kTiny = " --no-baselines --layers 1 --width 16 --ffn 16 --heads 2 ";
+const std::string kTiny = " --no-baselines --layers 1 --width 16 --ffn 16 --heads 2 --batch-size 8 ";
 
 class RefitCli : public testing::Test {
  protected:
   /// Chains whose target grows with their length; `known.csv` has the validation rows of `small.csv` as training rows.
   void SetUp() override {
-    std::string small = "smiles,logS,part\n", known = small;
+    std::string small = "smiles,logS,part,weight\n", known = small;
     for (int k = 0; k < 60; ++k) {
       const std::string row = std::string(static_cast<std::size_t>(2 + k / 3), 'C') + (k % 3 == 0   ? "O"
                                                                                        : k % 3 == 1 ? "N"
                                                                                                     : "Cl");
       const std::string cells = row + "," + std::to_string(0.5 * (k / 3) + k % 3) + ",";
       const bool valid = k >= 36 && k < 48;
-      small += cells + (k < 36 ? "train" : valid ? "val" : "test") + "\n";
-      known += cells + (k < 48 ? "train" : "test") + "\n";
+      small += cells + (k < 36 ? "train" : valid ? "val" : "test") + (valid ? ",0\n" : ",1\n");
+      known += cells + (k < 48 ? "train" : "test") + ",1\n";
     }
     scratch.write("small.csv", small);
     scratch.write("known.csv", known);
@@ -41,7 +40,7 @@ class RefitCli : public testing::Test {
 };
 
 TEST_F(RefitCli, IsTheModelOfAllRowsWithTheEpochsThatValidationChose) {
-  // One epoch is the best of one: the same as training on all rows by hand.
+  // One epoch is the best of one: the same as training on all rows by hand, in six updates for five.
   train("small.csv -o R --refit --epochs 1");
   train("known.csv -o K --epochs 1");
   EXPECT_TRUE(scratch.read("R/model.safetensors") == scratch.read("K/model.safetensors"));
@@ -50,8 +49,9 @@ TEST_F(RefitCli, IsTheModelOfAllRowsWithTheEpochsThatValidationChose) {
 }
 
 TEST_F(RefitCli, TheValidationPartIsPredictedByTheModelThatHasNotLearnedIt) {
-  train("small.csv -o P --epochs 6");
-  const ShellResult refitted = train("small.csv -o R --epochs 6 --refit");
+  const std::string restless = "--epochs 12 --lr 0.05 ";  // so that the best epoch is none of the last
+  train("small.csv -o P " + restless);
+  const ShellResult refitted = train("small.csv -o R --refit " + restless);
   EXPECT_EQ(lines("P/valid_predictions.csv").size(), 13u);
   EXPECT_EQ(scratch.read("R/valid_predictions.csv"), scratch.read("P/valid_predictions.csv"));
   const auto results = lines("R/results.csv"), plain = lines("P/results.csv");
@@ -65,8 +65,9 @@ TEST_F(RefitCli, TheValidationPartIsPredictedByTheModelThatHasNotLearnedIt) {
   const auto at = refitted.err.find(words);
   ASSERT_NE(at, std::string::npos) << refitted.err;
   const int best = std::stoi(refitted.err.substr(at + words.size()));
+  EXPECT_LT(best, 12) << "so that the limit is tested";
   EXPECT_EQ(lines("R/refit/metrics.csv").size(), static_cast<std::size_t>(best) + 1);
-  EXPECT_EQ(lines("R/metrics.csv").size(), 7u);
+  EXPECT_EQ(lines("R/metrics.csv").size(), 13u);
 
   // The run scores as its test predictions say.
   ASSERT_EQ(run("molgraph-score -m R -i R/test_predictions.csv -o scored.csv").code, 0);
@@ -76,14 +77,36 @@ TEST_F(RefitCli, TheValidationPartIsPredictedByTheModelThatHasNotLearnedIt) {
     EXPECT_NEAR(std::stod(cells_of(wanted[i]).at(3)), std::stod(cells_of(scored[i]).at(4)), 1e-4) << scored[i];
 }
 
+TEST_F(RefitCli, RowsOfWeight0TeachNothing) {
+  train("small.csv -o P --epochs 6 --weight-column weight");
+  train("small.csv -o R --epochs 6 --weight-column weight --refit");
+  EXPECT_TRUE(scratch.exists("R/refit/metrics.csv"));
+  EXPECT_TRUE(scratch.read("P/model.safetensors") == scratch.read("R/model.safetensors")) << "all of the part have 0";
+}
+
+TEST_F(RefitCli, OfABlendIsWhatItScores) {
+  const std::string flags =
+      "--epochs 3 --layers 1 --width 16 --ffn 16 --heads 2 --descriptors rdkit --target-columns logS";
+  const ShellResult result = run("molgraph-train small.csv -o B --blend --refit --splits-column part " + flags);
+  if (result.err.find("built without XGBoost") != std::string::npos) GTEST_SKIP() << "built without XGBoost";
+  ASSERT_EQ(result.code, 0) << result.err;
+  ASSERT_EQ(run("molgraph-score -m B -i B/test_predictions.csv -o scored.csv").code, 0);
+  const auto wanted = lines("B/test_predictions.csv"), scored = lines("scored.csv");
+  for (std::size_t i = 1; i < wanted.size(); ++i)
+    EXPECT_NEAR(std::stod(cells_of(wanted[i]).at(3)), std::stod(cells_of(scored[i]).at(4)), 1e-4) << scored[i];
+  const std::string info = run("molgraph-info B").out;
+  EXPECT_NE(info.find("; trained again with the validation part; mixed with boosted trees"), std::string::npos) << info;
+}
+
 TEST_F(RefitCli, GoesOnWhereItStood) {
   train("small.csv -o R --epochs 3 --refit --ensemble-size 2");
   for (const char* model : {"model_0", "model_1"}) EXPECT_TRUE(scratch.exists(std::string("R/") + model + "/refit"));
   const std::string model = scratch.read("R/model_1/model.safetensors"),
                     predictions = scratch.read("R/test_predictions.csv");
-  // Killed between the two trainings of the second model.
+  // Killed between the two trainings of the second model: it has no model yet.
   std::filesystem::remove_all(scratch.path("R/model_1/refit"));
-  for (const char* file : {"R/test_predictions.csv", "R/run.json"}) std::filesystem::remove(scratch.path(file));
+  for (const char* file : {"R/model_1/model.safetensors", "R/test_predictions.csv", "R/run.json"})
+    std::filesystem::remove(scratch.path(file));
   train("small.csv -o R --epochs 3 --refit --ensemble-size 2 --resume");
   EXPECT_TRUE(scratch.read("R/model_1/model.safetensors") == model);
   EXPECT_EQ(scratch.read("R/test_predictions.csv"), predictions);

@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
-
 #include "apps/scoring/architectures.hpp"
 #include "apps/training/recipes.hpp"
 #include "featurize/graph/error.hpp"
@@ -41,21 +39,21 @@ TEST(RunOptions, WhatIsOpenIsDecidedOnce) {
   EXPECT_EQ(run.options.model.gate.use, Switch::on);
   EXPECT_TRUE(run.model.encoder().gate.enabled);
   EXPECT_EQ(run.trainer.batch_size, 32);
-  EXPECT_EQ(run.trainer.total_steps, 300);
-  EXPECT_EQ(run.trainer.warmup_steps, 30);
-  EXPECT_EQ(run.trainer.patience, 30);
+  EXPECT_EQ(run.trainer.total_steps, 60);
+  EXPECT_EQ(run.trainer.warmup_steps, 6);
+  EXPECT_EQ(run.trainer.patience, 0);
   const ResolvedRun again = resolve(run.options, data, nullptr);
   EXPECT_EQ(to_toml(again.options), to_toml(run.options));
   EXPECT_EQ(to_json(again.model), to_json(run.model));
   EXPECT_EQ(again.trainer.identity, run.trainer.identity);
 }
 
-TEST(RunOptions, OnesOwnTableHasDefaultsByItsSizeAndKind) {
+TEST(RunOptions, DefaultsGoByTheTablesSizeAndKind) {
   LoadedData data = loaded(ten_molecules());
   data.set.input_names = {"logD"};
   data.set.inputs.assign(static_cast<std::size_t>(data.set.size()), 1.0F);
   TrainOptions options;
-  options.data.paths = {std::filesystem::temp_directory_path()};  // something that exists
+  options.data.paths = {"my.csv"};
   const ResolvedRun numbers = resolve(options, data, nullptr);
   EXPECT_EQ(numbers.trainer.total_steps, 60);
   EXPECT_EQ(numbers.trainer.patience, 0);
@@ -74,6 +72,37 @@ TEST(RunOptions, OnesOwnTableHasDefaultsByItsSizeAndKind) {
   const ResolvedRun classes = resolve(options, data, nullptr);
   EXPECT_EQ(classes.trainer.total_steps, 20);
   EXPECT_EQ(classes.model.model.head.mixed, 32);
+}
+
+TEST(RunOptions, ComputedTargetsAreLearnedLonger) {
+  LoadedData data = loaded(ten_molecules());
+  data.training.computed = true;
+  TrainOptions options;
+  options.data.paths = {"demo"};
+  const ResolvedRun run = resolve(options, data, nullptr);
+  EXPECT_EQ(run.trainer.total_steps, 300);
+  EXPECT_EQ(run.trainer.patience, 30);
+  EXPECT_EQ(run.model.encoder().layers, 12);
+}
+
+TEST(RunOptions, ARefitHasTheSameScheduleForMoreRows) {
+  LoadedData data = loaded(ten_molecules());
+  data.split = {{0, 1, 2, 3}, {4, 5}, {6}};
+  Split all{{0, 1, 2, 3, 4, 5}, {}, {6}};
+  TrainOptions options;
+  options.data.paths = {"my.csv"};
+  options.training.batch_size = 2;
+  options.training.steps = 21;  // ten epochs and a half
+  options.training.warmup_steps = 4;
+  options.training.patience = 3;
+  const ResolvedRun run = resolve(options, data, nullptr);
+  ASSERT_EQ(run.trainer.epochs, 11);
+  const ResolvedRun refit = for_refit(run, data, all, 7);
+  EXPECT_EQ(refit.trainer.total_steps, 31);  // of three updates an epoch
+  EXPECT_EQ(refit.trainer.warmup_steps, 6);
+  EXPECT_EQ(refit.trainer.epochs, 7);
+  EXPECT_EQ(refit.trainer.patience, 0);
+  EXPECT_NE(refit.trainer.identity, run.trainer.identity);
 }
 
 TEST(RunOptions, ADataSetsOwnDefaultsGiveWayToWhatIsSaid) {

@@ -124,6 +124,7 @@ std::string size_of(const Json& card) {
       (card["model"] == "grpe" ? "GRPE" : "Graphormer") + std::string(e["gate"].get<bool>() ? " with URPE's gate" : "");
   text += ", " + counted(card["parameters"]) + " parameters, " + counted(e["layers"]) +
           (e["layers"] == 1 ? " layer x " : " layers x ") + counted(e["width"]);
+  if (card.contains("refit")) text += "; trained again with the validation part";
   return text + (card.contains("blend") ? "; mixed with boosted trees (trees.safetensors)" : "");
 }
 
