@@ -169,7 +169,7 @@ class Elimination {
   }
   void eliminate(std::uint32_t atom) {
     done_[atom] = 1;
-    const std::vector<Link> links = neighbours_[atom];
+    const std::vector<Link>& links = neighbours_[atom];  // of the others only are changed below
     pivots_.push_back({atom, static_cast<std::uint32_t>(links.size())});
     links_.insert(links_.end(), links.begin(), links.end());
     for (const Link& link : links)

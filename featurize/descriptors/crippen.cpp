@@ -61,7 +61,7 @@ CrippenTable::CrippenTable() {
 
 CrippenTable::Values CrippenTable::at(Matcher& matcher, std::size_t atom) const {
   for (const std::uint16_t pattern : matcher.candidates(atom))
-    if (matcher.starts_at(pattern, static_cast<std::uint16_t>(atom))) return values_[pattern];
+    if ((matcher.first_atoms(pattern)[atom / 64] >> atom % 64 & 1) != 0) return values_[pattern];
   return {0.0, 0.0};
 }
 

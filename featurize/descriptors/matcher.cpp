@@ -33,7 +33,8 @@ void Matcher::assign(const PatternLibrary& library, const CompactMolecule& molec
   }
   masks_.assign(library.rules() * words_, 0);
   known_.assign(library.rules(), 0);
-  may_occur_.assign(library.patterns(), kUnknown);
+  first_atoms_.resize(library.patterns() * words_);
+  first_atoms_known_.assign(library.patterns(), 0);
   present_.assign(bits, 0);
   for (std::size_t i = 0; i < n; ++i) {
     const std::uint64_t* own = kinds_->bits.data() + kind_[i] * bits;
@@ -46,7 +47,15 @@ void Matcher::assign(const PatternLibrary& library, const CompactMolecule& molec
     }
   }
   used_.assign(words_, 0);
-  scratch_.assign(words_, 0);
+  near_.assign(library.bond_rules() * n * words_, 0);
+  for (std::size_t b = 0; b < molecule.bonds.size(); ++b) {
+    const std::size_t u = molecule.bonds[b].begin, v = molecule.bonds[b].end;
+    for (std::uint64_t left = bond_bits_[b]; left != 0; left &= left - 1) {
+      const std::size_t rule = static_cast<std::size_t>(std::countr_zero(left)) * n;
+      near_[(rule + u) * words_ + v / 64] |= bit_of(v);
+      near_[(rule + v) * words_ + u / 64] |= bit_of(u);
+    }
+  }
 }
 
 std::size_t Matcher::ones(const std::uint64_t* words) const {
@@ -112,37 +121,60 @@ bool Matcher::may_occur(const Pattern& pattern) {
   });
 }
 
+/// Atoms that each step of a search may take: of those that follow the rule, whose masks are known, the ones with a
+/// fitting neighbour for every step that comes from there. Returns false if a step has none.
+bool Matcher::find_candidates(const std::vector<PatternStep>& order) {
+  candidates_.resize(order.size() * words_);
+  for (std::size_t s = 0; s < order.size(); ++s)
+    std::copy_n(masks_.data() + order[s].rule * words_, words_, candidates_.data() + s * words_);
+  for (std::size_t s = order.size(); s-- > 0;) {
+    const std::uint64_t* own = candidates_.data() + s * words_;
+    if (std::all_of(own, own + words_, [](std::uint64_t word) { return word == 0; })) return false;
+    if (order[s].parent < 0) continue;
+    Words from = candidates_.data() + static_cast<std::size_t>(order[s].parent) * words_;
+    const std::uint64_t* near = near_.data() + order[s].bond_rule * molecule_->size() * words_;
+    for (std::size_t w = 0; w < words_; ++w)
+      for (std::uint64_t left = from[w]; left != 0; left &= left - 1) {
+        const std::uint64_t* there = near + (w * 64 + static_cast<std::size_t>(std::countr_zero(left))) * words_;
+        std::uint64_t any = 0;
+        for (std::size_t v = 0; v < words_; ++v) any |= there[v] & own[v];
+        if (any == 0) from[w] &= ~(left & ~(left - 1));
+      }
+  }
+  return true;
+}
+
+/// One atom, or two with a bond: there is nothing more to search.
+bool Matcher::candidates_are_matches(const std::vector<PatternStep>& order) {
+  return order.size() == 1 || (order.size() == 2 && order.back().parent == 0);
+}
+
 void Matcher::compute_first_atoms(const Pattern& pattern, Words result) {
   std::fill_n(result, words_, 0);
-  if (!may_occur(pattern)) return;
-  const std::uint64_t* candidates = mask(pattern.rules.front());
-  for (std::size_t w = 0; w < words_; ++w) {
-    if (pattern.rules.size() == 1) {
-      result[w] = candidates[w];
-      continue;
-    }
-    for (std::uint64_t left = candidates[w]; left != 0; left &= left - 1) {
-      const auto atom = static_cast<std::uint16_t>(w * 64 + static_cast<std::size_t>(std::countr_zero(left)));
-      if (search_from(pattern.orders.front(), atom, Aim::one)) result[w] |= left & ~(left - 1);
-    }
+  const auto& order = pattern.orders.front();
+  if (!may_occur(pattern) || !find_candidates(order)) return;
+  if (candidates_are_matches(order)) {
+    std::copy_n(candidates_.data(), words_, result);
+    return;
   }
+  for (std::size_t w = 0; w < words_; ++w)
+    for (std::uint64_t left = candidates_[w]; left != 0; left &= left - 1) {
+      const auto atom = static_cast<std::uint16_t>(w * 64 + static_cast<std::size_t>(std::countr_zero(left)));
+      if (search_from(order, atom, Aim::one)) result[w] |= left & ~(left - 1);
+    }
 }
 
 std::span<const std::uint64_t> Matcher::first_atoms(int pattern) {
-  compute_first_atoms(library_->pattern(pattern), scratch_.data());
-  return scratch_;
-}
-
-bool Matcher::starts_at(int pattern, std::uint16_t atom) {
-  const Pattern& own = library_->pattern(pattern);
-  std::uint8_t& known = may_occur_[static_cast<std::size_t>(pattern)];
-  if (known == kUnknown) known = may_occur(own) ? kYes : kNo;
-  return known == kYes && has(mask(own.rules.front()), atom) && search_from(own.orders.front(), atom, Aim::one);
+  const auto at = static_cast<std::size_t>(pattern);
+  const std::span<std::uint64_t> atoms(first_atoms_.data() + at * words_, words_);
+  if (first_atoms_known_[at] == 0) compute_first_atoms(library_->pattern(pattern), atoms.data());
+  first_atoms_known_[at] = 1;
+  return atoms;
 }
 
 /// The order that begins with the atom that fewest atoms of the molecule can be.
-const std::vector<PatternStep>& Matcher::best_order(const Pattern& pattern, std::size_t& first) {
-  std::size_t fewest = ~std::size_t{0};
+const std::vector<PatternStep>& Matcher::best_order(const Pattern& pattern) {
+  std::size_t fewest = ~std::size_t{0}, first = 0;
   for (std::size_t k = 0; k < pattern.rules.size(); ++k) {
     const std::size_t atoms = ones(mask(pattern.rules[k]));
     if (atoms < fewest) {
@@ -156,12 +188,11 @@ const std::vector<PatternStep>& Matcher::best_order(const Pattern& pattern, std:
 bool Matcher::exists(int pattern) {
   const Pattern& own = library_->pattern(pattern);
   if (!may_occur(own)) return false;
-  if (own.rules.size() == 1) return true;
-  std::size_t first = 0;
-  const auto& order = best_order(own, first);
-  const std::uint64_t* candidates = mask(own.rules[first]);
+  const auto& order = best_order(own);
+  if (!find_candidates(order)) return false;
+  if (candidates_are_matches(order)) return true;
   for (std::size_t atom = 0; atom < molecule_->size(); ++atom)
-    if (has(candidates, atom) && search_from(order, static_cast<std::uint16_t>(atom), Aim::one)) return true;
+    if (has(candidates_.data(), atom) && search_from(order, static_cast<std::uint16_t>(atom), Aim::one)) return true;
   return false;
 }
 
@@ -172,20 +203,26 @@ int Matcher::count(int pattern) {
     const auto atoms = static_cast<int>(ones(mask(own.rules.front())));
     return atoms < kMostMappings ? atoms : -1;
   }
+  const auto& order = best_order(own);
+  if (!find_candidates(order)) return 0;
   found_.clear();
   mappings_ = 0;
-  std::size_t first = 0;
-  const auto& order = best_order(own, first);
-  const std::uint64_t* candidates = mask(own.rules[first]);
+  // Where all atoms of a pattern are alike, each mapping has one like it that begins with any other of its atoms: when
+  // an atom has been the first one, nothing new holds it.
+  per_mapping_ = own.symmetric ? static_cast<int>(own.rules.size()) : 1;
   for (std::size_t atom = 0; atom < molecule_->size(); ++atom) {
-    if (has(candidates, atom) && search_from(order, static_cast<std::uint16_t>(atom), Aim::all)) return -1;
+    if (!has(candidates_.data(), atom)) continue;
+    if (search_from(order, static_cast<std::uint16_t>(atom), Aim::all)) return -1;
+    for (std::size_t s = 0; own.symmetric && s < order.size(); ++s)
+      candidates_[s * words_ + atom / 64] &= ~bit_of(atom);
   }
   return distinct_sets();
 }
 
 int Matcher::distinct_sets() {
-  if (mappings_ <= 1) return mappings_;
-  sorted_.resize(static_cast<std::size_t>(mappings_));
+  const std::size_t found = found_.size() / words_;
+  if (found <= 1) return static_cast<int>(found);
+  sorted_.resize(found);
   for (std::size_t i = 0; i < sorted_.size(); ++i) sorted_[i] = static_cast<std::uint32_t>(i * words_);
   const std::uint64_t* sets = found_.data();
   std::sort(sorted_.begin(), sorted_.end(), [&](std::uint32_t a, std::uint32_t b) {
@@ -205,8 +242,8 @@ bool Matcher::search_from(const std::vector<PatternStep>& order, std::uint16_t a
   return found;
 }
 
-bool Matcher::fits(const PatternStep& step, std::uint16_t atom) const {
-  if (has(used_.data(), atom) || !has(masks_.data() + step.rule * words_, atom)) return false;
+bool Matcher::fits(const PatternStep& step, const std::uint64_t* candidates, std::uint16_t atom) const {
+  if (has(used_.data(), atom) || !has(candidates, atom)) return false;
   return std::all_of(step.closures.begin(), step.closures.end(), [&](const PatternStep::Closure& closure) {
     const std::uint16_t other = mapped_[closure.step];
     return std::any_of(molecule_->begin(atom), molecule_->end(atom), [&](const Arc& arc) {
@@ -220,9 +257,10 @@ bool Matcher::extend(const std::vector<PatternStep>& order, std::size_t step, Ai
   if (step == order.size()) {
     if (aim == Aim::one) return true;
     found_.insert(found_.end(), used_.begin(), used_.end());
-    return ++mappings_ >= kMostMappings;
+    return (mappings_ += per_mapping_) >= kMostMappings;
   }
   const PatternStep& own = order[step];
+  const std::uint64_t* candidates = candidates_.data() + step * words_;
   const auto go_on = [&](std::uint16_t atom) {
     mapped_[step] = atom;
     used_[atom / 64u] |= bit_of(atom);
@@ -233,13 +271,13 @@ bool Matcher::extend(const std::vector<PatternStep>& order, std::size_t step, Ai
   if (own.parent < 0) {
     for (std::size_t atom = 0; atom < molecule_->size(); ++atom) {
       const auto next = static_cast<std::uint16_t>(atom);
-      if (fits(own, next) && go_on(next)) return true;
+      if (fits(own, candidates, next) && go_on(next)) return true;
     }
     return false;
   }
   const std::uint16_t from = mapped_[own.parent];
   for (const Arc* arc = molecule_->begin(from); arc != molecule_->end(from); ++arc) {
-    if ((bond_bits_[arc->bond] >> own.bond_rule & 1) == 0 || !fits(own, arc->atom)) continue;
+    if ((bond_bits_[arc->bond] >> own.bond_rule & 1) == 0 || !fits(own, candidates, arc->atom)) continue;
     if (go_on(arc->atom)) return true;
   }
   return false;

@@ -33,8 +33,6 @@ class Matcher {
   int count(int pattern);
   /// Atoms that the pattern's first atom may be, as bits.
   std::span<const std::uint64_t> first_atoms(int pattern);
-  /// Whether it may be this one.
-  bool starts_at(int pattern, std::uint16_t atom);
   /// Patterns whose first atom, taken alone, this atom could be.
   std::span<const std::uint16_t> candidates(std::size_t atom) const { return kinds_->rooted[kind_[atom]]; }
 
@@ -48,8 +46,10 @@ class Matcher {
   void compute_first_atoms(const Pattern& pattern, Words result);
   bool search_from(const std::vector<PatternStep>& order, std::uint16_t atom, Aim aim);
   bool extend(const std::vector<PatternStep>& order, std::size_t step, Aim aim);
-  bool fits(const PatternStep& step, std::uint16_t atom) const;
-  const std::vector<PatternStep>& best_order(const Pattern& pattern, std::size_t& first);
+  bool fits(const PatternStep& step, const std::uint64_t* candidates, std::uint16_t atom) const;
+  bool find_candidates(const std::vector<PatternStep>& order);
+  static bool candidates_are_matches(const std::vector<PatternStep>& order);
+  const std::vector<PatternStep>& best_order(const Pattern& pattern);
   int distinct_sets();
   std::size_t ones(const std::uint64_t* words) const;
 
@@ -61,17 +61,17 @@ class Matcher {
   std::vector<std::uint64_t> bond_bits_;  ///< [m]
   std::vector<std::uint64_t> present_;    ///< elementary bits of some atom
   std::uint64_t present_bonds_ = 0;
-  std::vector<std::uint64_t> masks_;  ///< [rules, words_] atoms that follow a rule
-  std::vector<std::uint8_t> known_;   ///< [rules] whether masks_ has it
-  enum : std::uint8_t { kUnknown, kYes, kNo };
-  std::vector<std::uint8_t> may_occur_;  ///< [patterns] of starts_at(), which asks again and again
-  std::vector<std::uint64_t> scratch_;   ///< [words_] of first_atoms()
-  std::vector<std::uint64_t> used_;      ///< [words_] atoms of the mapping
-  std::vector<std::uint64_t> found_;     ///< [mappings, words_]
+  std::vector<std::uint64_t> masks_;             ///< [rules, words_] atoms that follow a rule
+  std::vector<std::uint8_t> known_;              ///< [rules] whether masks_ has it
+  std::vector<std::uint64_t> first_atoms_;       ///< [patterns, words_] of first_atoms()
+  std::vector<std::uint8_t> first_atoms_known_;  ///< [patterns] whether first_atoms_ has it
+  std::vector<std::uint64_t> candidates_;        ///< [steps, words_] of find_candidates()
+  std::vector<std::uint64_t> near_;              ///< [bond rules, n, words_] neighbours by such a bond
+  std::vector<std::uint64_t> used_;              ///< [words_] atoms of the mapping
+  std::vector<std::uint64_t> found_;             ///< [mappings, words_]
   std::vector<std::uint32_t> sorted_;
-  std::vector<std::uint32_t> first_of_kind_;
-  int mappings_ = 0;
-  std::uint16_t mapped_[256] = {};  ///< [steps]
+  int mappings_ = 0, per_mapping_ = 1;  ///< found so far; how many each one found stands for
+  std::uint16_t mapped_[256] = {};      ///< [steps]
 };
 
 }  // namespace molgraph::descriptors

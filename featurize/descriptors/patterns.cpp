@@ -93,6 +93,8 @@ class PatternLibrary::Compiler {
     }
     for (unsigned int first = 0; first < molecule.getNumAtoms(); ++first)
       pattern.orders.push_back(order(molecule, pattern.rules, bond_rules, first));
+    pattern.symmetric = std::all_of(pattern.orders.begin(), pattern.orders.end(),
+                                    [&](const auto& one) { return one == pattern.orders.front(); });
     library_.patterns_.push_back(std::move(pattern));
     return static_cast<int>(library_.patterns_.size()) - 1;
   }

@@ -35,17 +35,20 @@ struct AtomRule {
 struct PatternStep {
   struct Closure {
     std::uint8_t step, bond_rule;
+    bool operator==(const Closure&) const = default;
   };
   std::uint16_t rule = 0;
   std::int16_t parent = -1;       ///< the earlier step whose neighbour it is; -1: anywhere
   std::uint8_t bond_rule = 0;     ///< of the bond to the parent
   std::vector<Closure> closures;  ///< bonds to other earlier steps
+  bool operator==(const PatternStep&) const = default;
 };
 
 struct Pattern {
   std::vector<std::vector<PatternStep>> orders;  ///< [k]: the search that begins with the pattern's atom k
   std::vector<std::uint16_t> rules;              ///< [k] with what follows from the pattern's bonds
   std::uint16_t root = 0;                        ///< what atom 0 demands of itself
+  bool symmetric = false;                        ///< all atoms are alike: every order says the same
   int cycles = 0;                                ///< independent ones: the molecule must have as many
   std::vector<std::uint64_t> needs;              ///< elementary bits that some atom of the molecule must have
   std::uint64_t needs_bonds = 0;                 ///< bond rules that some bond must follow
@@ -65,6 +68,7 @@ class PatternLibrary {
   const AtomRule& rule(std::size_t number) const { return rules_[number]; }
   std::size_t patterns() const { return patterns_.size(); }  ///< with those inside others
   std::size_t rules() const { return rules_.size(); }
+  std::size_t bond_rules() const { return bond_rules_.size(); }
   /// 64-bit words of one atom's elementary bits.
   std::size_t words() const { return (elementary_.size() + 63) / 64; }
   std::size_t elementary() const { return elementary_.size(); }

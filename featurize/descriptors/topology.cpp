@@ -63,26 +63,57 @@ int principal_quantum_number(int number) {
 }
 
 /// Atoms whose sorted distances agree have one class; numbers are those of the first such atom.
-std::vector<std::uint32_t> symmetry_classes(const Distances& distances, std::size_t n) {
-  const std::size_t compared = std::min(n, kCompared);
-  thread_local std::vector<std::int16_t> sorted;
-  sorted.resize(n * n);
-  std::vector<std::uint32_t> classes(n);
-  std::vector<std::uint32_t> representatives;
-  for (std::size_t i = 0; i < n; ++i) {
-    std::int16_t* own = sorted.data() + i * n;
-    const std::int16_t* row = distances.twelfths.data() + i * distances.stride;
-    for (std::size_t j = 0; j < n; ++j) own[j] = std::min(row[j], Distances::kFar);
-    if (compared < n) std::nth_element(own, own + compared, own + n);
-    std::sort(own, own + compared);
-    const auto same = std::find_if(representatives.begin(), representatives.end(), [&](std::uint32_t other) {
-      return std::equal(own, own + compared, sorted.data() + other * n);
-    });
-    classes[i] = same != representatives.end() ? *same : static_cast<std::uint32_t>(i);
-    if (classes[i] == i) representatives.push_back(classes[i]);
+class SymmetryClasses {
+ public:
+  const std::vector<std::uint32_t>& assign(const Distances& distances, std::size_t n) {
+    distances_ = &distances;
+    n_ = n;
+    compared_ = std::min(n, kCompared);
+    sorted_.resize(n * n);
+    is_sorted_.assign(n, 0);
+    sum_.resize(n);
+    classes_.resize(n);
+    representatives_.clear();
+    for (std::size_t i = 0; i < n; ++i) {
+      const std::int16_t* row = distances.twelfths.data() + i * distances.stride;
+      std::uint32_t sum = 0;
+      for (std::size_t j = 0; j < n; ++j) {
+        const std::int32_t length = std::min(row[j], Distances::kFar);
+        sum += static_cast<std::uint32_t>(length * length);
+      }
+      sum_[i] = sum;
+      const auto same = std::find_if(representatives_.begin(), representatives_.end(),
+                                     [&](std::uint32_t other) { return agree(i, other); });
+      classes_[i] = same != representatives_.end() ? *same : static_cast<std::uint32_t>(i);
+      if (classes_[i] == i) representatives_.push_back(classes_[i]);
+    }
+    return classes_;
   }
-  return classes;
-}
+
+ private:
+  /// Most atoms differ already in the sum of all squares; only where it is equal are distances sorted.
+  bool agree(std::size_t a, std::size_t b) {
+    if (compared_ == n_ && sum_[a] != sum_[b]) return false;
+    const std::int16_t* first = sorted(a);
+    return std::equal(first, first + compared_, sorted(b));
+  }
+  const std::int16_t* sorted(std::size_t i) {
+    std::int16_t* own = sorted_.data() + i * n_;
+    if (is_sorted_[i] != 0) return own;
+    is_sorted_[i] = 1;
+    const std::int16_t* row = distances_->twelfths.data() + i * distances_->stride;
+    for (std::size_t j = 0; j < n_; ++j) own[j] = std::min(row[j], Distances::kFar);
+    if (compared_ < n_) std::nth_element(own, own + compared_, own + n_);
+    std::sort(own, own + compared_);
+    return own;
+  }
+
+  const Distances* distances_ = nullptr;
+  std::size_t n_ = 0, compared_ = 0;
+  std::vector<std::int16_t> sorted_;  ///< [n, n] of atoms that were asked for
+  std::vector<char> is_sorted_;       ///< [n]
+  std::vector<std::uint32_t> sum_, classes_, representatives_;
+};
 
 /// An aromatic bond counts 1.5, any other the number that RDKit's list of bond types gives it.
 double bertz_order(const BondFacts& bond) { return bond.aromatic ? 1.5 : static_cast<double>(bond.type); }
@@ -117,10 +148,11 @@ void add_connections(const Work& work, const std::vector<std::uint32_t>& classes
 double bertz_complexity(const Work& work) {
   const std::size_t n = work.size();
   if (n < 2) return 0;
+  thread_local SymmetryClasses classes;
   thread_local std::vector<Connection> found;
   thread_local std::vector<double> parts;
   found.clear();
-  add_connections(work, symmetry_classes(work.distances, n), found);
+  add_connections(work, classes.assign(work.distances, n), found);
   std::sort(found.begin(), found.end(), [](const Connection& a, const Connection& b) { return a.kind < b.kind; });
   parts.clear();
   double total = 0;
