@@ -125,20 +125,31 @@ bool Matcher::may_occur(const Pattern& pattern) {
 /// fitting neighbour for every step that comes from there. Returns false if a step has none.
 bool Matcher::find_candidates(const std::vector<PatternStep>& order) {
   candidates_.resize(order.size() * words_);
+  return words_ == 1 ? find_candidates_in<1>(order) : find_candidates_in<0>(order);
+}
+
+/// `fixed`: words_, known to the compiler; 0 = any.
+template <std::size_t fixed>
+bool Matcher::find_candidates_in(const std::vector<PatternStep>& order) {
+  const std::size_t words = fixed != 0 ? fixed : words_, n = molecule_->size();
+  const std::uint64_t* masks = masks_.data();
+  const Words candidates = candidates_.data();
   for (std::size_t s = 0; s < order.size(); ++s)
-    std::copy_n(masks_.data() + order[s].rule * words_, words_, candidates_.data() + s * words_);
+    for (std::size_t w = 0; w < words; ++w) candidates[s * words + w] = masks[order[s].rule * words + w];
   for (std::size_t s = order.size(); s-- > 0;) {
-    const std::uint64_t* own = candidates_.data() + s * words_;
-    if (std::all_of(own, own + words_, [](std::uint64_t word) { return word == 0; })) return false;
+    const std::uint64_t* own = candidates + s * words;
+    std::uint64_t any = 0;
+    for (std::size_t w = 0; w < words; ++w) any |= own[w];
+    if (any == 0) return false;
     if (order[s].parent < 0) continue;
-    Words from = candidates_.data() + static_cast<std::size_t>(order[s].parent) * words_;
-    const std::uint64_t* near = near_.data() + order[s].bond_rule * molecule_->size() * words_;
-    for (std::size_t w = 0; w < words_; ++w)
+    const Words from = candidates + static_cast<std::size_t>(order[s].parent) * words;
+    const std::uint64_t* near = near_.data() + order[s].bond_rule * n * words;
+    for (std::size_t w = 0; w < words; ++w)
       for (std::uint64_t left = from[w]; left != 0; left &= left - 1) {
-        const std::uint64_t* there = near + (w * 64 + static_cast<std::size_t>(std::countr_zero(left))) * words_;
-        std::uint64_t any = 0;
-        for (std::size_t v = 0; v < words_; ++v) any |= there[v] & own[v];
-        if (any == 0) from[w] &= ~(left & ~(left - 1));
+        const std::uint64_t* there = near + (w * 64 + static_cast<std::size_t>(std::countr_zero(left))) * words;
+        std::uint64_t met = 0;
+        for (std::size_t v = 0; v < words; ++v) met |= there[v] & own[v];
+        from[w] ^= met == 0 ? left & ~(left - 1) : 0;
       }
   }
   return true;

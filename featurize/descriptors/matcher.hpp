@@ -48,6 +48,8 @@ class Matcher {
   bool extend(const std::vector<PatternStep>& order, std::size_t step, Aim aim);
   bool fits(const PatternStep& step, const std::uint64_t* candidates, std::uint16_t atom) const;
   bool find_candidates(const std::vector<PatternStep>& order);
+  template <std::size_t fixed>
+  bool find_candidates_in(const std::vector<PatternStep>& order);
   static bool candidates_are_matches(const std::vector<PatternStep>& order);
   const std::vector<PatternStep>& best_order(const Pattern& pattern);
   int distinct_sets();

@@ -72,14 +72,22 @@ TEST(Patterns, OfEveryKind) {
                                           "C~1~C~C~C~C~1",
                                           "[!$([!$([!$(C-O)])])]",
                                           "[D1]-[D3](-[D1])",
-                                          "[C;!$(C(-[F,Cl])-[F,Cl])]"};
+                                          "[C;!$(C(-[F,Cl])-[F,Cl])]",
+                                          "*1~*~*~*1",
+                                          "C1CC1",
+                                          "CC",
+                                          "C.C",
+                                          "*12~*~*~*~1~*~*~*2",
+                                          "C(C)(C)(C)",
+                                          "*~[Na,Fe,*]~*"};
   PatternLibrary library;
   std::vector<int> numbers;
   for (const std::string& text : texts) numbers.push_back(library.add(text, text));
   Work work;
   for (const char* smiles :
        {"CC(=O)Oc1ccccc1C(=O)O", "C1CC1C(F)(Cl)C(=O)N", "C1CCCCC1C1CCCCC1", "[13CH3]C#CC[N+](C)(C)C",
-        "C1CC2CC1CC2C(C)(C)O", "OC(O)(F)C=C", "[Na+].[Cl-]", "CC(C)C(=O)N1CCCC1"}) {
+        "C1CC2CC1CC2C(C)(C)O", "OC(O)(F)C=C", "[Na+].[Cl-]", "CC(C)C(=O)N1CCCC1", "C12C3C4C1C5C2C3C45", "C1CC1CC1CC1",
+        "C1CCC1C1CCC2CC12", "[Fe]12<-NCCN->1CCN->2", "C12(CCCC1)CCCC2"}) {
     const auto molecule = molecule_of(smiles);
     work.assign(*molecule);
     work.matcher.assign(library, work.molecule, work.parts);
@@ -95,6 +103,7 @@ TEST(Patterns, OfEveryKind) {
 TEST(Patterns, InLargeMolecules) {
   PatternLibrary library;
   const int pair = library.add("[CH2][CH2]", "pair"), ring = library.add("c1ccccc1", "ring");
+  const int spiro = library.add("[CD4]1(CC1)C", "a quaternary atom of a small ring");
   Work work;
   const auto look_at = [&](const RDKit::ROMol& molecule) {
     work.assign(molecule);
@@ -107,6 +116,21 @@ TEST(Patterns, InLargeMolecules) {
   look_at(*long_chain);
   EXPECT_EQ(work.matcher.count(pair), -1);
   EXPECT_EQ(work.matcher.count(ring), 0);
+  // Every ring is found from each of its six atoms, in both directions: 83 times 12 mappings are fewer than 1,000.
+  const auto phenyls = [](int rings) {
+    std::string smiles = "C";
+    for (int k = 0; k < rings; ++k) smiles += "C(c1ccccc1)";
+    return molecule_of(smiles);
+  };
+  const auto many_rings = phenyls(83), too_many_rings = phenyls(84);
+  look_at(*many_rings);
+  EXPECT_EQ(work.matcher.count(ring), 83);
+  EXPECT_EQ(work.matcher.count(spiro), 0);
+  look_at(*too_many_rings);
+  EXPECT_EQ(work.matcher.count(ring), -1);
+  const auto ring_at_the_end = molecule_of(std::string(100, 'C') + "C1(C)CC1");
+  look_at(*ring_at_the_end);
+  EXPECT_EQ(work.matcher.count(spiro), 2);
 }
 
 }  // namespace
