@@ -48,7 +48,7 @@ bool extract(const toml::node& node, T& out) {
 }
 
 /// Options that runs of earlier versions lack, and what those versions did: "" = what they do by default now.
-constexpr std::array<std::pair<const char*, const char*>, 13> kNewer{{{"header", ""},
+constexpr std::array<std::pair<const char*, const char*>, 14> kNewer{{{"header", ""},
                                                                       {"censored", ""},
                                                                       {"weight-column", ""},
                                                                       {"descriptors", "none"},
@@ -60,7 +60,8 @@ constexpr std::array<std::pair<const char*, const char*>, 13> kNewer{{{"header",
                                                                       {"task-balance", ""},
                                                                       {"class-balance", ""},
                                                                       {"baselines", ""},
-                                                                      {"blend", ""}}};
+                                                                      {"blend", ""},
+                                                                      {"refit", ""}}};
 
 }  // namespace
 
