@@ -28,6 +28,9 @@ SplitKind split_kind_from_string(const std::string& text);
 /// themselves.
 enum class Censored : std::uint8_t { bounded, drop, value };
 
+/// Rows of a table that gets descriptors without being asked: 207 numbers of each stay in memory.
+inline constexpr std::int64_t kMostRowsWithDescriptors = 50'000;
+
 /// What to load and how; aggregated from the command line. Two tables are train and test (valid is drawn from train,
 /// seeded), three are train, valid, test.
 struct LoadOptions {
@@ -41,7 +44,8 @@ struct LoadOptions {
   std::optional<Features> features;  ///< empty = the data set's, else `table_features`
   Features table_features = kDefaultFeatures;  ///< of tables without a name
   std::optional<DescriptorSet> descriptors;    ///< empty = none of named data sets, of a store what it holds, else:
-  DescriptorSet table_descriptors = DescriptorSet::none;  ///< of tables without a name
+  /// of tables without a name that have numbers to predict and at most kMostRowsWithDescriptors rows
+  DescriptorSet table_descriptors = DescriptorSet::none;
   std::vector<std::string> input_columns;  ///< columns of numbers that heads may read, behind the descriptors
   std::optional<Standardize> standardize;  ///< empty = the store's, else none
   FeaturizerLimits limits;

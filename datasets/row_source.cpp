@@ -91,6 +91,11 @@ RowSource::RowSource(SourcePlan plan, const LoadOptions& options)
     table.path = spools_.back()->path();
   }
   scan();
+  const bool by_default = !options.descriptors && featurizer_.descriptors != DescriptorSet::none;
+  if (by_default && (rows_ > kMostRowsWithDescriptors || !task_.has(TaskKind::regression))) {
+    featurizer_.descriptors = DescriptorSet::none;
+    featurize_ = Featurizer(featurizer_, options.limits);
+  }
 }
 
 RowSource::~RowSource() = default;

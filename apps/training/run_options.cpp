@@ -295,7 +295,11 @@ LoadOptions to_load_options(const TrainOptions& o, int threads) {
   load.features = d.features;
   load.standardize = d.standardize;
   load.duplicates = d.duplicates;
-  if (!o.model.recipe.empty()) load.table_features = Features::ogb;  // a paper's settings, on any table
+  load.table_descriptors = DescriptorSet::rdkit;
+  if (!o.model.recipe.empty()) {  // a paper's settings, on any table
+    load.table_features = Features::ogb;
+    load.table_descriptors = DescriptorSet::none;
+  }
   load.descriptors = d.descriptors;
   load.input_columns = d.descriptor_columns;
   load.limits.max_atoms = d.max_atoms;
