@@ -104,7 +104,8 @@ def chemprop(fit, rest, out, kind, seed, threads, *flags) -> None:
     rows = read(str(predicted))
     if [row["smiles"] for row in rows] != [row["smiles"] for row in read(rest)]:
         sys.exit("chemprop left rows out or changed their order")
-    write(out, [row["target"] for row in rows])
+    # Blank where a descriptor is undefined: chemprop's own answer, which counts as missing.
+    write(out, [row["target"] or "nan" for row in rows])
 
 
 if __name__ == "__main__":

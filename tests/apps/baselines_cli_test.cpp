@@ -103,7 +103,7 @@ TEST_F(BaselinesCli, StandBesideFolds) {
 }
 
 TEST_F(BlendCli, IsWhatARunScores) {
-  const ShellResult trained = train("-o B --blend");
+  const ShellResult trained = train("-o B --blend --descriptors none");
   ASSERT_TRUE(scratch.exists("B/trees.safetensors"));
   EXPECT_EQ(header("B"), kHeader + ",mean_predictor,nearest_neighbour,boosted_trees,transformer");
   EXPECT_NE(trained.err.find("Blend: the transformer's share is "), std::string::npos) << trained.err;

@@ -35,8 +35,8 @@ std::string measured() {
 class InputsCli : public ::testing::Test {
  protected:
   ShellResult run(const std::string& command) const { return scratch.run(MOLGRAPH_BIN, command); }
-  /// A run R that reads logD.
-  void train(const std::string& more = "") {
+  /// A run R that reads logD, and no descriptors unless `more` says so.
+  void train(const std::string& more = " --descriptors none") {
     scratch.write("measured.csv", measured());
     const ShellResult trained = run("molgraph-train measured.csv --descriptor-columns logD -o R --epochs 30 --lr 5e-3" +
                                     std::string(kTiny) + more);
@@ -110,7 +110,8 @@ TEST_F(InputsCli, BadColumnsOfATrainingTable) {
   EXPECT_EQ(absent.code, 3);
   EXPECT_THAT(absent.err, AllOf(HasSubstr("pKa"), HasSubstr("smiles, logD, y")));
   const ShellResult mix =
-      run("molgraph-train bad.csv --mix-width 9 --target-columns y -o B --epochs 1" + std::string(kTiny));
+      run("molgraph-train bad.csv --mix-width 9 --descriptors none --target-columns y -o B --epochs 1" +
+          std::string(kTiny));
   EXPECT_EQ(mix.code, 2);
   EXPECT_THAT(mix.err, HasSubstr("would do nothing"));
   const ShellResult both =
@@ -122,7 +123,8 @@ TEST_F(InputsCli, BadColumnsOfATrainingTable) {
 TEST_F(InputsCli, BothBackendsTrainAlikeAndARunCanStartFromAnother) {
   train();
   const ShellResult reference =
-      run("molgraph-train measured.csv --descriptor-columns logD -o Q --epochs 30 --lr 5e-3 --backend reference" +
+      run("molgraph-train measured.csv --descriptor-columns logD --descriptors none -o Q --epochs 30 --lr 5e-3 "
+          "--backend reference" +
           std::string(kTiny));
   ASSERT_EQ(reference.code, 0) << reference.err;
   for (const char* folder : {"R", "Q"})
@@ -148,7 +150,7 @@ double center_of(const std::string& folder) {
 TEST_F(InputsCli, EachFoldScalesByItsOwnTrainingPartUnlessTheHeadGoesOn) {
   train();
   const std::string folds = "molgraph-train measured.csv --folds 2 --epochs 1 ";
-  ASSERT_EQ(run(folds + "--descriptor-columns logD -o F" + kTiny).code, 0);
+  ASSERT_EQ(run(folds + "--descriptor-columns logD --descriptors none -o F" + kTiny).code, 0);
   const std::vector<std::string> numbers = column("measured.csv", "logD");
   for (const char* model : {"F/model_0", "F/model_1"}) {
     double sum = 0, count = 0;
@@ -199,8 +201,29 @@ TEST_F(InputsCli, AStoreKeepsThem) {
   EXPECT_THAT(other.err, HasSubstr("pKa"));
 }
 
+TEST_F(InputsCli, DescriptorsAreTheDefaultForNumbersAlone) {
+  scratch.write("t.csv", "smiles,y,active\nCCO,1.5,yes\nCCN,2,no\nCCC,3,yes\nCCCC,4,no\nCCCO,5,yes\nCCCN,6,no\n");
+  const auto descriptors = [&](const std::string& given) {
+    std::filesystem::remove_all(scratch.path("D"));
+    const ShellResult trained =
+        run("molgraph-train " + given + " -o D --epochs 1 --split-type random" + std::string(kTiny));
+    EXPECT_EQ(trained.code, 0) << trained.err;
+    return scratch.read("D/config.toml").find("descriptors = 'rdkit'") != std::string::npos;
+  };
+  EXPECT_TRUE(descriptors("t.csv --target-columns y"));
+  EXPECT_TRUE(descriptors("t.csv --target-columns y active")) << "numbers and classes";
+  EXPECT_FALSE(descriptors("t.csv --target-columns active"));
+  EXPECT_FALSE(descriptors("t.csv --target-columns y --descriptors none"));
+  EXPECT_FALSE(descriptors("t.csv --target-columns y --recipe grpe-zinc --steps 1"));
+  for (const char* column : {"y", "active"}) {
+    const std::string store = std::string(column) + ".h5";
+    ASSERT_EQ(run("molgraph-featurize t.csv --target-columns " + std::string(column) + " -o " + store).code, 0);
+    EXPECT_EQ(descriptors(store), column == std::string("y")) << "by way of a store";
+  }
+}
+
 TEST_F(InputsCli, DescriptorsAreComputedAndKeptWithTheModel) {
-  train(" --descriptors rdkit");
+  train("");
   EXPECT_THAT(scratch.read("R/config.toml"), HasSubstr("descriptors = 'rdkit'"));
   ASSERT_EQ(run("molgraph-score -m R -i measured.csv -o all.csv").code, 0);
   const std::vector<std::string> all = column("all.csv", "y_pred");

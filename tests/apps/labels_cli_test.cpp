@@ -207,7 +207,8 @@ std::string weighted_table() {
 
 TEST_F(LabelsCli, WeightsOfRowsTargetsAndClasses) {
   scratch.write("t.csv", weighted_table());
-  const std::string how = " --splits-column part --target-columns y rare --epochs 2 --lr 1e-2" + std::string(kTiny);
+  const std::string how =
+      " --splits-column part --target-columns y rare --descriptors none --epochs 2 --lr 1e-2" + std::string(kTiny);
   const auto weights = [&](const std::string& folder) { return scratch.read(folder + "/model.safetensors"); };
   ASSERT_EQ(run("molgraph-train t.csv -o A" + how).code, 0);
   ASSERT_EQ(run("molgraph-train t.csv --task-weights 1 1 -o B" + how).code, 0);
@@ -242,7 +243,7 @@ TEST_F(LabelsCli, WeightsOfRowsTargetsAndClasses) {
   ASSERT_EQ(
       run("molgraph-featurize t.csv --weight-column trust --target-columns y rare --splits-column part -o t.h5").code,
       0);
-  ASSERT_EQ(run("molgraph-train t.h5 -o G --epochs 2 --lr 1e-2" + std::string(kTiny)).code, 0);
+  ASSERT_EQ(run("molgraph-train t.h5 --descriptors none -o G --epochs 2 --lr 1e-2" + std::string(kTiny)).code, 0);
   EXPECT_EQ(scratch.read("G/test_predictions.csv"), scratch.read("C/test_predictions.csv")) << "by way of a store";
 }
 
@@ -265,7 +266,8 @@ std::string mixed_table() {
 
 TEST_F(LabelsCli, NumbersAndClassesInOneModel) {
   scratch.write("t.csv", mixed_table());
-  const std::string how = " --splits-column part --target-columns y amine --epochs 3 --lr 1e-2" + std::string(kTiny);
+  const std::string how =
+      " --splits-column part --target-columns y amine --descriptors none --epochs 3 --lr 1e-2" + std::string(kTiny);
   const ShellResult trained = run("molgraph-train t.csv -o R" + how);
   ASSERT_EQ(trained.code, 0) << trained.err;
   EXPECT_THAT(trained.err,
@@ -306,7 +308,7 @@ TEST_F(LabelsCli, NumbersAndClassesInOneModel) {
   EXPECT_THAT(scratch.read("A/metrics.csv"), HasSubstr("valid_roc-auc"));
   EXPECT_EQ(run("molgraph-train t.csv --loss bce -o X" + how).code, 2);
   ASSERT_EQ(run("molgraph-featurize t.csv --target-columns y amine --splits-column part -o t.h5").code, 0);
-  ASSERT_EQ(run("molgraph-train t.h5 -o S --epochs 3 --lr 1e-2" + std::string(kTiny)).code, 0);
+  ASSERT_EQ(run("molgraph-train t.h5 --descriptors none -o S --epochs 3 --lr 1e-2" + std::string(kTiny)).code, 0);
   EXPECT_EQ(scratch.read("S/test_predictions.csv"), scratch.read("R/test_predictions.csv"));
   const ShellResult other =
       run("molgraph-train t.csv --splits-column part --target-columns y amine -t mixed --from R -o F "

@@ -35,18 +35,19 @@ class RunTest : public testing::Test {
 TEST_F(RunTest, InfoSaysFirstWhatAPersonAsks) {
   train("-o R");
   const auto lines = lines_of(run("molgraph-info R").out);
-  ASSERT_EQ(lines.size(), 7u);
+  ASSERT_EQ(lines.size(), 8u);
   const char* pieces[] = {
       "R (run)",
       "predicts      logS (regression)",
+      "reads         the molecule and 207 descriptors of it",
       "from          small.csv: 40 molecules, 1 row rejected (rejected.csv); split random: 32 train, 4 valid, 4 test",
       "how good      test (4 molecules): mae ",
       "made          20",
       "model         GRPE with URPE's gate, ",
       "-v"};
   for (std::size_t k = 0; k < lines.size(); ++k) EXPECT_NE(lines[k].find(pieces[k]), std::string::npos) << lines[k];
-  EXPECT_NE(lines[3].find("; always saying the training part's average: mae "), std::string::npos) << lines[3];
-  EXPECT_NE(lines[4].find(" UTC by molgraph "), std::string::npos) << lines[4];
+  EXPECT_NE(lines[4].find("; always saying the training part's average: mae "), std::string::npos) << lines[4];
+  EXPECT_NE(lines[5].find(" UTC by molgraph "), std::string::npos) << lines[5];
   const std::string all = run("molgraph-info R -v").out;
   EXPECT_EQ(all.find("R (run)"), 0u);
   EXPECT_NE(all.find("max_distance"), std::string::npos);
@@ -74,10 +75,10 @@ TEST_F(RunTest, OlderRunsSayWhatTheyDoNotKnow) {
   const ShellResult result = run("molgraph-info R && molgraph-score -m R -i small.csv -o out.csv");
   EXPECT_EQ(result.code, 0) << result.err;
   const auto lines = lines_of(result.out);
-  EXPECT_NE(lines[2].find("not recorded: the run is older"), std::string::npos) << lines[2];
-  EXPECT_NE(lines[2].find("32 train"), std::string::npos) << lines[2];
-  EXPECT_NE(lines[3].find("baseline not recorded"), std::string::npos) << lines[3];
-  EXPECT_NE(lines[4].find("not recorded"), std::string::npos) << lines[4];
+  EXPECT_NE(lines[3].find("not recorded: the run is older"), std::string::npos) << lines[3];
+  EXPECT_NE(lines[3].find("32 train"), std::string::npos) << lines[3];
+  EXPECT_NE(lines[4].find("baseline not recorded"), std::string::npos) << lines[4];
+  EXPECT_NE(lines[5].find("not recorded"), std::string::npos) << lines[5];
   const std::string file = run("molgraph-info R/model.safetensors").out;
   EXPECT_NE(file.find("ask its run directory"), std::string::npos) << file;
 }
@@ -114,9 +115,9 @@ TEST_F(RunTest, AnEnsembleKnowsItsModels) {
 TEST_F(RunTest, FoldsAreReportedAsMeanAndDeviation) {
   train("-o F --folds 2");
   const auto lines = lines_of(run("molgraph-info F").out);
-  EXPECT_NE(lines[2].find("split random folds (2)"), std::string::npos) << lines[2];
-  EXPECT_NE(lines[3].find("test (mean of the folds): mae "), std::string::npos) << lines[3];
-  EXPECT_NE(lines[3].find(" +- "), std::string::npos) << lines[3];
+  EXPECT_NE(lines[3].find("split random folds (2)"), std::string::npos) << lines[3];
+  EXPECT_NE(lines[4].find("test (mean of the folds): mae "), std::string::npos) << lines[4];
+  EXPECT_NE(lines[4].find(" +- "), std::string::npos) << lines[4];
 }
 
 TEST_F(RunTest, AClassifiersBaselineIsItsFrequencies) {

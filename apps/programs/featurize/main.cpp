@@ -29,8 +29,10 @@ void add_data_options(CLI::App& app, FeaturizeOptions& options, Flags& flags) {
                         "molgraph (10 atom and 4 bond columns), ogb (9 and 3) or zinc (1 and 1); else the data set's "
                         "own, else molgraph"),
          {"molgraph", "ogb", "zinc"});
-  choose(app.add_option("--descriptors", flags.descriptors,
-                        "Keep RDKit's 2-D descriptors of every molecule too, for heads that read them"),
+  choose(app.add_option(
+             "--descriptors", flags.descriptors,
+             "Keep RDKit's 2-D descriptors of every molecule too, for heads that read them; by default for tables of "
+             "your own with numbers to predict and at most 50,000 rows"),
          {"none", "rdkit"});
   app.add_option("--descriptor-columns", options.load.input_columns,
                  "Columns of numbers to keep for heads that read them; they are no targets")
@@ -115,6 +117,7 @@ FeaturizeOptions parse(const std::vector<std::string>& arguments) {
   load.threads = flags.common.threads;
   load.limits.max_atoms = flags.common.max_atoms;
   load.require_targets = false;
+  load.table_descriptors = DescriptorSet::rdkit;  // as molgraph-train has them
   load.download = downloads_shown();
   if (!flags.task.empty()) load.task = task_kind_from_string(flags.task);
   if (!flags.standardize.empty()) load.standardize = standardize_from_string(flags.standardize);
