@@ -25,7 +25,7 @@ struct RunRecord {
   std::array<std::int64_t, 3> parts{};  ///< molecules in train, valid, test
   std::string metric;                   ///< the one that chose the best epoch
   std::array<double, 3> baseline{};  ///< the metric of always saying the training part's mean or frequency; NaN = none
-  /// The metric of other methods by their name ("nearest_neighbour", "boosted_trees"; with a blend "transformer");
+  /// The metric of other methods by their name ("nearest_neighbour", "trees"; with a blend "transformer");
   /// empty where none was made.
   std::vector<std::pair<std::string, std::array<double, 3>>> baselines;
   bool refit = false;  ///< the model has learned the validation part too; its numbers there are an earlier model's

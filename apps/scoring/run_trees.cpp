@@ -28,7 +28,7 @@ std::string trees_file_of(const std::string& weights) {
   if (fs::exists(path, error)) return path;
   const bool member = is_member(folder.filename().string());
   if (says_blend(folder) || (member && says_blend(folder.parent_path())))
-    throw FileError(path + " is missing: by its run.json the run is a blend of the model and boosted trees");
+    throw FileError(path + " is missing: by its run.json the run is a blend of the model and trees");
   return {};
 }
 

@@ -1,4 +1,4 @@
-// Boosted trees that a run may hold beside its model: what they say of a molecule, and how that is mixed with what the
+// Trees that a run may hold beside its model: what they say of a molecule, and how that is mixed with what the
 // model says. The trees are made in training (apps/training/baselines); scoring needs no library for them.
 #pragma once
 

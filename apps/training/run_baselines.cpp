@@ -113,7 +113,7 @@ void RunBaselines::blend(const LoadedData& data, Baselines& baselines, std::vect
   }
   for (const std::string& folder : folders) write_trees(folder + "/" + kTreesFile, trees, resolved_.model.featurizer);
   run_.control.note("Blend: the transformer's share is " + shares_text(shares) +
-                    ", the boosted trees' the rest; chosen on the validation part, which the trees then learn too");
+                    ", the trees' the rest; chosen on the validation part, which the trees then learn too");
 }
 
 std::vector<Rival> RunBaselines::of_split(const LoadedData& data, std::vector<AllPredictions>& models,
@@ -138,7 +138,7 @@ std::vector<Rival> RunBaselines::of_split(const LoadedData& data, std::vector<Al
       rivals.push_back({"transformer alone", "transformer", mean_of(models), true});
       blend(data, made, models, folders);
     }
-    rivals.insert(rivals.begin() + 1, {kBoostedTrees, "boosted_trees", std::move(made.of_trees)});
+    rivals.insert(rivals.begin() + 1, {kTreesName, "trees", std::move(made.of_trees)});
   }
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   run_.control.note("Baselines took " + duration_text(seconds));

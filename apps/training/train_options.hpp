@@ -362,10 +362,10 @@ std::vector<TrainOption> options_over(Options& o) {
       {"--refit", training, t.refit,
        "train once more, on training and validation part together, up to the epoch that validation chose"},
       {"--baselines", training, on_off(t.baselines),
-       "the nearest neighbour and boosted trees beside the result: on, off or auto (on for one's own table of at most "
+       "the nearest neighbour and trees beside the result: on, off or auto (on for one's own table of at most "
        "50,000 training molecules)"},
       {"--blend", training, t.blend,
-       "predictions are a mixture of the model's and of boosted trees', by what is best on the validation part"},
+       "predictions are a mixture of the model's and of trees', by what is best on the validation part"},
       {"--seed", training, t.seed, "of split, shuffle, initialisation and dropout", kSeeds},
   };
 }

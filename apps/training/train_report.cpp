@@ -144,7 +144,7 @@ std::string better_rivals(Metric metric, const Reached& reached, bool blended,
     const double other = values[1];
     if (std::isnan(own) || std::isnan(other) || (larger_is_better(metric) ? other <= own : other >= own)) continue;
     better.push_back(name + " " + sensible_number(other));
-    trees = trees || name == kBoostedTrees;
+    trees = trees || name == kTreesName;
   }
   if (better.empty()) return {};
   return std::string("On the validation part a simple method is better than ") +

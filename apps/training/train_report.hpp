@@ -13,7 +13,7 @@
 
 namespace molgraph {
 
-inline constexpr const char* kBoostedTrees = "boosted trees";
+inline constexpr const char* kTreesName = "trees";
 
 /// Somebody else's predictions of the same split, which the report sets beside the model's.
 struct Rival {

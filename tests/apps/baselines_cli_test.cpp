@@ -1,4 +1,4 @@
-// Baselines beside a result, and runs that are a blend of a model and boosted trees, from training to scoring.
+// Baselines beside a result, and runs that are a blend of a model and trees, from training to scoring.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -65,7 +65,7 @@ class BlendCli : public BaselinesCli {
 TEST_F(BaselinesCli, StandBesideTheResultOfOnesOwnTable) {
   const ShellResult result = train("-o R");
   const bool trees = !xgboost_version().empty();
-  EXPECT_EQ(header("R"), kHeader + ",mean_predictor,nearest_neighbour" + (trees ? ",boosted_trees" : ""));
+  EXPECT_EQ(header("R"), kHeader + ",mean_predictor,nearest_neighbour" + (trees ? ",trees" : ""));
   EXPECT_NE(result.out.find("nearest neighbour"), std::string::npos) << result.out;
   EXPECT_EQ(result.err.find("baseline left out: built without XGBoost") == std::string::npos, trees) << result.err;
   EXPECT_FALSE(scratch.exists("R/trees.safetensors"));
@@ -77,7 +77,7 @@ TEST_F(BaselinesCli, StandBesideTheResultOfOnesOwnTable) {
   EXPECT_TRUE(record["baselines"].contains("nearest_neighbour"));
   const std::string info = run("molgraph-info R").out;
   EXPECT_NE(info.find(", nearest neighbour "), std::string::npos) << info;
-  EXPECT_EQ(info.find("mixed with boosted trees"), std::string::npos) << info;
+  EXPECT_EQ(info.find("mixed with trees"), std::string::npos) << info;
   // Two epochs teach a transformer little: the log says what is better.
   EXPECT_NE(result.err.find("On the validation part a simple method is better than the transformer (mae "),
             std::string::npos)
@@ -105,9 +105,9 @@ TEST_F(BaselinesCli, StandBesideFolds) {
 TEST_F(BlendCli, IsWhatARunScores) {
   const ShellResult trained = train("-o B --blend --descriptors none");
   ASSERT_TRUE(scratch.exists("B/trees.safetensors"));
-  EXPECT_EQ(header("B"), kHeader + ",mean_predictor,nearest_neighbour,boosted_trees,transformer");
+  EXPECT_EQ(header("B"), kHeader + ",mean_predictor,nearest_neighbour,trees,transformer");
   EXPECT_NE(trained.err.find("Blend: the transformer's share is "), std::string::npos) << trained.err;
-  EXPECT_NE(run("molgraph-info B").out.find("; mixed with boosted trees"), std::string::npos);
+  EXPECT_NE(run("molgraph-info B").out.find("; mixed with trees"), std::string::npos);
 
   // The folder may stand anywhere; its test predictions are what it scores.
   std::filesystem::create_directories(scratch.path("deeper"));
@@ -129,7 +129,7 @@ TEST_F(BlendCli, IsWhatARunScores) {
                 .code,
             0);
 
-  const auto results = column("deeper/C/results.csv", "value"), trees = column("deeper/C/results.csv", "boosted_trees"),
+  const auto results = column("deeper/C/results.csv", "value"), trees = column("deeper/C/results.csv", "trees"),
              transformer = column("deeper/C/results.csv", "transformer");
   EXPECT_LE(std::stod(results[3]), std::stod(trees[3]) * 1.02);  // valid MAE: at most hardly worse than either
   EXPECT_LE(std::stod(results[3]), std::stod(transformer[3]) * 1.02);

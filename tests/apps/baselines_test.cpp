@@ -94,7 +94,7 @@ TEST(Baselines, AreLeftOutWithAReason) {
   EXPECT_TRUE(made.nearest[1].empty());
   if (xgboost_version().empty()) {
     EXPECT_FALSE(made.trees);
-    EXPECT_EQ(made.notes, (std::vector<std::string>{"Boosted trees: baseline left out: built without XGBoost"}));
+    EXPECT_EQ(made.notes, (std::vector<std::string>{"Trees: baseline left out: built without XGBoost"}));
   } else {
     ASSERT_TRUE(made.trees);
     EXPECT_TRUE(made.notes.empty());

@@ -99,9 +99,9 @@ class BoosterOf : public WithXgboost, public ::testing::WithParamInterface<TaskK
 /// Sums of some hundred floats, which XGBoost adds up in float.
 constexpr double kSumRounding = 2e-5;
 
-TEST_P(BoosterOf, TreesSayWhatXgboostSays) {
+/// 120 trees, `forest` of them in a round.
+void expect_xgboosts_numbers(TaskKind kind, int forest) {
   const FeatureRows rows = random_rows(kAll);
-  const TaskKind kind = GetParam();
   const int classes = kind == TaskKind::multiclass ? 3 : 1;
   const auto labelled = [&](std::size_t begin, std::size_t end) {
     LabelledRows some{.rows = places(begin, end)};
@@ -110,17 +110,17 @@ TEST_P(BoosterOf, TreesSayWhatXgboostSays) {
   };
   const double base = kind == TaskKind::regression ? 1.5 : kind == TaskKind::binary ? 0.25 : 0.5;
   Booster booster(rows, labelled(0, kTrain), labelled(kTrain, kAll),
-                  {.kind = kind, .classes = classes, .base = base, .columns = 0.5});
-  constexpr int kRounds = 120;
-  for (int round = 0; round < kRounds; ++round) booster.add_round();
+                  {.kind = kind, .classes = classes, .base = base, .columns = 0.5, .forest = forest});
+  constexpr int kTrees = 120;
+  for (int round = 0; round < kTrees / forest; ++round) booster.add_round();
   const std::vector<float> theirs = booster.valid_margins();
   ASSERT_EQ(theirs.size(), (kAll - kTrain) * static_cast<std::size_t>(classes));
 
-  const auto by_output = booster.trees(kRounds);
+  const auto by_output = booster.trees(kTrees / forest);
   Trees trees{.descriptors = rows.descriptors, .targets = {{.name = "y", .kind = TaskKind::regression}}};
   trees.targets.assign(static_cast<std::size_t>(classes), trees.targets[0]);  // margins: as numbers
   for (const auto& output : by_output) {
-    ASSERT_EQ(output.size(), static_cast<std::size_t>(kRounds));
+    ASSERT_EQ(output.size(), static_cast<std::size_t>(kTrees));
     for (const auto& nodes : output) {
       for (TreeNode node : nodes) {
         const auto first = static_cast<std::int32_t>(trees.tree_offset.back());
@@ -137,6 +137,11 @@ TEST_P(BoosterOf, TreesSayWhatXgboostSays) {
   EXPECT_GT(trees.nodes.size(), 1000u);  // trees that grew
   const std::vector<double> ours = tree_predictions(trees, rows, molecules(kTrain, kAll), 2);
   for (std::size_t i = 0; i < ours.size(); ++i) EXPECT_NEAR(ours[i], theirs[i], kSumRounding) << i;
+}
+
+TEST_P(BoosterOf, TreesSayWhatXgboostSays) {
+  expect_xgboosts_numbers(GetParam(), 1);
+  expect_xgboosts_numbers(GetParam(), 8);
 }
 INSTANTIATE_TEST_SUITE_P(Kinds, BoosterOf,
                          ::testing::Values(TaskKind::regression, TaskKind::binary, TaskKind::multiclass),
@@ -228,6 +233,33 @@ TEST_F(TreeFit, CensoredLabelsAreNoTruth) {
   set.targets[399] = 1234;
   const Trees trees = fit_trees(rows, set, molecules(0, 400), {}, {.rounds = 5}).trees;
   EXPECT_EQ(trees.base[0], 1234);
+}
+
+TEST_F(TreeFit, FewLabelsOfTwoClassesGetAForest) {
+  const FeatureRows rows = random_rows(5000);
+  const MoleculeSet set = labelled_set(rows, TaskKind::binary, 1);
+  const auto few = molecules(0, 4999);
+  const FittedTrees forest = fit_trees(rows, set, few, molecules(0, 50), {});
+  const std::size_t boosters = forest.rounds.size(), trees = forest.trees.tree_offset.size() - 1;
+  EXPECT_EQ(forest.rounds, std::vector<int>(boosters, 1));
+  EXPECT_EQ(trees, 500u);
+  double ones = 0;
+  for (const std::int64_t g : few) ones += set.targets[static_cast<std::size_t>(g)] / 4999;
+  const double lowest = -1 / (1 - ones), highest = 1 / ones;  // (share of ones - p)/(p (1 - p)) of a pure leaf
+  int pure = 0;
+  for (const TreeNode& node : forest.trees.nodes) {
+    if (node.feature >= 0) continue;
+    const double step = node.value * static_cast<double>(trees / boosters);
+    EXPECT_TRUE(step > lowest - 1e-3 && step < highest + 1e-3) << step;
+    pure += step < lowest + 1e-3 || step > highest - 1e-3;
+  }
+  EXPECT_GT(pure, 10);
+  const std::vector<double> known = tree_predictions(forest.trees, rows, few, 1);
+  int wrong = 0;
+  for (std::size_t g = 0; g < known.size(); ++g) wrong += (known[g] > ones) != (set.targets[g] > 0.5);
+  EXPECT_LT(wrong, 0.4 * std::min(ones, 1 - ones) * 4999) << "the commoner class alone has 1";
+  const FittedTrees boosted = fit_trees(rows, set, molecules(0, 5000), molecules(0, 50), {.rounds = 3});
+  EXPECT_EQ(boosted.rounds, std::vector<int>(boosters, 3));
 }
 
 TEST_F(TreeFit, RowsCountByTheirWeights) {

@@ -125,7 +125,7 @@ std::string size_of(const Json& card) {
   text += ", " + counted(card["parameters"]) + " parameters, " + counted(e["layers"]) +
           (e["layers"] == 1 ? " layer x " : " layers x ") + counted(e["width"]);
   if (card.contains("refit")) text += "; trained again with the validation part";
-  return text + (card.contains("blend") ? "; mixed with boosted trees (trees.safetensors)" : "");
+  return text + (card.contains("blend") ? "; mixed with trees (trees.safetensors)" : "");
 }
 
 /// "the molecule, 207 descriptors and the columns logD, pKa".

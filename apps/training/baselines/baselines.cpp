@@ -60,17 +60,17 @@ Baselines make_baselines(const FeatureRows& rows, const MoleculeSet& set, const 
     made.nearest[p] = nearest_predictions(rows, set, known, *parts[p], options.threads);
   }
   if (xgboost_version().empty()) {
-    made.notes.emplace_back("Boosted trees: baseline left out: built without XGBoost");
+    made.notes.emplace_back("Trees: baseline left out: built without XGBoost");
     return made;
   }
   const std::int64_t most = most_tree_rows(set);
   if (static_cast<std::int64_t>(known.size()) > most && most < kFewestTreeRows) {
-    made.notes.push_back(text("Boosted trees: baseline left out: %zu targets are too many", set.task.names.size()));
+    made.notes.push_back(text("Trees: baseline left out: %zu targets are too many", set.task.names.size()));
     return made;
   }
   const std::vector<std::int64_t> taught = sample(known, most, options.seed);
   if (taught.size() < split.train.size())
-    made.notes.push_back(sampled_note("The boosted trees were made with ", taught.size(), split.train.size()));
+    made.notes.push_back(sampled_note("The trees were made with ", taught.size(), split.train.size()));
   FittedTrees fitted =
       fit_trees(rows, set, taught, split.valid,
                 {.seed = options.seed, .threads = options.threads, .ask_to_go_on = options.ask_to_go_on});

@@ -88,14 +88,14 @@ struct Booster::State {
   LabelledRows taught;  ///< only where labels are censored
   Matrix train;
   std::unique_ptr<Matrix> valid;
-  std::size_t outputs;
+  std::size_t outputs, trees_of_round;
   BoosterHandle booster = nullptr;
   int rounds = 0;
 
   State(const FeatureRows& features, const LabelledRows& train_rows, const LabelledRows& valid_rows,
         const BoosterOptions& o)
       : taught(train_rows.bounds.empty() ? LabelledRows{} : train_rows), train(features, train_rows),
-        outputs(static_cast<std::size_t>(o.classes)) {
+        outputs(static_cast<std::size_t>(o.classes)), trees_of_round(outputs * static_cast<std::size_t>(o.forest)) {
     std::vector<DMatrixHandle> known{train.handle()};  // whose predictions it keeps and adds to
     if (!valid_rows.rows.empty()) {
       valid = std::make_unique<Matrix>(features, valid_rows);
@@ -121,6 +121,7 @@ struct Booster::State {
     set("colsample_bynode", text("%.9g", o.columns));
     set("lambda", text("%.9g", o.l2));
     set("min_child_weight", text("%.9g", o.least_weight));
+    set("num_parallel_tree", std::to_string(o.forest));
   }
   ~State() { XGBoosterFree(booster); }
 
@@ -185,7 +186,7 @@ std::vector<std::vector<std::vector<TreeNode>>> Booster::trees(int rounds) {
     const Json all = Json::from_ubjson(bytes, bytes + length);
     const Json& model = all.at("learner").at("gradient_booster").at("model");
     const Json &trees = model.at("trees"), &output = model.at("tree_info");
-    const std::size_t wanted = static_cast<std::size_t>(rounds) * state_->outputs;
+    const std::size_t wanted = static_cast<std::size_t>(rounds) * state_->trees_of_round;
     for (std::size_t t = 0; t < wanted; ++t)
       by_output.at(output.at(t).get<std::size_t>()).push_back(nodes_of(trees.at(t)));
   } catch (const nlohmann::json::exception& problem) {

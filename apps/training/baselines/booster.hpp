@@ -1,5 +1,5 @@
-// One gradient-boosted model of one target, by XGBoost (Chen & Guestrin 2016, "XGBoost: A Scalable Tree Boosting
-// System"): the only place that knows the library. A build without it has the same functions, which say so.
+// One gradient-boosted model, or forest, of one target, by XGBoost (Chen & Guestrin 2016, "XGBoost: A Scalable Tree
+// Boosting System"): the only place that knows the library. A build without it has the same functions, which say so.
 #pragma once
 
 #include <memory>
@@ -27,6 +27,7 @@ struct BoosterOptions {
   double columns = 0.1;     ///< share of the columns that a node chooses among
   double l2 = 3;            ///< penalty on a leaf's square
   double least_weight = 1;  ///< of the second derivatives in a leaf
+  int forest = 1;           ///< trees of a round, side by side: their mean is its step
   std::uint64_t seed = 0;
 };
 
@@ -52,7 +53,8 @@ class Booster {
   void add_round();
   /// [valid rows, outputs] what all trees so far say, before a sigmoid or softmax, `base` included.
   std::vector<float> valid_margins();
-  /// The trees of the first `rounds` rounds of every output, in Trees::nodes' form.
+  /// The trees of the first `rounds` rounds of every output, in Trees::nodes' form; a forest's say their share of its
+  /// mean.
   std::vector<std::vector<std::vector<TreeNode>>> trees(int rounds);
 
  private:

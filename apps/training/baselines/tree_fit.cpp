@@ -13,6 +13,9 @@
 namespace molgraph {
 namespace {
 
+/// A binary target with fewer training labels gets a forest of so many trees: better than boosting there.
+constexpr std::size_t kMostForestRows = 5000, kForestTrees = 500;
+
 /// One target's labels as boosters take them, and how margins become predictions.
 struct TargetRows {
   BoosterOptions options;
@@ -127,9 +130,22 @@ double loss_of(const TargetRows& t, const std::vector<float>& margins) {
   return sum / static_cast<double>(t.valid.rows.size());
 }
 
+/// `trees` of a random forest (Breiman 2001) on `width` columns, grown until no split helps. It is one step of
+/// boosting from the label's frequency, in log-odds, and orders molecules as the mean of its leaves' frequencies does.
+BoosterOptions forest_options(BoosterOptions options, std::size_t width, std::size_t trees) {
+  options.lr = 1;
+  options.depth = 0;
+  options.rows = 0.632;  // as many different ones as a bootstrap sample has
+  options.columns = 1 / std::sqrt(static_cast<double>(width));
+  options.l2 = 0;
+  options.least_weight = 0;
+  options.forest = static_cast<int>(trees);
+  return options;
+}
+
 /// What one booster has learned.
 struct Boosted {
-  std::vector<std::vector<std::vector<TreeNode>>> trees;  ///< [outputs][rounds][nodes]
+  std::vector<std::vector<std::vector<TreeNode>>> trees;  ///< [outputs][trees][nodes]
   int rounds = 0;
 };
 
@@ -137,8 +153,11 @@ struct Boosted {
 Boosted boost(const FeatureRows& rows, const TargetRows& t, const BoosterOptions& options, const TreeFitOptions& fit,
               int exact) {
   Booster booster(rows, t.train, t.valid, options);
-  const bool stops = exact == 0 && !t.valid.rows.empty();
-  const int most = exact > 0 ? exact : stops ? fit.rounds : std::min(fit.rounds, fit.rounds_without_valid);
+  const bool stops = exact == 0 && !t.valid.rows.empty() && options.forest == 1;
+  const int most = options.forest > 1 ? 1
+                   : exact > 0        ? exact
+                   : stops            ? fit.rounds
+                                      : std::min(fit.rounds, fit.rounds_without_valid);
   double best = std::numeric_limits<double>::infinity();
   int best_rounds = stops ? 0 : most;
   for (int round = 1; round <= most; ++round) {
@@ -184,6 +203,8 @@ FittedTrees fit_trees(const FeatureRows& rows, const MoleculeSet& set, const std
     if (t.constant) return;
     BoosterOptions one = t.options;
     one.seed = options.seed * copies + job % copies;
+    if (one.kind == TaskKind::binary && t.train.rows.size() < kMostForestRows)
+      one = forest_options(one, rows.width, kForestTrees / copies);
     const int exact = options.exact_rounds.empty() ? 0 : options.exact_rounds[job];
     if (exact > 0 || options.exact_rounds.empty()) fitted[job] = boost(rows, t, one, options, exact);
   });

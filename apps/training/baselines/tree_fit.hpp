@@ -1,4 +1,5 @@
-// Trees for every target of a task: boosted on the training rows, stopped by the validation rows.
+// Trees for every target of a task: boosted on the training rows, stopped by the validation rows; of few labels of two
+// classes a forest.
 #pragma once
 
 #include <cstdint>
