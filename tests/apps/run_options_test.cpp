@@ -12,27 +12,33 @@ namespace {
 const Architecture* architecture(const char* name) { return &architecture_from_string(name); }
 const Encoding* encoding(const char* name) { return &encoding_from_string(name); }
 
-MoleculeSet ten_molecules() {
-  MoleculeSet set;
-  set.task = {TaskKind::regression, {"y"}, {""}, 0, {}};
+LoadedData ten_molecules() {
+  LoadedData data;
+  data.set.task = {TaskKind::regression, {"y"}, {""}, 0, {}};
   MolecularGraph carbon;
   carbon.atoms.assign(9, 0);
-  for (int g = 0; g < 10; ++g) set.add(carbon, g, std::to_string(g), "C", {static_cast<double>(g)});
-  return set;
-}
-
-LoadedData loaded(const MoleculeSet& set) {
-  LoadedData data;
-  data.set = set;
+  for (int g = 0; g < 10; ++g) data.set.add(carbon, g, std::to_string(g), "C", {static_cast<double>(g)});
   data.split = {{0, 1, 2, 3, 4, 5, 6, 7}, {8}, {9}};
   return data;
 }
 
-TEST(RunOptions, WhatIsOpenIsDecidedOnce) {
+/// The options of `molgraph-train my.csv`.
+TrainOptions own_table() {
   TrainOptions options;
   options.data.paths = {"my.csv"};
+  return options;
+}
+template <class Change>
+TrainOptions own_table(Change change) {
+  TrainOptions options = own_table();
+  change(options);
+  return options;
+}
+
+TEST(RunOptions, WhatIsOpenIsDecidedOnce) {
+  TrainOptions options = own_table();
   const std::string asked = to_toml(options);
-  const LoadedData data = loaded(ten_molecules());
+  const LoadedData data = ten_molecules();
   const ResolvedRun run = resolve(options, data, nullptr);
   EXPECT_EQ(to_toml(options), asked) << "what is resolved is a value of its own";
   EXPECT_EQ(run.options.model.architecture->name, "grpe");
@@ -49,11 +55,10 @@ TEST(RunOptions, WhatIsOpenIsDecidedOnce) {
 }
 
 TEST(RunOptions, DefaultsGoByTheTablesSizeAndKind) {
-  LoadedData data = loaded(ten_molecules());
+  LoadedData data = ten_molecules();
   data.set.input_names = {"logD"};
   data.set.inputs.assign(static_cast<std::size_t>(data.set.size()), 1.0F);
-  TrainOptions options;
-  options.data.paths = {"my.csv"};
+  TrainOptions options = own_table();
   const ResolvedRun numbers = resolve(options, data, nullptr);
   EXPECT_EQ(numbers.trainer.total_steps, 60);
   EXPECT_EQ(numbers.trainer.patience, 0);
@@ -75,7 +80,7 @@ TEST(RunOptions, DefaultsGoByTheTablesSizeAndKind) {
 }
 
 TEST(RunOptions, ComputedTargetsAreLearnedLonger) {
-  LoadedData data = loaded(ten_molecules());
+  LoadedData data = ten_molecules();
   data.training.computed = true;
   TrainOptions options;
   options.data.paths = {"demo"};
@@ -86,11 +91,10 @@ TEST(RunOptions, ComputedTargetsAreLearnedLonger) {
 }
 
 TEST(RunOptions, ARefitHasTheSameScheduleForMoreRows) {
-  LoadedData data = loaded(ten_molecules());
+  LoadedData data = ten_molecules();
   data.split = {{0, 1, 2, 3}, {4, 5}, {6}};
   Split all{{0, 1, 2, 3, 4, 5}, {}, {6}};
-  TrainOptions options;
-  options.data.paths = {"my.csv"};
+  TrainOptions options = own_table();
   options.training.batch_size = 2;
   options.training.steps = 21;  // ten epochs and a half
   options.training.warmup_steps = 4;
@@ -106,7 +110,7 @@ TEST(RunOptions, ARefitHasTheSameScheduleForMoreRows) {
 }
 
 TEST(RunOptions, ADataSetsOwnDefaultsGiveWayToWhatIsSaid) {
-  LoadedData data = loaded(ten_molecules());
+  LoadedData data = ten_molecules();
   data.training = {.model = "graphormer", .steps = 500, .batch_size = 4};
   TrainOptions options;
   options.data.paths = {"zinc"};
@@ -122,9 +126,8 @@ TEST(RunOptions, ADataSetsOwnDefaultsGiveWayToWhatIsSaid) {
 }
 
 TEST(RunOptions, FoldsHaveTheSameEpochsAndMembersTheirOwnSeed) {
-  LoadedData data = loaded(ten_molecules());
-  TrainOptions options;
-  options.data.paths = {"my.csv"};
+  LoadedData data = ten_molecules();
+  TrainOptions options = own_table();
   options.training.batch_size = 2;
   options.training.steps = 7;  // two epochs, the second cut short
   options.training.warmup_epochs = 1;
@@ -143,20 +146,14 @@ TEST(RunOptions, FoldsHaveTheSameEpochsAndMembersTheirOwnSeed) {
 }
 
 TEST(RunOptions, ANamedModelHasNoGateUnlessAsked) {
-  TrainOptions options;
-  options.data.paths = {"my.csv"};
+  TrainOptions options = own_table();
   options.model.architecture = architecture("graphormer");
-  EXPECT_FALSE(resolve(options, loaded(ten_molecules()), nullptr).model.encoder().gate.enabled);
+  EXPECT_FALSE(resolve(options, ten_molecules(), nullptr).model.encoder().gate.enabled);
 }
 
 TEST(RunOptions, ContradictionsAreUsageErrors) {
-  const LoadedData data = loaded(ten_molecules());
-  const auto refuse = [&](auto change) {
-    TrainOptions options;
-    options.data.paths = {"my.csv"};
-    change(options);
-    EXPECT_THROW(resolve(options, data, nullptr), UsageError);
-  };
+  const LoadedData data = ten_molecules();
+  const auto refuse = [&](auto change) { EXPECT_THROW(resolve(own_table(change), data, nullptr), UsageError); };
   refuse([](TrainOptions& o) { o.model.width = 10, o.model.heads = 3; });
   refuse([](TrainOptions& o) { o.training.epochs = 3, o.training.steps = 100; });
   refuse([](TrainOptions& o) { o.training.loss = Loss::bce; });
@@ -181,10 +178,9 @@ TEST(RunOptions, ContradictionsAreUsageErrors) {
 }
 
 TEST(RunOptions, WarmUpIsGivenOnce) {
-  const LoadedData data = loaded(ten_molecules());
+  const LoadedData data = ten_molecules();
   const auto warmup = [&](std::optional<std::int64_t> steps, std::optional<std::int64_t> epochs) {
-    TrainOptions options;
-    options.data.paths = {"my.csv"};
+    TrainOptions options = own_table();
     options.training.epochs = 10;
     options.training.warmup_steps = steps;
     options.training.warmup_epochs = epochs;
@@ -199,10 +195,9 @@ TEST(RunOptions, WarmUpIsGivenOnce) {
 }
 
 TEST(RunOptions, MoreStepsThanRandomNumbersAreRefused) {
-  LoadedData data = loaded(ten_molecules());
+  LoadedData data = ten_molecules();
   data.split.train.assign(1000, 0);
-  TrainOptions options;
-  options.data.paths = {"my.csv"};
+  TrainOptions options = own_table();
   options.training.batch_size = 1;
   options.training.epochs = 1000000;
   EXPECT_NO_THROW(resolve(options, data, nullptr));
@@ -212,12 +207,9 @@ TEST(RunOptions, MoreStepsThanRandomNumbersAreRefused) {
 
 TEST(RunOptions, AnEncodingNamesItsTermsAndItsModel) {
   const auto model = [](auto change) {
-    TrainOptions options;
-    options.data.paths = {"my.csv"};
-    change(options);
-    const ResolvedRun run = resolve(options, loaded(ten_molecules()), nullptr);
+    const ResolvedRun run = resolve(own_table(change), ten_molecules(), nullptr);
     // What is written to config.toml means the same model.
-    EXPECT_EQ(to_json(resolve(run.options, loaded(ten_molecules()), nullptr).model), to_json(run.model));
+    EXPECT_EQ(to_json(resolve(run.options, ten_molecules(), nullptr).model), to_json(run.model));
     return run.model;
   };
   const ModelConfig deberta = model([](TrainOptions& o) { o.model.encoding = encoding("deberta"); });
@@ -257,16 +249,13 @@ TEST(RunOptions, AnEncodingNamesItsTermsAndItsModel) {
 }
 
 TEST(RunOptions, WhatIsSaidOfTheStartingRunMustBeTrue) {
-  TrainOptions first;
-  first.data.paths = {"my.csv"};
+  TrainOptions first = own_table();
   first.model.architecture = architecture("grpe");
-  const ModelConfig start = resolve(first, loaded(ten_molecules()), nullptr).model;
+  const ModelConfig start = resolve(first, ten_molecules(), nullptr).model;
   const auto fine = [&](auto change) {
-    TrainOptions options;
-    options.data.paths = {"my.csv"};
+    TrainOptions options = own_table(change);
     options.model.from = "R";
-    change(options);
-    return resolve(options, loaded(ten_molecules()), &start).model;
+    return resolve(options, ten_molecules(), &start).model;
   };
   EXPECT_NO_THROW(
       fine([](TrainOptions& o) { o.model.encoding = encoding("grpe"), o.model.share_encodings = Switch::on; }));
@@ -287,19 +276,19 @@ TEST(RunOptions, WhatIsSaidOfTheStartingRunMustBeTrue) {
 // Recipes with pre-trained weights name the size that --from brings along.
 TEST(RunOptions, ARecipesSizeAgreesWithTheRunItStartsFrom) {
   TrainOptions first = recipe("graphormer-molhiv").options;
-  const ModelConfig start = resolve(first, loaded(ten_molecules()), nullptr).model;
+  const ModelConfig start = resolve(first, ten_molecules(), nullptr).model;
   TrainOptions fine = recipe("graphormer-molhiv").options;
   fine.model.from = "R";
-  EXPECT_EQ(resolve(fine, loaded(ten_molecules()), &start).model.encoder().width, 768);
+  EXPECT_EQ(resolve(fine, ten_molecules(), &start).model.encoder().width, 768);
   fine = recipe("graphormer-molhiv").options;
   fine.model.size = "slim";
-  EXPECT_THROW(resolve(fine, loaded(ten_molecules()), &start).model, UsageError);
+  EXPECT_THROW(resolve(fine, ten_molecules(), &start).model, UsageError);
 }
 
 TEST(Recipes, NameNoOptionThatTheirModelRefuses) {
   for (const Recipe& one : recipes()) {
     TrainOptions options = one.options;
-    EXPECT_NO_THROW(resolve(options, loaded(ten_molecules()), nullptr).model) << one.name;
+    EXPECT_NO_THROW(resolve(options, ten_molecules(), nullptr).model) << one.name;
   }
 }
 

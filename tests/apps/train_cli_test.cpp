@@ -168,9 +168,9 @@ TEST_F(TrainCli, ValuesAreWrittenWithTheDigitsTheyNeed) {
     EXPECT_TRUE(rows[k].at(2).ends_with(".77")) << rows[k][2];
     EXPECT_LE(rows[k].at(3).size(), 12u) << rows[k][3];
   }
-  for (const char* name : {"R/metrics.csv", "R/results.csv"})
-    for (const auto& row : cells_of(read(name)))
-      for (const auto& cell : row) EXPECT_LE(cell.size(), cell < "A" ? 14u : 17u) << name << " " << cell;
+  for (const auto& file : {cells_of(read("R/metrics.csv")), cells_of(read("R/results.csv"))})
+    for (std::size_t k = 1; k < file.size(); ++k)
+      for (const auto& cell : file[k]) EXPECT_LE(cell.size(), 14u) << cell;
 }
 
 TEST_F(TrainCli, EqualRunsGiveEqualFiles) {
