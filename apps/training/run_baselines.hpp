@@ -24,9 +24,9 @@ class RunBaselines {
 
   /// The baselines of `data.split` as columns of the report; none where they are not wanted. With --blend each of
   /// `models` (the members of an ensemble, in `folders`) becomes its mixture with the trees, which are written beside
-  /// it: predictions of the validation part are those of the
-  /// trees by which the shares were chosen, all others those of trees that know the validation part too. The
-  /// transformer alone is a column then. Tells what was left out and why. Throws RunError, Stopped.
+  /// it: predictions of the validation part are those of the trees by which the shares were chosen, all others those
+  /// of trees that know the validation part too. The transformer alone is a column then. Tells what was left out and
+  /// why. Throws RunError, Stopped, UsageError where a blend is asked for and no trees can be made.
   std::vector<Rival> of_split(const LoadedData& data, std::vector<AllPredictions>& models,
                               const std::vector<std::string>& folders);
 

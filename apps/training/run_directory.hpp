@@ -30,9 +30,7 @@ struct RunDirectory {
   std::string duplicates() const { return folder + "/duplicates.csv"; }
   std::string trees() const { return folder + "/" + kTreesFile; }
   std::string results() const { return folder + "/results.csv"; }
-  std::string refit() const {
-    return folder + "/refit";
-  }  ///< where the second training of --refit keeps its checkpoints
+  std::string refit() const { return folder + "/refit"; }  ///< a run of --refit's second training, without a model
   std::string lock() const { return folder + "/training.lock"; }  ///< while a process writes here
   std::string log() const { return folder + "/log.txt"; }
   /// All of these, and those of the runs in it (refit, model_0, model_1, ...) that are there.

@@ -28,7 +28,7 @@ struct AtomRule {
   Kind kind = Kind::elementary;
   bool negated = false;                 ///< of all kinds but elementary, whose queries know it themselves
   std::uint16_t index = 0;              ///< elementary: its bit; recursive: its pattern; else: at least so many
-  std::vector<std::uint16_t> children;  ///< rules, elementary ones first
+  std::vector<std::uint16_t> children;  ///< rules; of a query the elementary ones first
 };
 
 /// One atom of a pattern in the order of the search.

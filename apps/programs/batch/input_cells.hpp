@@ -13,7 +13,8 @@ namespace molgraph {
 
 class InputCells {
  public:
-  /// `names`: Predictor::input_columns(), K. Throws FileError naming the columns that the tables lack.
+  /// `names`: Predictor::input_columns(), K, found as find_column() finds them. Throws FileError naming the columns
+  /// that the tables lack, DataError for a name that stands twice.
   InputCells(const InputTables& tables, std::span<const std::string> names);
 
   /// [rows, K]; NaN where a cell is blank or no number.
