@@ -56,6 +56,11 @@ std::string owners_of(const char* field) {
 
 }  // namespace
 
+bool has_validation(const LoadedData& data) {
+  return !data.split.valid.empty() &&
+         std::ranges::none_of(data.folds, [](const Split& fold) { return fold.valid.empty(); });
+}
+
 void set_terms(const std::vector<GrpeTerm>& words, RelationTerms& terms) {
   const auto has = [&](GrpeTerm word) { return std::find(words.begin(), words.end(), word) != words.end(); };
   const bool topology = has(GrpeTerm::topology), edge = has(GrpeTerm::edge);
@@ -172,9 +177,7 @@ void check_training_flags(const TrainOptions& o, const NamedFlags& named, const 
            "--urpe", "a new gate of ones that --freeze encoder keeps from training");
   }
   refuse(o.training.patience.value_or(0) > 0 && data.split.valid.empty(), "--patience", "there is no validation part");
-  const auto lacks_valid = [](const Split& split) { return split.valid.empty(); };
-  refuse(o.training.refit && (lacks_valid(data.split) || std::ranges::any_of(data.folds, lacks_valid)), "--refit",
-         "there is no validation part");
+  refuse(o.training.refit && !has_validation(data), "--refit", "there is no validation part");
   refuse((named.contains("censored") || o.data.censored != Censored::bounded) && data.censored == 0, "--censored",
          "the labels have no sign such as >");
   const std::size_t weights = o.training.task_weights.size(), targets = data.set.task.names.size();

@@ -26,6 +26,9 @@ void check_start(const TrainOptions& options, const NamedFlags& named, const Mod
 void check_training_flags(const TrainOptions& options, const NamedFlags& named, const LoadedData& data,
                           const ModelConfig* start);
 
+/// False if one of the splits lacks a validation part.
+bool has_validation(const LoadedData& data);
+
 /// The terms that --grpe-terms names.
 void set_terms(const std::vector<GrpeTerm>& words, RelationTerms& terms);
 

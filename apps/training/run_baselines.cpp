@@ -1,12 +1,12 @@
 #include "apps/training/run_baselines.hpp"
 
-#include <algorithm>
 #include <chrono>
 #include <filesystem>
 
 #include "apps/scoring/tree_file.hpp"
 #include "apps/training/baselines/blend.hpp"
 #include "apps/training/baselines/booster.hpp"
+#include "apps/training/option_conflicts.hpp"
 #include "datasets/system/readable.hpp"
 #include "datasets/system/text.hpp"
 #include "featurize/graph/error.hpp"
@@ -37,9 +37,7 @@ bool wants_baselines(const TrainOptions& o, const LoadedData& data) {
   };
   refuse(o.training.baselines == Switch::off, "its trees are left out by --no-baselines");
   refuse(xgboost_version().empty(), "this molgraph was built without XGBoost, which makes the trees");
-  const auto lacks_valid = [](const Split& split) { return split.valid.empty(); };
-  refuse(lacks_valid(data.split) || std::ranges::any_of(data.folds, lacks_valid),
-         "there is no validation part to choose the shares by");
+  refuse(!has_validation(data), "there is no validation part to choose the shares by");
   const std::int64_t molecules = data.set.size();
   refuse(molecules > kMostBaselineMolecules, text("%s molecules are more than %s", with_thousands(molecules).c_str(),
                                                   with_thousands(kMostBaselineMolecules).c_str()));
