@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "datasets/dataset_warnings.hpp"
 #include "datasets/load_checks.hpp"
@@ -123,9 +122,7 @@ void choose_inputs(MoleculeSet& set, const LoadOptions& options, const std::stri
   if (options.input_columns.empty())
     for (auto d = static_cast<std::size_t>(computed); d < set.input_names.size(); ++d) keep.push_back(d);
   if (options.descriptors == DescriptorSet::none) set.featurizer.descriptors = DescriptorSet::none;
-  std::vector<std::size_t> all(set.input_names.size());
-  std::iota(all.begin(), all.end(), std::size_t{0});
-  if (keep == all) return;
+  if (keep.size() == set.input_names.size() && std::ranges::is_sorted(keep)) return;  // all, in their order
   std::vector<std::string> names;
   for (const std::size_t d : keep) names.push_back(set.input_names[d]);
   std::vector<float> inputs;

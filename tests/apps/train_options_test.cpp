@@ -3,10 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <optional>
 #include <set>
 
-#include "apps/scoring/architectures.hpp"
 #include "apps/training/recipes.hpp"
 #include "apps/training/run_options.hpp"
 #include "datasets/system/files.hpp"
