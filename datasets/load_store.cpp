@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "datasets/catalogue/catalogue.hpp"
 #include "datasets/dataset_warnings.hpp"
 #include "datasets/load_checks.hpp"
 #include "datasets/load_splits.hpp"
@@ -260,6 +261,7 @@ LoadedData load_from_store(const LoadOptions& options) {
   LoadedData data;
   data.set = Store(path).load();
   MoleculeSet& set = data.set;
+  data.training.computed = has_computed_targets(set.source.name);
   if (options.features && *options.features != set.featurizer.features)
     throw UsageError(path + ": has " + std::string(to_string(set.featurizer.features)) + " features, not " +
                      std::string(to_string(*options.features)) + "; make the store with those");

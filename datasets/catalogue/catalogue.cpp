@@ -212,6 +212,11 @@ std::string dataset_name(const std::string& name) {
   return entry == nullptr ? std::string() : entry->name;
 }
 
+bool has_computed_targets(const std::string& name) {
+  const Entry* entry = find_entry(name, "");
+  return entry != nullptr && entry->training.computed;
+}
+
 std::optional<SourcePlan> plan_named(const std::string& name, const LoadOptions& options) {
   const Entry* entry = find_entry(name, options.subset);
   if (!entry) return std::nullopt;

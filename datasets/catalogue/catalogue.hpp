@@ -52,6 +52,9 @@ std::optional<SourcePlan> plan_named(const std::string& name, const LoadOptions&
 /// The name of the data set that a spelling of it means ("ogbg-molhiv", "ZINC-full"), "" if none.
 std::string dataset_name(const std::string& name);
 
+/// TrainingDefaults::computed of the data set `name`, by which its stores know it; false if none is called that.
+bool has_computed_targets(const std::string& name);
+
 /// Folders in which named data sets are looked for: --data-dir alone if given, else $MOLGRAPH_DATA and the XDG cache.
 std::vector<std::string> data_folders(const std::string& data_dir);
 

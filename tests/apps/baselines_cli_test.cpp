@@ -131,8 +131,8 @@ TEST_F(BlendCli, IsWhatARunScores) {
 
   const auto results = column("deeper/C/results.csv", "value"), trees = column("deeper/C/results.csv", "trees"),
              transformer = column("deeper/C/results.csv", "transformer");
-  EXPECT_LE(std::stod(results[3]), std::stod(trees[3]) * 1.02);  // valid MAE: at most hardly worse than either
-  EXPECT_LE(std::stod(results[3]), std::stod(transformer[3]) * 1.02);
+  // Valid MAE: at most the worse of both's, whatever the share is.
+  EXPECT_LE(std::stod(results[3]), std::max(std::stod(trees[3]), std::stod(transformer[3])) + 1e-6);
 }
 
 TEST_F(BlendCli, WithoutItsTreesIsRefused) {

@@ -161,6 +161,33 @@ TEST(Blend, ClassesAreMixedByTheLogLoss) {
   std::vector<TreeTarget> blend{{.name = "c", .kind = TaskKind::binary}};
   choose_blend(Metric::roc_auc, set.task, {model}, of_trees, truth, blend);
   EXPECT_EQ(blend[0].weight, 0);
+  // Of one class only: the surer one is not the better one.
+  for (const double label : {0.0, 1.0}) {
+    choose_blend(Metric::roc_auc, set.task, {{label, label}}, {0.5, 0.5}, {label, label}, blend);
+    EXPECT_EQ(blend[0].weight, 0.5) << label;
+  }
+}
+
+TEST(Blend, SeveralClassesAndBothKinds) {
+  const MoleculeSet three = set_of(TaskKind::multiclass, 3, {"m"}, {});
+  std::vector<TreeTarget> blend{{.name = "m", .kind = TaskKind::multiclass, .classes = 3}};
+  const std::vector<double> right{1, 0, 0, 0, 1, 0, 0, 0, 1}, wrong{0, 0, 1, 1, 0, 0, 0, 1, 0};
+  choose_blend(Metric::accuracy, three.task, {wrong}, right, {0, 1, 2}, blend);
+  EXPECT_EQ(blend[0].weight, 0);
+  choose_blend(Metric::accuracy, three.task, {right}, wrong, {0, 1, 2}, blend);
+  EXPECT_EQ(blend[0].weight, 1);
+
+  MoleculeSet both = set_of(TaskKind::mixed, 0, {"y", "c"}, {});
+  both.task.kinds = {TaskKind::regression, TaskKind::binary};
+  blend = {{.name = "y"}, {.name = "c", .kind = TaskKind::binary}};
+  choose_blend(Metric::loss, both.task, {{1, 0.9, 2, 0.1, 3, 0.9}}, {9, 0.1, 8, 0.9, 7, 0.1}, {1, 1, 2, 0, 3, 1},
+               blend);
+  EXPECT_EQ(blend[0].weight, 1);
+  EXPECT_EQ(blend[1].weight, 1);
+  choose_blend(Metric::loss, both.task, {{1, 0.1, 2, 0.9, 3, 0.1}}, {9, 0.9, 8, 0.1, 7, 0.9}, {1, 1, 2, 0, 3, 1},
+               blend);
+  EXPECT_EQ(blend[0].weight, 1);
+  EXPECT_EQ(blend[1].weight, 0);
 }
 
 }  // namespace

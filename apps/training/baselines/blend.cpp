@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <utility>
 
 namespace molgraph {
@@ -18,6 +19,14 @@ std::vector<double> columns_of(const std::vector<double>& rows, std::size_t widt
   own.reserve(rows.size() / width * count);
   for (std::size_t i = begin; i < rows.size(); i += width) own.insert(own.end(), &rows[i], &rows[i] + count);
   return own;
+}
+
+/// How many different labels there are.
+std::size_t classes_in(const std::vector<double>& labels) {
+  std::set<double> different;
+  for (const double label : labels)
+    if (!std::isnan(label)) different.insert(label);
+  return different.size();
 }
 
 /// A way to mix, and what it loses on each labelled row.
@@ -90,6 +99,10 @@ void choose_blend(Metric metric, const Task& task, const std::vector<std::vector
     std::vector<std::vector<double>> own;
     for (const auto& model : models) own.push_back(columns_of(model, width, first, outputs));
     first += outputs;
+    if (kind != TaskKind::regression && classes_in(labels) < 2) {
+      blend[t].weight = 0.5;
+      continue;
+    }
     std::vector<Candidate> candidates;
     for (int step = 0; step <= kSteps; ++step) {
       TreeTarget mixed = blend[t];

@@ -14,7 +14,8 @@ namespace molgraph {
 /// one-standard-error rule of Breiman et al., 1984, section 3.4.3, with the error of the paired differences.) The loss
 /// is the absolute error if the metric is mae, else the squared one; of classes the log-loss, whatever the metric.
 /// `models` are the predictions [n, outputs] of each model of an ensemble (each is mixed, then their mean is taken),
-/// `of_trees` [n, outputs] the trees'. With one label or none the weight is a half.
+/// `of_trees` [n, outputs] the trees'. With labels of one class
+/// alone, which show who is surer and not who is right, or with one label or none the weight is a half.
 void choose_blend(Metric metric, const Task& task, const std::vector<std::vector<double>>& models,
                   const std::vector<double>& of_trees, const std::vector<double>& targets,
                   std::vector<TreeTarget>& blend);
