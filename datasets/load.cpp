@@ -54,7 +54,7 @@ SourcePlan plan_tables(const LoadOptions& options) {
   }
   plan.name = list_of(names);
   if (!options.subset.empty()) throw UsageError("--subset is only for data sets known by name");
-  if (plan.tables.size() == 1) return plan;
+  if (plan.tables.size() == 1 || options.corpus) return plan;
   plan.split_name = "files";
   plan.tables.front().part = SplitPart::train;
   plan.tables.back().part = SplitPart::test;
@@ -90,11 +90,13 @@ void apply_split_options(SourcePlan& plan, const LoadOptions& options) {
 }
 
 SourcePlan make_plan(const LoadOptions& options) {
-  if (options.paths.empty() || options.paths.size() > 3)
+  if (options.paths.empty() || (options.paths.size() > 3 && !options.corpus))
     throw UsageError("give one data set or table, or two or three tables: train, [valid,] test");
   std::optional<SourcePlan> plan;
   if (options.paths.size() == 1 && options.paths[0] != "-") plan = plan_named(options.paths[0], options);
   const bool named = plan.has_value();
+  if (named && options.corpus)
+    throw UsageError("'" + options.paths[0] + "' is a data set known by name; a corpus is tables or a store");
   if (!named) plan = plan_tables(options);
   if (!options.target_columns.empty()) {
     plan->computed_label = false;
@@ -219,6 +221,7 @@ LoadedData load_data(const LoadOptions& options, const std::function<void(std::i
   source.find_repeats(!source.has_parts() || source.plan().tables.size() == 2, progress);
   tell_repeats(source, data);
   std::vector<std::int64_t> first_rows;
+  data.set.reserve_inputs(options.limit > 0 ? std::min(options.limit, source.rows()) : source.rows());
   source.stream(
       false,
       [&](FeaturisedRow&& row) {

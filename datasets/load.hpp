@@ -53,6 +53,7 @@ struct LoadOptions {
   std::function<std::string(const GraphView&)> unsupported;
   SplitKind split = SplitKind::automatic;  ///< automatic: published, else a column of the data set, else random
   SplitSizes split_sizes{0.8, 0.1, 0.1};
+  std::function<SplitSizes(std::int64_t)> split_sizes_of;  ///< by the number of molecules; empty = `split_sizes`
   std::string splits_column;
   std::string group_column, time_column;  ///< of the table, for those kinds of split
   std::string splits_file;                ///< JSON as chemprop's (splits_of_file)
@@ -65,6 +66,9 @@ struct LoadOptions {
   int threads = 0;
   bool strict = false;          ///< any rejected row is a DataError
   bool require_targets = true;  ///< false: featurise only
+  /// any number of tables, one behind the other, of which only the molecules count: no column is a target (without
+  /// `require_targets`)
+  bool corpus = false;
   Censored censored = Censored::bounded;
   std::string weight_column;  ///< of the rows in the loss; "" = none
   /// told all files that will be read, before the first row is and before anything is written; may throw

@@ -134,6 +134,12 @@ void check_split_options(const LoadOptions& o) {
 }
 
 ComputedSplits computed_splits(const LoadOptions& options, const SplitBasis& basis) {
+  if (options.split_sizes_of) {
+    LoadOptions sized = options;
+    sized.split_sizes = options.split_sizes_of(basis.count);
+    sized.split_sizes_of = {};
+    return computed_splits(sized, basis);
+  }
   if (!basis.first_rows.empty() && options.splits_file.empty()) return split_units(options, basis);
   if (!options.splits_file.empty()) {
     ComputedSplits result{"file", {}};

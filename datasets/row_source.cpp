@@ -173,7 +173,7 @@ void RowSource::scan_table(std::size_t table, std::vector<ColumnStats>& stats) {
       if (std::ranges::find(inputs, candidates.back()) != inputs.end())
         throw UsageError("the column '" + name + "' cannot be both a target and an input");
     }
-    if (plan_.target_columns.empty()) {
+    if (plan_.target_columns.empty() && !options_.corpus) {
       std::vector<int> others{reader.smiles_column(), reader.id_column(), part_column, key_column_.back(),
                               weight_column_.back()};
       others.insert(others.end(), inputs.begin(), inputs.end());

@@ -28,6 +28,7 @@ struct RunRecord {
   /// The metric of other methods by their name ("nearest_neighbour", "trees"; with a blend "transformer");
   /// empty where none was made.
   std::vector<std::pair<std::string, std::array<double, 3>>> baselines;
+  std::string target_descriptors;  ///< "rdkit": pre-trained, its targets are these numbers of its molecules; else ""
   bool refit = false;  ///< the model has learned the validation part too; its numbers there are an earlier model's
   bool blend = false;  ///< every model has trees beside it that its predictions are mixed with
 };

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "datasets/splits/splits.hpp"
+
 namespace molgraph {
 namespace {
 
@@ -19,7 +21,9 @@ TrainBatch make_batch(const MoleculeSet& set, std::span<const std::int64_t> indi
   TrainBatch batch{pack(graphs, indices, options),
                    torch::empty({static_cast<std::int64_t>(indices.size()), num_targets}, torch::kFloat64)};
   double* out = batch.targets.data_ptr<double>();
-  for (std::int64_t g : indices) out = std::copy_n(set.targets.data() + g * num_targets, num_targets, out);
+  for (std::int64_t g : indices)
+    out = set.computed_targets.empty() ? std::copy_n(set.targets.data() + g * num_targets, num_targets, out)
+                                       : std::copy_n(set.computed_targets.data() + g * num_targets, num_targets, out);
   if (!set.bound.empty()) {
     batch.terms.bounds = torch::empty_like(batch.targets, torch::kInt8);
     auto* bound = batch.terms.bounds.data_ptr<std::int8_t>();
@@ -37,12 +41,28 @@ TrainBatch make_batch(const MoleculeSet& set, std::span<const std::int64_t> indi
 
 std::int64_t count_present(const MoleculeSet& set, std::span<const std::int64_t> indices) {
   const std::int64_t num_targets = set.task.num_targets();
-  std::int64_t present = 0;
-  for (const std::int64_t g : indices) {
-    const double* targets = set.targets.data() + g * num_targets;
-    present += std::count_if(targets, targets + num_targets, [](double target) { return !std::isnan(target); });
-  }
-  return present;
+  const auto count = [&](const auto& targets) {
+    std::int64_t present = 0;
+    for (const std::int64_t g : indices) {
+      const auto* first = targets.data() + g * num_targets;
+      present += std::count_if(first, first + num_targets, [](auto target) { return !std::isnan(target); });
+    }
+    return present;
+  };
+  return set.computed_targets.empty() ? count(set.targets) : count(set.computed_targets);
+}
+
+std::vector<std::int64_t> order_of_epoch(std::vector<std::int64_t> train, const EpochPlan& plan, std::int64_t epoch) {
+  shuffle(train, plan.seed, ShuffleStream::epoch, static_cast<std::uint32_t>(epoch / plan.parts));
+  const auto molecules = static_cast<std::int64_t>(train.size());
+  const std::int64_t batches = (molecules + plan.batch_size - 1) / plan.batch_size;
+  const auto begin_of = [&](std::int64_t part) {
+    return train.begin() + std::min(batches * part / plan.parts * plan.batch_size, molecules);
+  };
+  const std::int64_t part = epoch % plan.parts;
+  train.erase(begin_of(part + 1), train.end());
+  train.erase(train.begin(), begin_of(part));
+  return train;
 }
 
 BatchStream::BatchStream(const MoleculeSet& set, std::vector<std::int64_t> indices, std::int64_t batch_size,

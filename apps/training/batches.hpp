@@ -33,6 +33,15 @@ TrainBatch make_batch(const MoleculeSet& set, std::span<const std::int64_t> indi
 /// Targets of these molecules that are not missing.
 std::int64_t count_present(const MoleculeSet& set, std::span<const std::int64_t> indices);
 
+/// How the training molecules come.
+struct EpochPlan {
+  std::int64_t batch_size = 1;
+  std::int64_t parts = 1;  ///< an epoch is a share of so many of a pass over them, in whole batches
+  std::uint64_t seed = 0;
+};
+/// Those of epoch 0, 1, ... in their order: shuffled for every pass.
+std::vector<std::int64_t> order_of_epoch(std::vector<std::int64_t> train, const EpochPlan& plan, std::int64_t epoch);
+
 /// Packs `indices` in chunks of `batch_size`, starting with batch number `first`, two batches ahead of the consumer; of
 /// every chunk, this process's part.
 class BatchStream {

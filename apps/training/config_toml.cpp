@@ -48,7 +48,7 @@ bool extract(const toml::node& node, T& out) {
 }
 
 /// Options that runs of earlier versions lack, and what those versions did: "" = what they do by default now.
-constexpr std::array<std::pair<const char*, const char*>, 14> kNewer{{{"header", ""},
+constexpr std::array<std::pair<const char*, const char*>, 15> kNewer{{{"header", ""},
                                                                       {"censored", ""},
                                                                       {"weight-column", ""},
                                                                       {"descriptors", "none"},
@@ -61,7 +61,8 @@ constexpr std::array<std::pair<const char*, const char*>, 14> kNewer{{{"header",
                                                                       {"class-balance", ""},
                                                                       {"baselines", ""},
                                                                       {"blend", ""},
-                                                                      {"refit", ""}}};
+                                                                      {"refit", ""},
+                                                                      {"target-descriptors", ""}}};
 
 }  // namespace
 

@@ -119,9 +119,9 @@ std::vector<float> DeviceTraining::scaled_targets() const {
   const auto shift = values_of(model_.named_buffers()["target_shift"]),
              scale = values_of(model_.named_buffers()["target_scale"]);
   const auto targets = static_cast<std::size_t>(set_.task.num_targets());
-  std::vector<float> scaled(set_.targets.size());
+  std::vector<float> scaled(static_cast<std::size_t>(set_.size()) * targets);
   for (std::size_t i = 0; i < scaled.size(); ++i) {
-    const double value = set_.targets[i];
+    const double value = set_.target(i);
     const bool regression = set_.task.kind_of(i % targets) == TaskKind::regression;
     scaled[i] = static_cast<float>(regression ? (value - shift[i % targets]) / scale[i % targets] : value);
   }

@@ -45,17 +45,17 @@ std::vector<double> predict_molecules(const PredictFunction& run, const PackOpti
   return predictions;
 }
 
+double exact_target(const MoleculeSet& set, std::size_t at) {
+  return set.bound.empty() || set.bound[at] == 0 ? set.target(at) : std::numeric_limits<double>::quiet_NaN();
+}
+
 std::vector<double> targets_of(const MoleculeSet& set, const std::vector<std::int64_t>& indices) {
   const std::int64_t num_targets = set.task.num_targets();
   std::vector<double> targets;
   targets.reserve(indices.size() * static_cast<std::size_t>(num_targets));
-  for (std::int64_t g : indices) {
-    const auto first = set.targets.begin() + g * num_targets;
-    targets.insert(targets.end(), first, first + num_targets);
-    for (std::int64_t t = 0; t < num_targets && !set.bound.empty(); ++t)
-      if (set.bound[static_cast<std::size_t>(g * num_targets + t)] != 0)
-        targets[targets.size() - static_cast<std::size_t>(num_targets - t)] = std::numeric_limits<double>::quiet_NaN();
-  }
+  for (std::int64_t g : indices)
+    for (std::int64_t t = 0; t < num_targets; ++t)
+      targets.push_back(exact_target(set, static_cast<std::size_t>(g * num_targets + t)));
   return targets;
 }
 
@@ -67,11 +67,12 @@ TargetStatistics target_statistics(const MoleculeSet& set, const std::vector<std
     for (const std::int64_t g : indices) {
       const std::size_t at = static_cast<std::size_t>(g) * num_targets + t;
       const bool is_limit = !set.bound.empty() && set.bound[at] != 0;
-      if (std::isnan(set.targets[at]) || is_limit != censored) continue;
+      const double target = set.target(at);
+      if (std::isnan(target) || is_limit != censored) continue;
       count += 1;
-      const double delta = set.targets[at] - mean;
+      const double delta = target - mean;
       mean += delta / count;
-      squares += delta * (set.targets[at] - mean);
+      squares += delta * (target - mean);
     }
     result.mean[t] = mean;
     if (count > 1) result.deviation[t] = std::sqrt(squares / count);
@@ -83,6 +84,7 @@ TargetStatistics target_statistics(const MoleculeSet& set, const std::vector<std
 }
 
 TargetStatistics target_scaling_of(const MoleculeSet& set, const std::vector<std::int64_t>& indices) {
+  if (!set.computed_targets.empty()) return {set.target_center, set.target_scale};
   TargetStatistics result = target_statistics(set, indices);
   for (std::size_t t = 0; t < result.mean.size(); ++t) {
     const bool regression = set.task.kind_of(t) == TaskKind::regression;

@@ -19,6 +19,9 @@ using PredictFunction = std::function<ModelOutput(const GraphBatch&, const Forwa
 std::vector<double> predict_molecules(const PredictFunction& run, const PackOptions& pack, const MoleculeSet& set,
                                       const std::vector<std::int64_t>& indices, const RunControl& control = {});
 
+/// Number `at` of a set's targets [G, T] if it is exact, else NaN.
+double exact_target(const MoleculeSet& set, std::size_t at);
+
 /// Targets [n, T] of the molecules `indices` that are exact: what is missing or censored is NaN.
 std::vector<double> targets_of(const MoleculeSet& set, const std::vector<std::int64_t>& indices);
 
@@ -30,7 +33,7 @@ struct TargetStatistics {
 TargetStatistics target_statistics(const MoleculeSet& set, const std::vector<std::int64_t>& indices);
 
 /// What targets are scaled by in a model that standardises them: mean and deviation of regression targets, 1 instead of
-/// the deviation of constant ones; 0 and 1 of classes.
+/// the deviation of constant ones; 0 and 1 of classes. Of computed targets it is the set's own.
 TargetStatistics target_scaling_of(const MoleculeSet& set, const std::vector<std::int64_t>& indices);
 
 }  // namespace molgraph

@@ -22,7 +22,7 @@ double weight_of_row(const MoleculeSet& set, std::int64_t g) {
 
 std::size_t LabelWeights::class_of(const MoleculeSet& set, std::size_t at) const {
   const bool one = classes_ == 1 || set.task.kind_of(at % set.task.names.size()) == TaskKind::regression;
-  return one ? 0 : static_cast<std::size_t>(set.targets[at]);
+  return one ? 0 : static_cast<std::size_t>(set.target(at));
 }
 
 LabelWeights::LabelWeights(const MoleculeSet& set, const std::vector<std::int64_t>& training,
@@ -36,7 +36,7 @@ LabelWeights::LabelWeights(const MoleculeSet& set, const std::vector<std::int64_
   for (const std::int64_t g : training)
     for (std::size_t t = 0; t < targets; ++t) {
       const std::size_t at = static_cast<std::size_t>(g) * targets + t;
-      if (std::isnan(set.targets[at])) continue;
+      if (std::isnan(set.target(at))) continue;
       sum[t * classes_ + class_of(set, at)] += weight_of_row(set, g);
       labels += 1;
     }
@@ -61,14 +61,14 @@ LabelWeights::LabelWeights(const MoleculeSet& set, const std::vector<std::int64_
 
 float LabelWeights::of(const MoleculeSet& set, std::int64_t g, std::size_t t) const {
   const std::size_t at = static_cast<std::size_t>(g) * set.task.names.size() + t;
-  if (std::isnan(set.targets[at])) return 0;
+  if (std::isnan(set.target(at))) return 0;
   return all_one() ? 1 : static_cast<float>(weight_of_row(set, g) * factor_[t * classes_ + class_of(set, at)]);
 }
 
 std::vector<float> LabelWeights::table(const MoleculeSet& set) const {
   std::vector<float> all;
   if (all_one()) return all;
-  all.reserve(set.targets.size());
+  all.reserve(static_cast<std::size_t>(set.size()) * set.task.names.size());
   for (std::int64_t g = 0; g < set.size(); ++g)
     for (std::size_t t = 0; t < set.task.names.size(); ++t) all.push_back(of(set, g, t));
   return all;

@@ -25,10 +25,13 @@ void AllPredictions::add_share(const AllPredictions& one, double share) {
     output_scale[o] = std::min(output_scale[o], one.output_scale[o]);
 }
 
+bool is_measured(const LoadedData& data, std::size_t part) { return part > 0 || data.set.computed_targets.empty(); }
+
 AllPredictions predict_all(const PredictFunction& run, const PackOptions& pack, const LoadedData& data,
                            const RunControl& control) {
   AllPredictions all;
   for (std::size_t p = 0; p < all.parts.size(); ++p) {
+    if (!is_measured(data, p)) continue;
     all.parts[p] = predict_molecules(run, pack, data.set, *parts_of(data.split)[p], control);
   }
   for (const auto& [name, molecules] : data.hidden_parts) {

@@ -27,7 +27,10 @@ struct AllPredictions {
   void add_share(const AllPredictions& one, double share);
 };
 
-/// Everything but `output_scale`. Throws Stopped.
+/// False for the training part of computed targets: as much work as an epoch, which tells little.
+bool is_measured(const LoadedData& data, std::size_t part);
+
+/// Everything but `output_scale`, of the parts that are measured. Throws Stopped.
 AllPredictions predict_all(const PredictFunction& run, const PackOptions& pack, const LoadedData& data,
                            const RunControl& control);
 

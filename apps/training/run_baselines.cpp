@@ -44,6 +44,7 @@ bool wants_baselines(const TrainOptions& o, const LoadedData& data) {
   refuse(static_cast<std::int64_t>(data.split.train.size()) * data.set.task.num_targets() > kMostTreeCells &&
              data.set.task.num_targets() > kMostTreeCells / kFewestTreeRows,
          text("%d targets are too many for trees", data.set.task.num_targets()));
+  if (!data.set.computed_targets.empty()) return false;
   if (o.training.blend || o.training.baselines != Switch::automatic)
     return o.training.blend || o.training.baselines == Switch::on;
   const bool own_table = !o.data.paths.empty() && std::filesystem::exists(o.data.paths.front());

@@ -85,7 +85,7 @@ void write_predictions(const std::string& path, const MoleculeSet& set, const st
     const auto g = static_cast<std::size_t>(indices[k]);
     text += cell(set.id[g]) + "," + cell(set.smiles[g]);
     for (std::size_t t = 0; t < num_targets; ++t) {
-      const double target = set.targets[g * num_targets + t];
+      const double target = set.target(g * num_targets + t);
       const double* row = predictions.data() + k * outputs + (multiclass ? t * classes : t);
       if (!multiclass) {
         const int bound = set.bound.empty() ? 0 : set.bound[g * num_targets + t];

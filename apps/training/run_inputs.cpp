@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "apps/scoring/model_file.hpp"
+#include "apps/training/pretraining.hpp"
 #include "apps/training/run_directory.hpp"
 #include "apps/training/run_options.hpp"
 #include "apps/training/warm_start.hpp"
@@ -22,7 +23,7 @@ LoadedData load(const TrainRun& run, const std::optional<StartingPoint>& start) 
     load.standardize = start->config.featurizer.standardize;
     if (!load.descriptors) load.descriptors = start->config.featurizer.descriptors;
     const auto columns = start->config.input_columns();
-    if (load.input_columns.empty()) load.input_columns.assign(columns.begin(), columns.end());
+    if (load.input_columns.empty() && !load.corpus) load.input_columns.assign(columns.begin(), columns.end());
   }
   load.table.hooks = run.control.reading;
   load.download = run.control.download;
@@ -47,7 +48,8 @@ void tell(const LoadedData& data, const RunControl& control) {
     targets.push_back(set.task.names[t] + (set.task.units[t].empty() ? "" : " [" + set.task.units[t] + "]") +
                       (set.task.kinds.empty() ? "" : " (" + std::string(to_string(set.task.kinds[t])) + ")"));
   }
-  control.note("Targets (" + std::string(to_string(set.task.kind)) + "): " + list_of(targets));
+  if (set.computed_targets.empty())  // else a note tells what they are
+    control.note("Targets (" + std::string(to_string(set.task.kind)) + "): " + list_of(targets));
   for (const auto& note : data.notes) control.note(note);
   control.warn_of(data.warnings);
 }
@@ -83,6 +85,7 @@ std::optional<StartingPoint> starting_point(const TrainOptions& options) {
 
 LoadedData load_run_data(const TrainRun& run, const std::optional<StartingPoint>& start) {
   LoadedData data = load_together(run, start);
+  if (is_pretraining(run.options)) learn_inputs(data);
   tell(data, run.control);
   return data;
 }

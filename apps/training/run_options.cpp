@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "apps/scoring/architectures.hpp"
+#include "apps/training/pretraining.hpp"
 #include "apps/training/run_baselines.hpp"
 #include "apps/training/warm_start.hpp"
 #include "datasets/system/readable.hpp"
@@ -197,9 +198,9 @@ std::int64_t automatic_epochs(bool computed, bool has_valid, bool only_classes) 
   return has_valid ? kMostEpochsOfComputed : kEpochsWithoutValidation;
 }
 
-/// Epochs, steps, warm-up and patience. `count`: training molecules.
+/// Epochs, steps, warm-up and patience. `count`: training molecules; `warm`: one of so many steps warms up.
 void resolve_schedule(TrainingSettings& t, const TrainingDefaults& defaults, std::int64_t count, bool has_valid,
-                      bool only_classes) {
+                      bool only_classes, std::int64_t warm) {
   if (!t.batch_size) t.batch_size = defaults.batch_size > 0 ? defaults.batch_size : batch_size_for(count);
   const std::int64_t batch = *t.batch_size, per_epoch = (count + batch - 1) / batch;
   const bool automatic = !t.epochs && !t.steps;
@@ -217,7 +218,7 @@ void resolve_schedule(TrainingSettings& t, const TrainingDefaults& defaults, std
                      " update steps, more than " + with_thousands(kMostSteps));
   }
 
-  const std::int64_t warmup = t.warmup_epochs ? *t.warmup_epochs * per_epoch : steps / 10;
+  const std::int64_t warmup = t.warmup_epochs ? *t.warmup_epochs * per_epoch : steps / warm;
   if (t.warmup_epochs && t.warmup_steps && *t.warmup_steps != std::min(warmup, steps)) {
     throw UsageError("give either --warmup-steps or --warmup-epochs: " + std::to_string(*t.warmup_epochs) +
                      " epochs are " + std::to_string(std::min(warmup, steps)) + " steps, not " +
@@ -228,15 +229,16 @@ void resolve_schedule(TrainingSettings& t, const TrainingDefaults& defaults, std
   if (!has_valid) t.patience = 0;
 }
 
-void resolve_training(TrainingSettings& t, const LoadedData& data) {
+void resolve_training(TrainingSettings& t, const LoadedData& data, bool pretraining) {
   const TaskKind kind = data.set.task.kind;
   const auto count = static_cast<std::int64_t>(data.split.train.size());
   if (count == 0) throw DataError("the training part is empty: no usable molecule is left for it");
   if (!t.loss) t.loss = default_loss(kind);
   check_loss(*t.loss, kind);
   if (!t.metric) t.metric = data.metric.empty() ? default_metric(kind) : metric_from_string(data.metric);
-  check_metric(*t.metric, kind);
-  resolve_schedule(t, data.training, count, !data.split.valid.empty(), !data.set.task.has(TaskKind::regression));
+  if (!pretraining || *t.metric != Metric::loss) check_metric(*t.metric, kind);
+  resolve_schedule(t, data.training, count, !data.split.valid.empty(), !data.set.task.has(TaskKind::regression),
+                   pretraining ? kPretrainingWarmup : kWarmup);
 }
 
 /// A checkpoint of other options or data is none of this training.
@@ -255,6 +257,12 @@ TrainerOptions trainer_options(const TrainOptions& o, const LoadedData& data, co
   trainer.weights = LabelWeights(data.set, split.train, {t.task_weights, t.balance_tasks, t.balance_classes});
   trainer.batch_size = *t.batch_size;
   trainer.epochs = *t.epochs;
+  if (is_pretraining(o)) {
+    const std::int64_t batches =
+        (static_cast<std::int64_t>(split.train.size()) + trainer.batch_size - 1) / trainer.batch_size;
+    trainer.epoch_parts = epoch_parts_of(batches, *t.steps);
+    trainer.epochs = epochs_of(batches, trainer.epoch_parts, *t.steps);
+  }
   trainer.total_steps = *t.steps;
   trainer.warmup_steps = *t.warmup_steps;
   trainer.lr = t.lr;
@@ -273,6 +281,7 @@ TrainerOptions trainer_options(const TrainOptions& o, const LoadedData& data, co
 
 LoadOptions to_load_options(const TrainOptions& o, int threads) {
   check_values(o);
+  check_pretraining(o);
   const DataSettings& d = o.data;
   if (d.paths.empty()) {
     throw UsageError(
@@ -300,7 +309,9 @@ LoadOptions to_load_options(const TrainOptions& o, int threads) {
     load.table_features = Features::ogb;
     load.table_descriptors = DescriptorSet::none;
   }
-  load.descriptors = d.descriptors;
+  load.corpus = is_pretraining(o);
+  load.require_targets = !load.corpus;
+  load.descriptors = load.corpus ? d.target_descriptors : d.descriptors;
   load.input_columns = d.descriptor_columns;
   load.limits.max_atoms = d.max_atoms;
   load.split = d.split == SplitKind::automatic && !d.splits_column.empty() ? SplitKind::column : d.split;
@@ -310,6 +321,10 @@ LoadOptions to_load_options(const TrainOptions& o, int threads) {
   load.splits_file = d.splits_file;
   load.folds = d.folds;
   load.split_sizes = d.split_sizes;
+  if (load.corpus)
+    load.split_sizes_of = [asked = d.split_sizes](std::int64_t molecules) {
+      return corpus_split_sizes(asked, molecules);
+    };
   load.limit = d.limit;
   load.seed = o.training.seed;
   load.threads = threads;
@@ -325,7 +340,10 @@ ResolvedRun resolve(const TrainOptions& asked, const LoadedData& data, const Mod
   run.model = resolve_model(run.options, data, start, named);
   run.keeps_head = start != nullptr && keeps_head(*start, run.model, run.options.model);
   check_training_flags(run.options, named, data, start);
-  resolve_training(run.options.training, data);
+  const bool pretraining = is_pretraining(asked);
+  if (pretraining)
+    run.options.data.split_sizes = corpus_split_sizes(asked.data.split_sizes, data.set.size());
+  resolve_training(run.options.training, data, pretraining);
   run.options.training.baselines = on_or_off(wants_baselines(run.options, data));
   run.trainer = trainer_options(run.options, data, data.split);
   return run;
@@ -338,7 +356,7 @@ ResolvedRun for_fold(const ResolvedRun& run, const LoadedData& data) {
   TrainingSettings& t = fold.options.training;
   t.steps.reset();
   if (t.warmup_epochs) t.warmup_steps.reset();
-  resolve_training(t, data);
+  resolve_training(t, data, false);
   fold.trainer = trainer_options(fold.options, data, data.split);
   return fold;
 }

@@ -15,6 +15,8 @@ inline constexpr const char* kDefaultModel = "grpe";
 /// Passes over the training molecules. Classes are learned by heart sooner than numbers.
 inline constexpr std::int64_t kEpochsOfNumbers = 60;
 inline constexpr std::int64_t kEpochsOfClasses = 20;
+/// One of so many steps warms up.
+inline constexpr std::int64_t kWarmup = 10;
 /// With fewer training molecules a model gets fewer blocks, as good there in half the time, and one of classes a
 /// narrower layer that mixes descriptors in (else HeadOptions::mixed).
 inline constexpr std::int64_t kSmallTable = 5000;

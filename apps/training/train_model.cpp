@@ -37,6 +37,8 @@ void tell_estimate(double step_seconds, const Split& split, const TrainerOptions
                       static_cast<long long>(t.batch_size), sensible_number(step_seconds).c_str(),
                       with_thousands(steps).c_str(), static_cast<long long>(t.epochs), duration_text(whole).c_str(),
                       t.patience > 0 ? " at most (training stops early)" : ""));
+  if (t.epoch_parts > 1)
+    t.control.note(text("An epoch is 1/%lld of a pass over the molecules", static_cast<long long>(t.epoch_parts)));
   if (whole > kLongRun) t.control.warn("That is long on this machine; --steps N makes a shorter schedule");
 }
 

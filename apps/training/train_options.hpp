@@ -29,7 +29,7 @@ inline constexpr std::int64_t kMostSteps = 4'000'000'000;
 enum class TaskWord : std::uint8_t { regression, classification, binary, multiclass, mixed };
 
 struct DataSettings {
-  std::vector<std::string> paths;  ///< a name, a table, a store; or two or three tables: train, [valid,] test
+  std::vector<std::string> paths;  ///< a name, a table, a store; two or three tables: train, [valid,] test; a corpus
   std::string folder;              ///< of the named data sets; "" = $MOLGRAPH_DATA, then the user's cache
   std::string subset;              ///< "" = the data set's default
   TableFormat format = TableFormat::automatic;
@@ -43,6 +43,7 @@ struct DataSettings {
   std::optional<Features> features;
   std::optional<DescriptorSet> descriptors;     ///< empty = by the data
   std::vector<std::string> descriptor_columns;  ///< empty = none; of a store all that it holds
+  DescriptorSet target_descriptors = DescriptorSet::none;  ///< what to learn from a corpus (pretraining.hpp)
   std::optional<Standardize> standardize;
   std::optional<Duplicates> duplicates;
   SplitKind split = SplitKind::automatic;
@@ -143,6 +144,7 @@ Words<std::string> size_words();
 Words<const Encoding*> encoding_words();
 Words<std::string> recipe_words();
 
+inline constexpr int kMostTables = 10'000;  ///< of a corpus
 inline constexpr std::int64_t kMostBatch = 1'000'000;
 inline constexpr std::int64_t kMostFolds = 1000;  ///< and members of an ensemble
 inline constexpr std::int64_t kMostEpochs = 1'000'000;
@@ -158,7 +160,7 @@ std::vector<TrainOption> options_over(Options& o) {
   auto& m = o.model;
   auto& t = o.training;
   return {
-      {"-i,--data-path,data", data, few_of(d.paths, 1, 3),
+      {"-i,--data-path,data", data, few_of(d.paths, 1, kMostTables),
        "data set name, table (CSV, TSV, SMI, SDF, .gz) or store; 2 or 3 tables: train [valid] test"},
       {"--data-dir", data, d.folder, "folder of the named data sets (empty: $MOLGRAPH_DATA, then the user's cache)"},
       {"--subset", data, d.subset,
@@ -206,6 +208,9 @@ std::vector<TrainOption> options_over(Options& o) {
        "columns of numbers that the head reads too; a table to score needs them as well (empty: those of --from or of "
        "a "
        "store, else none)"},
+      {"--target-descriptors", data,
+       one_of(d.target_descriptors, {{"none", DescriptorSet::none}, {"rdkit", DescriptorSet::rdkit}}),
+       "learn these numbers of each molecule instead of columns of a table, as molgraph-pretrain does"},
       {"--standardize", data,
        one_of(d.standardize, {{"", {}}, {"none", Standardize::none}, {"parent", Standardize::parent}}),
        "parent: salts and solvents off and charges neutral before anything else, in scoring too (empty: that of --from "

@@ -40,15 +40,15 @@ MetricResult mean_predictor(const LoadedData& data, const TrainOptions& options,
   const Task& task = data.set.task;
   const std::size_t num_targets = task.names.size(), outputs = static_cast<std::size_t>(task.num_outputs()),
                     classes = outputs / num_targets;
-  const std::vector<double> train = targets_of(data.set, data.split.train);
   std::vector<double> sum(outputs), count(num_targets);
-  for (std::size_t i = 0; i < train.size(); ++i) {
-    if (std::isnan(train[i])) continue;
-    const std::size_t t = i % num_targets;
-    if (task.kind == TaskKind::multiclass) sum[t * classes + static_cast<std::size_t>(train[i])] += 1;
-    else sum[t] += train[i];
-    count[t] += 1;
-  }
+  for (const std::int64_t g : data.split.train)
+    for (std::size_t t = 0; t < num_targets; ++t) {
+      const double target = exact_target(data.set, static_cast<std::size_t>(g) * num_targets + t);
+      if (std::isnan(target)) continue;
+      if (task.kind == TaskKind::multiclass) sum[t * classes + static_cast<std::size_t>(target)] += 1;
+      else sum[t] += target;
+      count[t] += 1;
+    }
   std::vector<double> predictions(part.size() * outputs);
   for (std::size_t i = 0; i < predictions.size(); ++i) {
     predictions[i] = sum[i % outputs] / count[i % outputs / classes];  // NaN, so no metric, without any value
@@ -60,6 +60,7 @@ MetricResult mean_predictor(const LoadedData& data, const TrainOptions& options,
 /// classes.
 std::vector<Metric> metrics_shown(Metric chosen, const Task& task) {
   std::vector<Metric> metrics{chosen};
+  if (chosen == Metric::loss && task.kind == TaskKind::regression) return {chosen, Metric::r2};  // units differ
   const auto add = [&](std::initializer_list<Metric> more) {
     for (const Metric m : more)
       if (m != chosen) metrics.push_back(m);
@@ -160,7 +161,7 @@ std::array<double, 3> baseline_of(const LoadedData& data, const TrainOptions& op
   values.fill(std::numeric_limits<double>::quiet_NaN());
   for (std::size_t p = 0; p < 3; ++p) {
     const auto& part = *parts_of(data.split)[p];
-    if (!part.empty()) values[p] = mean_predictor(data, options, *options.training.metric, part).value;
+    if (!part.empty() && is_measured(data, p)) values[p] = mean_predictor(data, options, *options.training.metric, part).value;
   }
   return values;
 }
@@ -188,7 +189,7 @@ Report report_results(const LoadedData& data, const TrainOptions& options, const
   std::string notes;
   for (std::size_t p = 0; p < 3; ++p) {
     const auto& part = *parts_of(data.split)[p];
-    if (part.empty()) continue;
+    if (part.empty() || !is_measured(data, p)) continue;
     rows.push_back(text("%-6s %9s", names[p], with_thousands(static_cast<std::int64_t>(part.size())).c_str()));
     const std::vector<double> targets = targets_of(data.set, part);
     notes += censored_note(names[p], data.set, part);

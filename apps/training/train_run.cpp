@@ -9,6 +9,7 @@
 #include "apps/scoring/run_record.hpp"
 #include "apps/training/compute.hpp"
 #include "apps/training/model_size.hpp"
+#include "apps/training/pretraining.hpp"
 #include "apps/training/run_baselines.hpp"
 #include "apps/training/run_directory.hpp"
 #include "apps/training/run_inputs.hpp"
@@ -59,6 +60,8 @@ RunRecord record_of(const TrainRun& run, const ResolvedRun& resolved, const Load
                    .split = data.split_name,
                    .metric = std::string(to_string(resolved.trainer.metric)),
                    .baseline = baseline_of(data, resolved.options)};
+  if (is_pretraining(resolved.options))
+    record.target_descriptors = "rdkit";
   for (std::size_t p = 0; p < record.parts.size(); ++p)
     record.parts[p] = static_cast<std::int64_t>(parts_of(data.split)[p]->size());
   return record;
@@ -97,7 +100,7 @@ Report train_split(const TrainRun& run, const ResolvedRun& resolved, const Loade
   AllPredictions mean;
   for (const AllPredictions& model : models) mean.add_share(model, 1.0 / static_cast<double>(members));
   for (const auto& [path, part] : {std::pair(directory.valid_predictions(), 1), {directory.test_predictions(), 2}})
-    if (const auto& rows = *parts_of(data.split)[part]; !rows.empty())
+    if (const auto& rows = *parts_of(data.split)[part]; !rows.empty() && data.set.computed_targets.empty())
       write_predictions(path, data.set, rows, mean.parts[part], mean.output_scale);
   write_submissions(folder, data, mean, run.control);
   Report report = report_results(data, resolved.options, mean.parts, rivals);

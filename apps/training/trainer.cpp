@@ -154,12 +154,12 @@ class Loop {
   }
 
   void epoch() {
-    std::vector<std::int64_t> order = split_.train;
-    shuffle(order, options_.seed, ShuffleStream::epoch, static_cast<std::uint32_t>(state_.epoch));
-    const auto batches = (static_cast<std::int64_t>(order.size()) + options_.batch_size - 1) / options_.batch_size;
+    std::vector<std::int64_t> order =
+        order_of_epoch(split_.train, {options_.batch_size, options_.epoch_parts, options_.seed}, state_.epoch);
+    const auto molecules = static_cast<std::int64_t>(order.size());
+    const auto batches = (molecules + options_.batch_size - 1) / options_.batch_size;
     model_.module->train();
     {
-      const auto molecules = static_cast<std::int64_t>(split_.train.size());
       const WorkInProgress work(control_, "Epoch " + std::to_string(state_.epoch + 1), "molecules", molecules);
       const auto after_update = [&] {
         ++state_.batch;

@@ -46,9 +46,15 @@ void MoleculeSet::add(const MolecularGraph& graph, std::int64_t source_row, cons
   inputs.insert(inputs.end(), columns.begin(), columns.end());
 }
 
+void MoleculeSet::reserve_inputs(std::int64_t molecules) {
+  inputs.reserve(static_cast<std::size_t>(molecules) * input_names.size());
+}
+
 void MoleculeSet::shrink_to_fit() {
   const auto shrink = [](auto&... lists) { (lists.shrink_to_fit(), ...); };
-  shrink(atom_offset, bond_offset, atoms, bond_atoms, bonds, row, id, smiles, targets, inputs, weight, bound);
+  shrink(atom_offset, bond_offset, atoms, bond_atoms, bonds, row, id, smiles, targets, weight, bound);
+  // The list that may be as large as all others is not held twice for a few rejected rows.
+  if (inputs.capacity() - inputs.size() > inputs.size() / 8) inputs.shrink_to_fit();
 }
 
 }  // namespace molgraph

@@ -100,6 +100,8 @@ struct MoleculeSet {
   TextList id;                               ///< [G]
   TextList smiles;                           ///< [G]
   std::vector<double> targets;               ///< [G, T] as the cells say, missing = NaN, multiclass = class number
+  std::vector<float> computed_targets;       ///< [G, T] in place of `targets` where no table has them; missing = NaN
+  std::vector<double> target_center, target_scale;  ///< [T] of computed targets: what a model scales them by
   std::vector<std::string> input_names;      ///< [D] of the numbers that heads may read: descriptors, then columns
   std::vector<float> inputs;                 ///< [G, D] raw, missing = NaN
   std::vector<float> weight;                 ///< [G] of the rows in the loss; empty = all are 1
@@ -109,12 +111,18 @@ struct MoleculeSet {
   std::vector<RejectedRow> rejected;
 
   std::int64_t size() const { return static_cast<std::int64_t>(row.size()); }
+  /// Number g * T + t of `targets`, or of those that are computed.
+  double target(std::size_t at) const {
+    return computed_targets.empty() ? targets[at] : static_cast<double>(computed_targets[at]);
+  }
   GraphView graph(std::int64_t g) const;
   /// Appends one molecule; `values` [T] (may be empty when the set has no targets), `bounds` [T] or empty. Its
   /// descriptors and `columns` are its inputs.
   void add(const MolecularGraph& graph, std::int64_t source_row, const std::string& molecule_id,
            const std::string& molecule_smiles, const std::vector<double>& values,
            const std::vector<float>& columns = {}, const std::vector<std::int8_t>& bounds = {}, float row_weight = 1);
+  /// Makes room for the inputs of so many molecules at once: a list that grows is held twice.
+  void reserve_inputs(std::int64_t molecules);
   /// Gives back what grew too large while molecules were added.
   void shrink_to_fit();
 };

@@ -93,6 +93,7 @@ const std::vector<Room> kTable{
     {"apps/programs/info", kScoring + kShell, {"JSON", "spdlog", "CLI11"}},
     {"apps/programs/featurize", kShell, {"spdlog", "CLI11"}},
     {"apps/programs/train", kTraining + kShell, {"spdlog", "CLI11"}},
+    {"apps/programs/pretrain", kTraining + kShell + Names{"apps/programs/train"}, {}},
     {"apps/programs/import", kTraining + kShell, {"spdlog", "CLI11"}},
 };
 
@@ -122,11 +123,12 @@ const std::map<std::string, Names> kLinks{
     {"batch_run", {"predictor", "program_shell"}},
     {"baselines", {"predictor"}},
     {"trainer", {"predictor", "baselines", "graphormer", "grpe"}},
+    {"train_program", {"trainer", "program_shell"}},
 };
-const Names kProgramLinks{"trainer",       "predictor", "batch_run",
+const Names kProgramLinks{"trainer",       "train_program", "predictor", "batch_run",
                           "program_shell", "datasets",  "attention_cpu"};  // nearest
 /// These train, import or check models; no other program needs LibTorch.
-const Names kTorchPrograms{"molgraph-train", "molgraph-import"};
+const Names kTorchPrograms{"molgraph-train", "molgraph-pretrain", "molgraph-import"};
 
 /// The file as the table sees it: graphormer/architecture.hpp lies in a room "plain" of its own.
 std::string place_of(const std::string& file) {

@@ -6,16 +6,13 @@
 #include <optional>
 
 #include "apps/programs/shell/option_values.hpp"
+#include "apps/training/pretraining.hpp"
 #include "apps/training/recipes.hpp"
 #include "datasets/load.hpp"
 #include "featurize/graph/error.hpp"
 
 namespace molgraph {
 namespace {
-
-constexpr const char* kExample =
-    "molgraph-train my_assay.csv -o runs/my_assay\n"
-    "  molgraph-train zinc --model grpe --urpe --epochs 20 -o runs/zinc";
 
 std::string footer() {
   std::string text = "Data sets:\n";
@@ -27,8 +24,8 @@ std::string footer() {
   return text;
 }
 
-/// Adds one listed option; what the command line gives it goes to `value`.
-void add_option(CLI::App& app, const TrainOption& option, OptionValue& value) {
+/// Adds one listed option; what the command line gives it goes to `value`. `shown`: in the help.
+void add_option(CLI::App& app, const TrainOption& option, OptionValue& value, bool shown) {
   const OptionField& field = option.field;
   const std::string name = option.key();
   std::visit(
@@ -47,7 +44,7 @@ void add_option(CLI::App& app, const TrainOption& option, OptionValue& value) {
           if (!field.words.empty()) choose(added, field.words);
           if (!std::holds_alternative<std::monostate>(option.range)) limit(added, option.range);
         }
-        added->group(option.group);
+        added->group(shown ? option.group : "");
       },
       value);
 }
@@ -55,19 +52,26 @@ void add_option(CLI::App& app, const TrainOption& option, OptionValue& value) {
 /// A call whose options start from `base`.
 class CallReader {
  public:
-  explicit CallReader(const TrainOptions& base)
-      : line_("molgraph-train", "Trains a graph transformer on a table, a store or a named data set.", kExample) {
+  CallReader(const TrainProgram& program, const TrainOptions& base)
+      : line_(program.name, program.what, program.example), molecules_seen_(program.molecules_seen) {
     call_.options = base;
     options_ = list_options(call_.options);
     for (const TrainOption& option : options_) values_.push_back(option.field.get());
     CLI::App& app = line_.app();
-    for (std::size_t k = 0; k < options_.size(); ++k) add_option(app, options_[k], values_[k]);
+    for (std::size_t k = 0; k < options_.size(); ++k)
+      add_option(app, options_[k], values_[k], !program.hidden.contains(options_[k].key()));
+    if (molecules_seen_ > 0)
+      limit(app.add_option("--molecules-seen", molecules_seen_,
+                           "molecules to learn from, those of every pass counted: sets --steps")
+                ->capture_default_str(),
+            WholeRange{1, kMostSteps})
+          ->group("Training");
     app.add_option("-o,--output-dir", call_.output, "run directory (empty: runs/NAME, with a number if it exists)")
         ->group("Data");
     app.add_flag("--resume", call_.resume, "go on with the run in --output-dir as if nothing had happened")
         ->group("Training");
     line_.add_common(call_.common, kThreads | kDevice);
-    app.footer(footer());
+    if (program.molecules_seen == 0) app.footer(footer());
   }
   CallReader(const CallReader&) = delete;
   CallReader& operator=(const CallReader&) = delete;
@@ -78,6 +82,7 @@ class CallReader {
       options_[k].field.set(values_[k]);
       if (line_.named("--" + options_[k].key())) call_.named.insert(options_[k].key());
     }
+    if (molecules_seen_ > 0) set_length();
     call_.config = line_.config_file();
     while (call_.output.size() > 1 && call_.output.back() == '/') call_.output.pop_back();
     return call_;
@@ -86,10 +91,24 @@ class CallReader {
   const CommandLine& line() const { return line_; }
 
  private:
+  /// --molecules-seen, by default too, gives the steps where nothing else does.
+  void set_length() {
+    TrainingSettings& t = call_.options.training;
+    const bool named = line_.given("--molecules-seen");
+    if (named && (line_.named("--epochs") || line_.named("--steps")))
+      throw UsageError("--molecules-seen says how long the training is: no --epochs or --steps beside it");
+    if (!named && (t.epochs || t.steps)) return;
+    if (!t.batch_size) throw UsageError("--molecules-seen needs a --batch-size");
+    const std::int64_t steps = steps_for(molecules_seen_, *t.batch_size);
+    if (t.steps != steps) t.epochs.reset();  // they come with the steps
+    t.steps = steps;
+  }
+
   TrainCall call_;
   std::vector<TrainOption> options_;  // over the fields of call_
   std::vector<OptionValue> values_;
   CommandLine line_;
+  std::int64_t molecules_seen_;
 };
 
 /// A recipe (or a --config) counts in steps or in epochs; what the user gives replaces both, and warm-up keeps its
@@ -115,9 +134,10 @@ void settle_length(TrainingSettings& t, const TrainingSettings& base, const Comm
 }
 
 /// Those of the run to go on with, with which the command line must agree.
-TrainOptions options_of_run(const std::vector<std::string>& arguments, const std::string& folder) {
+TrainOptions options_of_run(const TrainProgram& program, const std::vector<std::string>& arguments,
+                            const std::string& folder) {
   TrainOptions stored = train_options_from_toml(folder + "/config.toml"),
-               given = CallReader(stored).read(arguments).options;
+               given = CallReader(program, stored).read(arguments).options;
   const auto before = list_options(stored), after = list_options(given);
   for (std::size_t k = 0; k < before.size(); ++k) {
     if (before[k].field.get() != after[k].field.get())
@@ -126,9 +146,10 @@ TrainOptions options_of_run(const std::vector<std::string>& arguments, const std
   return stored;
 }
 
-TrainOptions options_of_new_run(const std::vector<std::string>& arguments, const std::string& recipe_name) {
-  const TrainOptions base = recipe_name.empty() ? TrainOptions{} : recipe(recipe_name).options;
-  CallReader reader(base);
+TrainOptions options_of_new_run(const TrainProgram& program, const std::vector<std::string>& arguments,
+                                const std::string& recipe_name) {
+  const TrainOptions base = recipe_name.empty() ? program.base : recipe(recipe_name).options;
+  CallReader reader(program, base);
   TrainOptions options = reader.read(arguments).options;
   settle_length(options.training, base.training, reader.line());
   return options;
@@ -136,16 +157,26 @@ TrainOptions options_of_new_run(const std::vector<std::string>& arguments, const
 
 }  // namespace
 
-TrainCall read_call(const std::vector<std::string>& arguments) { return CallReader(TrainOptions{}).read(arguments); }
+TrainProgram train_program() {
+  return {.name = "molgraph-train",
+          .what = "Trains a graph transformer on a table, a store or a named data set.",
+          .example = "molgraph-train my_assay.csv -o runs/my_assay\n"
+                     "  molgraph-train zinc --model grpe --urpe --epochs 20 -o runs/zinc",
+          .nothing_to_read = "what to train on? Name a data set, a table or a store: molgraph-train my_assay.csv"};
+}
 
-TrainOptions options_asked_for(const std::vector<std::string>& arguments, const TrainCall& call) {
+TrainCall read_call(const TrainProgram& program, const std::vector<std::string>& arguments) {
+  return CallReader(program, program.base).read(arguments);
+}
+
+TrainOptions options_asked_for(const TrainProgram& program, const std::vector<std::string>& arguments,
+                               const TrainCall& call) {
   if (call.resume && call.output.empty()) throw UsageError("--resume needs --output-dir: the run to go on with");
   const bool goes_on = call.resume && std::filesystem::exists(call.output + "/config.toml");
   TrainOptions options =
-      goes_on ? options_of_run(arguments, call.output) : options_of_new_run(arguments, call.options.model.recipe);
-  if (options.data.paths.empty()) {
-    throw UsageError("what to train on? Name a data set, a table or a store: molgraph-train my_assay.csv");
-  }
+      goes_on ? options_of_run(program, arguments, call.output)
+              : options_of_new_run(program, arguments, call.options.model.recipe);
+  if (options.data.paths.empty()) throw UsageError(program.nothing_to_read);
   return options;
 }
 

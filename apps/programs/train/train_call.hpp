@@ -1,7 +1,8 @@
-// The command line of molgraph-train: which options a run gets, by defaults, a recipe, --config, the run that --resume
+// The command line of molgraph-train and molgraph-pretrain: which options a run gets, by defaults, a recipe, --config, the run that --resume
 // goes on with, and the flags themselves.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,17 @@
 #include "apps/training/train_options.hpp"
 
 namespace molgraph {
+
+/// One of the programs that train.
+struct TrainProgram {
+  std::string name, what, example;
+  std::string nothing_to_read;      ///< what to say where no data are named
+  TrainOptions base{};              ///< before anything is said
+  NamedFlags hidden{};              ///< keys of options that its help leaves out
+  std::int64_t molecules_seen = 0;  ///< default of --molecules-seen, which sets the steps; 0 = there is no such flag
+};
+/// molgraph-train itself.
+TrainProgram train_program();
 
 /// What one call asks for.
 struct TrainCall {
@@ -22,10 +34,11 @@ struct TrainCall {
 
 /// The call as it stands: a recipe's values and those of a run to resume are not in its options. Throws UsageError,
 /// EndProgram.
-TrainCall read_call(const std::vector<std::string>& arguments);
+TrainCall read_call(const TrainProgram& program, const std::vector<std::string>& arguments);
 
 /// The options to train with. Reads the run of --resume, so only the first of several processes asks. Throws
 /// UsageError, FileError.
-TrainOptions options_asked_for(const std::vector<std::string>& arguments, const TrainCall& call);
+TrainOptions options_asked_for(const TrainProgram& program, const std::vector<std::string>& arguments,
+                               const TrainCall& call);
 
 }  // namespace molgraph

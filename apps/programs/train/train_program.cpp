@@ -1,0 +1,83 @@
+#include "apps/programs/train/train_program.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "apps/programs/shell/file_roles.hpp"
+#include "apps/programs/shell/log.hpp"
+#include "apps/programs/shell/program.hpp"
+#include "apps/programs/train/shell_control.hpp"
+#include "apps/training/run_claim.hpp"
+#include "apps/training/run_directory.hpp"
+#include "apps/training/train_run.hpp"
+#include "datasets/system/threads.hpp"
+
+namespace molgraph {
+namespace {
+
+/// Throws UsageError if the run directory is an input, lies inside one, or has the place of a file that is read.
+void check_roles(const TrainOptions& options, const TrainCall& call) {
+  std::vector<FileRole> inputs;
+  for (const std::string& data :
+       options.data.paths)  // "zinc" is a data set, although there may be a folder of that name
+    if (data == "-" || std::filesystem::is_regular_file(data)) inputs.push_back({data, "the input"});
+  inputs.push_back({options.data.splits_file, "--splits-file"});
+  inputs.push_back({options.model.from, "--from"});
+  if (!call.resume) {
+    inputs.push_back({call.config, "--config"});  // else it may be the run's own
+    refuse_folder_inside(inputs, {call.output, "--output-dir"});
+  }
+  if (std::filesystem::is_directory(options.model.from))
+    for (FileRole& file : in_role("--from", RunDirectory{options.model.from}.files()))
+      inputs.push_back(std::move(file));
+  refuse_overwriting(inputs, in_role("the run's file", RunDirectory{call.output}.files()));
+}
+
+/// The folder that is trained in, claimed for this process.
+std::unique_ptr<RunClaim> claim_folder(const TrainOptions& options, const TrainCall& call, const RunControl& control) {
+  if (call.output.empty()) return claim_free_folder(options.data.paths[0], control);  // nobody's input
+  check_roles(options, call);
+  return std::make_unique<RunClaim>(call.output, call.resume, control);
+}
+
+/// Of several processes only the first looks at the run directory, which need not be the others' to see.
+void share(Processes& processes, TrainRun& run) {
+  std::string options = to_toml(run.options);
+  processes.share(options);
+  processes.share(run.folder);
+  if (!processes.first()) run.options = train_options_from_text(options, "the first process's options");
+}
+
+}  // namespace
+
+int run_train_program(const TrainProgram& program, const std::vector<std::string>& arguments) {
+  const TrainCall call = read_call(program, arguments);
+  TrainRun run;
+  run.processes = std::make_shared<Processes>(place_from_environment());
+  run.control = shell_control();
+  catch_stop_signals();
+  std::unique_ptr<RunClaim> claim;  // the first process's; ends behind the training
+  std::optional<LogFile> log;       // likewise
+  if (run.processes->first()) {
+    run.options = options_asked_for(program, arguments, call);
+    claim = claim_folder(run.options, call, run.control);
+    run.folder = claim->folder();
+    log.emplace(RunDirectory{run.folder}.log());
+  } else {
+    log_errors_only();
+  }
+  share(*run.processes, run);
+  const ProcessPlace& place = run.processes->place();
+  const int gpu = call.common.device == "cuda" ? place.local_rank : gpu_of_device(call.common.device);
+  if (gpu != kNoGpu) run.gpu = gpu;
+  run.threads = call.common.threads > 0 ? call.common.threads : std::max(1, usable_cores() / place.local_count);
+  run.named = call.named;
+  run.resume = call.resume;
+  run.program = version_text();
+  run_training(run);
+  return kExitDone;
+}
+
+}  // namespace molgraph

@@ -1,0 +1,155 @@
+#include "apps/training/pretraining.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "datasets/system/readable.hpp"
+#include "datasets/system/text.hpp"
+#include "featurize/descriptors/descriptors.hpp"
+#include "featurize/graph/error.hpp"
+
+namespace molgraph {
+namespace {
+
+constexpr SplitSizes kSizesOfCorpus{0.99, 0.01, 0};
+constexpr std::int64_t kBatchOfCorpus = 256;
+constexpr std::size_t kConstantShown = 10;
+
+/// In place: of every row of `inputs` [G, D] the columns `kept`, clipped; what is no finite number is missing.
+/// Returns how many numbers were clipped.
+std::int64_t keep_columns(std::vector<float>& inputs, std::size_t columns, const std::vector<std::size_t>& kept,
+                          const InputScaling& scaling) {
+  std::vector<float> low(kept.size()), high(kept.size());
+  for (std::size_t t = 0; t < kept.size(); ++t) {
+    low[t] = static_cast<float>(scaling.center[t] - scaling.clip * scaling.scale[t]);
+    high[t] = static_cast<float>(scaling.center[t] + scaling.clip * scaling.scale[t]);
+  }
+  std::int64_t clipped = 0;
+  std::size_t to = 0;
+  for (std::size_t row = 0; row < inputs.size(); row += columns)
+    for (std::size_t t = 0; t < kept.size(); ++t) {
+      const float value = inputs[row + kept[t]], inside = std::clamp(value, low[t], high[t]);
+      const bool finite = std::isfinite(value);
+      clipped += finite && inside != value;
+      inputs[to++] = finite ? inside : std::numeric_limits<float>::quiet_NaN();
+    }
+  inputs.resize(to);
+  return clipped;
+}
+
+}  // namespace
+
+bool is_pretraining(const TrainOptions& options) { return options.data.target_descriptors != DescriptorSet::none; }
+
+TrainOptions pretraining_defaults() {
+  TrainOptions o;
+  o.data.target_descriptors = DescriptorSet::rdkit;
+  o.data.split = SplitKind::random;
+  o.data.split_sizes = kSizesOfCorpus;
+  // Molecules are seen a few times each and their targets have no noise: nothing is learned by heart.
+  o.model.dropout = o.model.attention_dropout = 0;
+  TrainingSettings& t = o.training;
+  t.lr = kPretrainingRate;
+  t.loss = Loss::mse;
+  t.metric = Metric::loss;
+  t.batch_size = kBatchOfCorpus;
+  t.patience = 0;
+  t.baselines = Switch::off;
+  return o;
+}
+
+std::int64_t steps_for(std::int64_t molecules_seen, std::int64_t batch_size) {
+  return std::max<std::int64_t>(1, molecules_seen / batch_size);
+}
+
+SplitSizes corpus_split_sizes(const SplitSizes& asked, std::int64_t molecules) {
+  if (asked != kSizesOfCorpus) return asked;
+  const double share = std::clamp(static_cast<double>(kFewestValid) / static_cast<double>(molecules), asked[1], 0.1);
+  return {1 - share, share, 0};
+}
+
+std::int64_t epoch_parts_of(std::int64_t batches_of_pass, std::int64_t steps) {
+  return std::clamp<std::int64_t>((kPretrainingEpochs * batches_of_pass + steps - 1) / steps, 1, batches_of_pass);
+}
+
+std::int64_t epochs_of(std::int64_t batches_of_pass, std::int64_t parts, std::int64_t steps) {
+  const std::int64_t rest = steps % batches_of_pass;
+  std::int64_t epochs = 0;
+  while (batches_of_pass * epochs / parts < rest) ++epochs;
+  return steps / batches_of_pass * parts + epochs;
+}
+
+void check_pretraining(const TrainOptions& o) {
+  if (!is_pretraining(o)) return;
+  const auto refuse = [](bool given, const char* flag, const char* why) {
+    if (given) throw UsageError(std::string(flag) + " beside --target-descriptors: " + why);
+  };
+  const DataSettings& d = o.data;
+  const TrainingSettings& t = o.training;
+  const char* const computed = "the targets are computed, whatever columns a table has";
+  refuse(!d.subset.empty(), "--subset", "a corpus is no data set with a name");
+  refuse(!d.target_columns.empty(), "--target-columns", computed);
+  refuse(d.task.has_value(), "--task-type", computed);
+  refuse(!d.positive.empty(), "--positive", computed);
+  refuse(d.censored != Censored::bounded, "--censored", computed);
+  refuse(!d.weight_column.empty(), "--weight-column", "all molecules of a corpus count alike");
+  refuse(d.descriptors.value_or(DescriptorSet::none) != DescriptorSet::none, "--descriptors",
+         "what is predicted cannot be read");
+  refuse(!d.descriptor_columns.empty(), "--descriptor-columns", "the model is made for tables without such columns");
+  refuse(d.folds > 0 || t.ensemble_size > 1, "--folds and --ensemble-size", "one model is pre-trained");
+  refuse(!t.task_weights.empty() || t.balance_tasks || t.balance_classes,
+         "--task-weights, --task-balance and --class-balance", "all descriptors count alike");
+  refuse(t.refit, "--refit", "the validation part is too small to matter");
+  refuse(t.baselines == Switch::on || t.blend, "--baselines and --blend", "they are for measured targets");
+  refuse(!t.scale_targets, "--no-scale-targets", "the targets have very different sizes");
+  refuse(!o.model.recipe.empty(), "--recipe", "the papers pre-train on nothing like it");
+}
+
+void learn_inputs(LoadedData& data) {
+  MoleculeSet& set = data.set;
+  const std::size_t columns = set.input_names.size();
+  const std::size_t computed = std::min(columns, descriptor_names().size());  // a store's columns stand behind
+  std::vector<const float*> training;
+  training.reserve(data.split.train.size());
+  for (const std::int64_t g : data.split.train) training.push_back(set.graph(g).inputs);
+  const InputScaling all = input_scaling(training, columns);
+  InputScaling scaling{.clip = all.clip};
+  Task task;
+  std::vector<std::size_t> kept;
+  std::vector<std::string> constant;
+  for (std::size_t d = 0; d < computed; ++d) {
+    if (all.scale[d] <= 0) {
+      constant.push_back(set.input_names[d]);
+      continue;
+    }
+    kept.push_back(d);
+    task.names.push_back(set.input_names[d]);
+    scaling.center.push_back(all.center[d]);
+    scaling.scale.push_back(all.scale[d]);
+  }
+  if (kept.empty())
+    throw DataError(set.source.name + ": every descriptor is the same for all training molecules: nothing to learn");
+  task.units.assign(task.names.size(), "");
+  const std::int64_t clipped = keep_columns(set.inputs, columns, kept, scaling);
+  set.task = std::move(task);
+  set.targets = {};
+  set.bound = {};
+  set.weight = {};
+  set.computed_targets = std::move(set.inputs);
+  set.inputs = {};
+  set.input_names = {};
+  set.featurizer.descriptors = DescriptorSet::none;
+  set.target_center = std::move(scaling.center);
+  set.target_scale = std::move(scaling.scale);
+  data.training.computed = true;
+  data.notes.push_back(text("Targets are %zu descriptors of each molecule, standardised by the training part and "
+                            "clipped at %g deviations (%s of %s numbers)",
+                            kept.size(), all.clip, with_thousands(clipped).c_str(),
+                            with_thousands(static_cast<std::int64_t>(set.computed_targets.size())).c_str()));
+  if (!constant.empty())
+    data.notes.push_back(text("Left out, as constant in the training part: %zu descriptors, ", constant.size()) +
+                         list_of(constant, kConstantShown));
+}
+
+}  // namespace molgraph
