@@ -71,4 +71,5 @@ write_basic_package_version_file(${CMAKE_BINARY_DIR}/molgraphConfigVersion.cmake
 install(FILES ${CMAKE_BINARY_DIR}/molgraphConfig.cmake ${CMAKE_BINARY_DIR}/molgraphConfigVersion.cmake
               cmake/FindRDKit.cmake cmake/FindLibZip.cmake cmake/FindXXHash.cmake
         DESTINATION ${_package_dir})
+install(DIRECTORY pretrained DESTINATION ${CMAKE_INSTALL_DATADIR}/molgraph)
 install(FILES LICENSE CITATION.cff DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -8,10 +8,7 @@
 namespace molgraph {
 
 void check_compute(const TrainRun& run) {
-  const ModelSettings& m = run.options.model;
   const TrainingSettings& t = run.options.training;
-  if (m.frozen != Frozen::nothing && m.from.empty())
-    throw UsageError("--freeze keeps what --from RUN brings along: give both");
   if (t.backend == TrainingBackend::reference) {
     if (run.gpu)
       throw UsageError("--backend reference computes on the CPU; without it, --device cuda computes on the GPU");

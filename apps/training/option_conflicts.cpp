@@ -172,6 +172,8 @@ void check_training_flags(const TrainOptions& o, const NamedFlags& named, const 
   const auto refuse = [](bool given, const std::string& flag, const std::string& why) {
     if (given) refuse_without_effect(flag, why);
   };
+  if (start == nullptr && o.model.frozen != Frozen::nothing)
+    throw UsageError("--freeze keeps what --from RUN brings along: give both");
   if (start != nullptr) {
     refuse(o.model.frozen != Frozen::nothing && o.model.gate.use == Switch::on && !start->encoder().gate.enabled,
            "--urpe", "a new gate of ones that --freeze encoder keeps from training");

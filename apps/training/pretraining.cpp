@@ -143,10 +143,11 @@ void learn_inputs(LoadedData& data) {
   set.target_center = std::move(scaling.center);
   set.target_scale = std::move(scaling.scale);
   data.training.computed = true;
-  data.notes.push_back(text("Targets are %zu descriptors of each molecule, standardised by the training part and "
-                            "clipped at %g deviations (%s of %s numbers)",
-                            kept.size(), all.clip, with_thousands(clipped).c_str(),
-                            with_thousands(static_cast<std::int64_t>(set.computed_targets.size())).c_str()));
+  data.notes.push_back(
+      text("Targets are %zu descriptors of each molecule, standardised by the training part and "
+           "clipped at %g deviations (%s of %s numbers)",
+           kept.size(), all.clip, with_thousands(clipped).c_str(),
+           with_thousands(static_cast<std::int64_t>(set.computed_targets.size())).c_str()));
   if (!constant.empty())
     data.notes.push_back(text("Left out, as constant in the training part: %zu descriptors, ", constant.size()) +
                          list_of(constant, kConstantShown));

@@ -41,8 +41,9 @@ std::int64_t epochs_of(std::int64_t batches_of_pass, std::int64_t parts, std::in
 void check_pretraining(const TrainOptions& options);
 
 /// The molecules' descriptors become their targets (no number is held twice), those that are constant in the training
-/// part left out with a note, and columns of measured numbers too. A target is clipped to 6 deviations of the training part around its mean, by which a
-/// model scales it (Burns et al. 2025, arXiv:2506.15792, "CheMeleon"). Throws DataError where none is left.
+/// part left out with a note, and columns of measured numbers too. A target is clipped to 6 deviations of the training
+/// part around its mean, by which a model scales it (Burns et al. 2025, arXiv:2506.15792, "CheMeleon"). Throws
+/// DataError where none is left.
 void learn_inputs(LoadedData& data);
 
 }  // namespace molgraph

@@ -6,6 +6,7 @@
 #include "apps/training/pretraining.hpp"
 #include "apps/training/run_directory.hpp"
 #include "apps/training/run_options.hpp"
+#include "apps/training/shipped_weights.hpp"
 #include "apps/training/warm_start.hpp"
 #include "attention/spec/missing_rows.hpp"
 #include "datasets/system/readable.hpp"
@@ -18,8 +19,8 @@ namespace {
 LoadedData load(const TrainRun& run, const std::optional<StartingPoint>& start) {
   const WorkInProgress work(run.control, "Reading and featurising", "molecules", 0);
   LoadOptions load = to_load_options(run.options, run.threads);
-  if (start) {
-    load.features = start->config.featurizer.features;
+  if (start) load.features = start->config.featurizer.features;
+  if (start && !is_pretrained(start->config)) {
     load.standardize = start->config.featurizer.standardize;
     if (!load.descriptors) load.descriptors = start->config.featurizer.descriptors;
     const auto columns = start->config.input_columns();
@@ -69,8 +70,9 @@ LoadedData load_together(const TrainRun& run, const std::optional<StartingPoint>
 
 std::optional<StartingPoint> starting_point(const TrainOptions& options) {
   const std::string& from = options.model.from;
-  if (from.empty()) return std::nullopt;
-  const std::string file = model_file_of(from);
+  if (from.empty() || from == kFromNothing) return std::nullopt;
+  const std::string file = from == kFromShipped ? shipped_weights() : model_file_of(from);
+  if (file.empty()) throw FileError("--from pretrained: molgraph was installed without its pre-trained weights");
   StartingPoint start{file, read_model_config(read_model_file(file), file)};
   const auto demand = [&](const char* flag, const auto& asked, const auto& own) {
     if (!asked || *asked == own) return;
@@ -79,7 +81,7 @@ std::optional<StartingPoint> starting_point(const TrainOptions& options) {
   };
   const FeaturizerOptions& own = start.config.featurizer;
   demand("--features", options.data.features, own.features);
-  demand("--standardize", options.data.standardize, own.standardize);
+  if (!is_pretrained(start.config)) demand("--standardize", options.data.standardize, own.standardize);
   return start;
 }
 

@@ -5,6 +5,7 @@
 #include "apps/scoring/architectures.hpp"
 #include "apps/training/pretraining.hpp"
 #include "apps/training/run_baselines.hpp"
+#include "apps/training/shipped_weights.hpp"
 #include "apps/training/warm_start.hpp"
 #include "datasets/system/readable.hpp"
 #include "featurize/graph/error.hpp"
@@ -98,6 +99,7 @@ std::shared_ptr<const InputScaling> training_scaling(const MoleculeSet& set, con
 ModelOptions model_from(const ModelConfig& start, const ModelSettings& m, const FeaturizerOptions& of_data) {
   FeaturizerOptions graphs = of_data;  // descriptors are the head's, which may be new
   graphs.descriptors = start.featurizer.descriptors;
+  if (is_pretrained(start)) graphs.standardize = start.featurizer.standardize;
   if (!(graphs == start.featurizer)) {
     throw UsageError("the run named by --from reads \"" + start.featurizer.canonical_text() + "\", the data hold \"" +
                      of_data.canonical_text() + "\"");
@@ -341,8 +343,7 @@ ResolvedRun resolve(const TrainOptions& asked, const LoadedData& data, const Mod
   run.keeps_head = start != nullptr && keeps_head(*start, run.model, run.options.model);
   check_training_flags(run.options, named, data, start);
   const bool pretraining = is_pretraining(asked);
-  if (pretraining)
-    run.options.data.split_sizes = corpus_split_sizes(asked.data.split_sizes, data.set.size());
+  if (pretraining) run.options.data.split_sizes = corpus_split_sizes(asked.data.split_sizes, data.set.size());
   resolve_training(run.options.training, data, pretraining);
   run.options.training.baselines = on_or_off(wants_baselines(run.options, data));
   run.trainer = trainer_options(run.options, data, data.split);

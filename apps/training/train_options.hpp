@@ -41,8 +41,8 @@ struct DataSettings {
   Censored censored = Censored::bounded;
   std::string weight_column;  ///< "" = all rows count alike
   std::optional<Features> features;
-  std::optional<DescriptorSet> descriptors;     ///< empty = by the data
-  std::vector<std::string> descriptor_columns;  ///< empty = none; of a store all that it holds
+  std::optional<DescriptorSet> descriptors;                ///< empty = by the data
+  std::vector<std::string> descriptor_columns;             ///< empty = none; of a store all that it holds
   DescriptorSet target_descriptors = DescriptorSet::none;  ///< what to learn from a corpus (pretraining.hpp)
   std::optional<Standardize> standardize;
   std::optional<Duplicates> duplicates;
@@ -86,7 +86,7 @@ struct ModelSettings {
   double dropout = 0.1, attention_dropout = 0.1, activation_dropout = 0.0, input_dropout = 0.0;
   double perturb_noise = 0.0;
   std::string flag;  ///< FLAG as "ASCENTS,STEP,MAGNITUDE"; "" = off
-  std::string from;  ///< a run to start from; "" = none
+  std::string from;  ///< a run to start from, or a word of shipped_weights.hpp; "" = automatic_start()
   Frozen frozen = Frozen::nothing;
 };
 
@@ -306,7 +306,9 @@ std::vector<TrainOption> options_over(Options& o) {
       {"--perturb-noise", model, m.perturb_noise, "grpe: width of the uniform noise on the node input in training",
        RealRange{0, kMostNoise}},
       {"--flag", model, m.flag, "adversarial noise on the node input: ascents,step,magnitude, as 2,0.2,0 (empty: off)"},
-      {"--from", model, m.from, "start from the weights of this run"},
+      {"--from", model, m.from,
+       "start from the weights of this run; pretrained: from those that come with molgraph; none: from nothing (empty: "
+       "pretrained for classes in a table of one's own and the default model, else none)"},
       {"--freeze", model, one_of(m.frozen, {{"", Frozen::nothing}, {"encoder", Frozen::encoder}}),
        "what does not train: encoder = all but the head"},
 

@@ -161,7 +161,8 @@ std::array<double, 3> baseline_of(const LoadedData& data, const TrainOptions& op
   values.fill(std::numeric_limits<double>::quiet_NaN());
   for (std::size_t p = 0; p < 3; ++p) {
     const auto& part = *parts_of(data.split)[p];
-    if (!part.empty() && is_measured(data, p)) values[p] = mean_predictor(data, options, *options.training.metric, part).value;
+    if (!part.empty() && is_measured(data, p))
+      values[p] = mean_predictor(data, options, *options.training.metric, part).value;
   }
   return values;
 }

@@ -14,6 +14,7 @@
 #include "apps/training/run_directory.hpp"
 #include "apps/training/run_inputs.hpp"
 #include "apps/training/run_options.hpp"
+#include "apps/training/shipped_weights.hpp"
 #include "apps/training/train_model.hpp"
 #include "apps/training/train_report.hpp"
 #include "attention/engine.hpp"
@@ -60,8 +61,7 @@ RunRecord record_of(const TrainRun& run, const ResolvedRun& resolved, const Load
                    .split = data.split_name,
                    .metric = std::string(to_string(resolved.trainer.metric)),
                    .baseline = baseline_of(data, resolved.options)};
-  if (is_pretraining(resolved.options))
-    record.target_descriptors = "rdkit";
+  if (is_pretraining(resolved.options)) record.target_descriptors = "rdkit";
   for (std::size_t p = 0; p < record.parts.size(); ++p)
     record.parts[p] = static_cast<std::int64_t>(parts_of(data.split)[p]->size());
   return record;
@@ -168,14 +168,19 @@ class NotesOfRun {
 
 }  // namespace
 
-void run_training(const TrainRun& run) {
+void run_training(const TrainRun& asked) {
+  TrainRun run = asked;
   const NotesOfRun notes(run.control);
   // Threads write gradients in a fixed order, so that equal runs give equal files.
   at::globalContext().setDeterministicAlgorithms(true, true);
   torch::set_num_threads(thread_count(run.threads));
   check_compute(run);
-  const std::optional<StartingPoint> start = starting_point(run.options);
+  std::optional<StartingPoint> start = starting_point(run.options);
   LoadedData data = load_run_data(run, start);
+  if (run.options.model.from.empty()) {
+    run.options.model.from = automatic_start(run.options, data);
+    start = starting_point(run.options);
+  }
   const ResolvedRun resolved = resolve(run.options, data, start ? &start->config : nullptr, run.named);
   check_feasible(run, resolved);
   if (run.processes->first()) {

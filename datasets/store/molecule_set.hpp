@@ -102,12 +102,12 @@ struct MoleculeSet {
   std::vector<double> targets;               ///< [G, T] as the cells say, missing = NaN, multiclass = class number
   std::vector<float> computed_targets;       ///< [G, T] in place of `targets` where no table has them; missing = NaN
   std::vector<double> target_center, target_scale;  ///< [T] of computed targets: what a model scales them by
-  std::vector<std::string> input_names;      ///< [D] of the numbers that heads may read: descriptors, then columns
-  std::vector<float> inputs;                 ///< [G, D] raw, missing = NaN
-  std::vector<float> weight;                 ///< [G] of the rows in the loss; empty = all are 1
-  std::vector<std::int8_t> bound;            ///< [G, T] -1: the true value is below the target ("<5"), +1: above it, 0:
-                                             ///< it is the target; empty = all are 0
-  std::map<std::string, Split> splits;       ///< e.g. "published", "scaffold"
+  std::vector<std::string> input_names;  ///< [D] of the numbers that heads may read: descriptors, then columns
+  std::vector<float> inputs;             ///< [G, D] raw, missing = NaN
+  std::vector<float> weight;             ///< [G] of the rows in the loss; empty = all are 1
+  std::vector<std::int8_t> bound;        ///< [G, T] -1: the true value is below the target ("<5"), +1: above it, 0:
+                                         ///< it is the target; empty = all are 0
+  std::map<std::string, Split> splits;   ///< e.g. "published", "scaffold"
   std::vector<RejectedRow> rejected;
 
   std::int64_t size() const { return static_cast<std::int64_t>(row.size()); }

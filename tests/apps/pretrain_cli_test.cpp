@@ -19,7 +19,8 @@ class PretrainCli : public testing::Test {
  protected:
   /// 300 molecules in four files, whose columns are no targets, and a row that is none.
   void SetUp() override {
-    const std::vector<std::string> heads{"C", "CC", "CCC", "CC(C)", "c1ccccc1", "C1CCCCC1", "n1ccccc1", "ClC", "FC(F)(F)", "OC"},
+    const std::vector<std::string> heads{"C",        "CC",       "CCC", "CC(C)",    "c1ccccc1",
+                                         "C1CCCCC1", "n1ccccc1", "ClC", "FC(F)(F)", "OC"},
         middles{"", "C", "CC", "C(=O)", "C(=O)N", "S(=O)(=O)"}, tails{"O", "N", "Cl", "C#N", "C(=O)O"};
     std::vector<std::string> all;
     for (const auto& head : heads)
@@ -90,11 +91,10 @@ TEST_F(PretrainCli, LearnsTheDescriptorsOfAllTables) {
 
 TEST_F(PretrainCli, ATrainingStartsFromIt) {
   pretrain(kCorpus + "-o P" + kShort);
-  for (const std::string& more : {"", " --descriptors rdkit"}) {
+  for (const std::string more : {"", " --descriptors rdkit"}) {
     const ShellResult plain = run("molgraph-train t.csv --from P -o T --epochs 1 --no-baselines --threads 1" + more);
     EXPECT_EQ(plain.code, 0) << plain.err;
-    EXPECT_THAT(plain.err,
-                HasSubstr("Weights from P/model.safetensors, with a new head for these targets and inputs"));
+    EXPECT_THAT(plain.err, HasSubstr("Weights from P/model.safetensors, with a new head for these targets and inputs"));
     EXPECT_EQ(run("molgraph-score -m T -i t.csv -o s.csv && molgraph-embed -m P -i t.csv -o e.csv && rm -r T").code, 0);
   }
   EXPECT_THAT(pretrain("d.smi --from P -o P2 -b 32 --molecules-seen 320").err, HasSubstr("Weights from P/model"))
@@ -105,8 +105,9 @@ TEST_F(PretrainCli, GoesOnBitForBit) {
   const std::string call = "molgraph-pretrain " + kCorpus + kTiny + "-b 8 --molecules-seen 24000 ";
   ASSERT_EQ(run(call + "-o whole").code, 0);
   const ShellResult stopped =
-      run(call + "-o stopped & pid=$!; for i in $(seq 4000); do grep -qs '^3,' stopped/metrics.csv && break; "
-                 "sleep 0.005; done; kill -TERM $pid; wait $pid");
+      run(call +
+          "-o stopped & pid=$!; for i in $(seq 4000); do grep -qs '^3,' stopped/metrics.csv && break; "
+          "sleep 0.005; done; kill -TERM $pid; wait $pid");
   ASSERT_EQ(stopped.code, 143) << "too short to be stopped: " << stopped.err;
   ASSERT_LT(lines_of(scratch.read("stopped/metrics.csv")).size(), lines_of(scratch.read("whole/metrics.csv")).size());
   EXPECT_THAT(run("molgraph-pretrain --resume -o stopped --molecules-seen 32000").err, HasSubstr("--resume: --"));
@@ -120,7 +121,8 @@ TEST_F(PretrainCli, TheRunIsAFunctionOfItsConfigAndStoresAreAsGoodAsTables) {
   const std::string model = scratch.read("P/model.safetensors");
   ASSERT_EQ(run("molgraph-train --config P/config.toml -o Q").code, 0);
   EXPECT_TRUE(scratch.read("Q/model.safetensors") == model);
-  ASSERT_EQ(run("molgraph-featurize a.smi -o with.h5 --descriptors rdkit && molgraph-featurize a.smi -o without.h5").code, 0);
+  ASSERT_EQ(
+      run("molgraph-featurize a.smi -o with.h5 --descriptors rdkit && molgraph-featurize a.smi -o without.h5").code, 0);
   pretrain("with.h5 -o S" + kShort);
   EXPECT_TRUE(scratch.read("S/model.safetensors") == model);
   refused("without.h5", "descriptors");

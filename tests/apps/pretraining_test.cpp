@@ -103,15 +103,14 @@ TEST(Pretraining, ValidationIsAHundredthButNotTooFew) {
 TEST(Pretraining, About20EpochsWhateverTheCorpus) {
   EXPECT_EQ(steps_for(6'000'000, 256), 23437);
   EXPECT_EQ(steps_for(10, 256), 1);
-  EXPECT_EQ(epoch_parts_of(4250, 23437), 4);   // 5.5 passes
-  EXPECT_EQ(epoch_parts_of(78, 23437), 1);     // 300 passes: an epoch is one
-  EXPECT_EQ(epoch_parts_of(4250, 100), 850);   // a fortieth of a pass: an epoch is 5 steps
+  EXPECT_EQ(epoch_parts_of(4250, 23437), 4);  // 5.5 passes
+  EXPECT_EQ(epoch_parts_of(78, 23437), 1);    // 300 passes: an epoch is one
+  EXPECT_EQ(epoch_parts_of(4250, 100), 850);  // a fortieth of a pass: an epoch is 5 steps
   EXPECT_EQ(epoch_parts_of(7, 1), 7);
   for (const auto& [batches, steps] : {std::pair{4250, 23437}, {10, 25}, {7, 1}, {10, 20}, {3, 100}, {10, 9}}) {
     const std::int64_t parts = epoch_parts_of(batches, steps), epochs = epochs_of(batches, parts, steps);
     std::int64_t made = 0, needed = 0;  // by the share of each epoch
-    for (; made < steps; ++needed)
-      made += batches * (needed % parts + 1) / parts - batches * (needed % parts) / parts;
+    for (; made < steps; ++needed) made += batches * (needed % parts + 1) / parts - batches * (needed % parts) / parts;
     EXPECT_EQ(epochs, needed) << batches << " " << steps;
   }
 }

@@ -125,8 +125,8 @@ const std::map<std::string, Names> kLinks{
     {"trainer", {"predictor", "baselines", "graphormer", "grpe"}},
     {"train_program", {"trainer", "program_shell"}},
 };
-const Names kProgramLinks{"trainer",       "train_program", "predictor", "batch_run",
-                          "program_shell", "datasets",  "attention_cpu"};  // nearest
+const Names kProgramLinks{"trainer",       "train_program", "predictor",    "batch_run",
+                          "program_shell", "datasets",      "attention_cpu"};  // nearest
 /// These train, import or check models; no other program needs LibTorch.
 const Names kTorchPrograms{"molgraph-train", "molgraph-pretrain", "molgraph-import"};
 

@@ -7,18 +7,36 @@ namespace molgraph {
 namespace {
 
 /// Flags of molgraph-train that mean nothing here: left out of the help, and refused if given (check_pretraining()).
-const NamedFlags kHidden{"subset",        "data-dir",     "target-columns",     "task-type",          "positive",
-                         "weight-column", "descriptors",  "descriptor-columns", "target-descriptors", "censored",
-                         "folds",         "recipe",       "ensemble-size",      "refit",              "baselines",
-                         "blend",         "task-weights", "task-balance",       "class-balance",      "scale-targets",
+const NamedFlags kHidden{"subset",
+                         "data-dir",
+                         "target-columns",
+                         "task-type",
+                         "positive",
+                         "weight-column",
+                         "descriptors",
+                         "descriptor-columns",
+                         "target-descriptors",
+                         "censored",
+                         "folds",
+                         "recipe",
+                         "ensemble-size",
+                         "refit",
+                         "baselines",
+                         "blend",
+                         "task-weights",
+                         "task-balance",
+                         "class-balance",
+                         "scale-targets",
                          "mix-width"};
 
 TrainProgram program() {
   return {.name = "molgraph-pretrain",
-          .what = "Trains a graph transformer to predict the descriptors of a corpus of molecules; molgraph-train --from "
-                  "starts from it.",
-          .example = "molgraph-pretrain corpus.smi.gz more.csv -o runs/pretrained\n"
-                     "  molgraph-train my_assay.csv --from runs/pretrained -o runs/my_assay",
+          .what =
+              "Trains a graph transformer to predict the descriptors of a corpus of molecules; molgraph-train --from "
+              "starts from it.",
+          .example =
+              "molgraph-pretrain corpus.smi.gz more.csv -o runs/pretrained\n"
+              "  molgraph-train my_assay.csv --from runs/pretrained -o runs/my_assay",
           .nothing_to_read = "what to learn from? Name the tables of the corpus: molgraph-pretrain corpus.smi.gz",
           .base = pretraining_defaults(),
           .hidden = kHidden,

@@ -160,8 +160,9 @@ TrainOptions options_of_new_run(const TrainProgram& program, const std::vector<s
 TrainProgram train_program() {
   return {.name = "molgraph-train",
           .what = "Trains a graph transformer on a table, a store or a named data set.",
-          .example = "molgraph-train my_assay.csv -o runs/my_assay\n"
-                     "  molgraph-train zinc --model grpe --urpe --epochs 20 -o runs/zinc",
+          .example =
+              "molgraph-train my_assay.csv -o runs/my_assay\n"
+              "  molgraph-train zinc --model grpe --urpe --epochs 20 -o runs/zinc",
           .nothing_to_read = "what to train on? Name a data set, a table or a store: molgraph-train my_assay.csv"};
 }
 
@@ -173,9 +174,8 @@ TrainOptions options_asked_for(const TrainProgram& program, const std::vector<st
                                const TrainCall& call) {
   if (call.resume && call.output.empty()) throw UsageError("--resume needs --output-dir: the run to go on with");
   const bool goes_on = call.resume && std::filesystem::exists(call.output + "/config.toml");
-  TrainOptions options =
-      goes_on ? options_of_run(program, arguments, call.output)
-              : options_of_new_run(program, arguments, call.options.model.recipe);
+  TrainOptions options = goes_on ? options_of_run(program, arguments, call.output)
+                                 : options_of_new_run(program, arguments, call.options.model.recipe);
   if (options.data.paths.empty()) throw UsageError(program.nothing_to_read);
   return options;
 }

@@ -1,5 +1,5 @@
-// The command line of molgraph-train and molgraph-pretrain: which options a run gets, by defaults, a recipe, --config, the run that --resume
-// goes on with, and the flags themselves.
+// The command line of molgraph-train and molgraph-pretrain: which options a run gets, by defaults, a recipe, --config,
+// the run that --resume goes on with, and the flags themselves.
 #pragma once
 
 #include <cstdint>

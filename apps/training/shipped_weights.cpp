@@ -1,0 +1,65 @@
+#include "apps/training/shipped_weights.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <string_view>
+
+#include "featurize/descriptors/descriptors.hpp"
+
+namespace molgraph {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kFile = "grpe-small.safetensors";
+
+/// Model options that say how a model trains, not what it is.
+constexpr std::array<std::string_view, 9> kOfTraining{
+    "mix-width", "dropout", "attention-dropout", "activation-dropout", "input-dropout", "perturb-noise", "flag",
+    "from",      "freeze"};
+
+/// True if the model is the default one.
+bool has_default_model(TrainOptions options) {
+  TrainOptions unset;
+  const auto all = list_options(options), defaults = list_options(unset);
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    const bool counts = std::string_view(all[k].group) == "Model" && std::ranges::count(kOfTraining, all[k].key()) == 0;
+    if (counts && all[k].field.get() != defaults[k].field.get()) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::string shipped_weights() {
+  std::vector<fs::path> folders;
+  if (const char* named = std::getenv("MOLGRAPH_PRETRAINED")) folders.emplace_back(named);
+  std::error_code error;
+  if (const fs::path program = fs::read_symlink("/proc/self/exe", error); !error)
+    folders.push_back(program.parent_path().parent_path() / "share/molgraph/pretrained");
+  folders.emplace_back(MOLGRAPH_PRETRAINED_SOURCE);
+  for (const fs::path& folder : folders)
+    if (fs::is_regular_file(folder / kFile, error)) return (folder / kFile).string();
+  return {};
+}
+
+std::string automatic_start(const TrainOptions& options, const LoadedData& data) {
+  std::error_code error;
+  const bool own = !options.data.paths.empty() && fs::exists(options.data.paths.front(), error);
+  const bool fits = own && options.data.target_descriptors == DescriptorSet::none && options.model.recipe.empty() &&
+                    has_default_model(options) && data.set.featurizer.features == Features::molgraph &&
+                    !data.training.computed && !data.set.task.has(TaskKind::regression);
+  return fits && !shipped_weights().empty() ? kFromShipped : "";
+}
+
+bool is_pretrained(const ModelConfig& config) {
+  const auto known = descriptor_names();
+  const auto learned = std::ranges::count_if(
+      config.task.names, [&](const std::string& name) { return std::ranges::find(known, name) != known.end(); });
+  return learned == static_cast<std::ptrdiff_t>(config.task.names.size()) &&
+         config.task.names.size() > known.size() / 2;  // a few of them are somebody's own targets
+}
+
+}  // namespace molgraph
