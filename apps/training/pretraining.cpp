@@ -63,6 +63,10 @@ std::int64_t steps_for(std::int64_t molecules_seen, std::int64_t batch_size) {
   return std::max<std::int64_t>(1, molecules_seen / batch_size);
 }
 
+std::int64_t default_steps(std::int64_t molecules, std::int64_t batch_size) {
+  return std::min(steps_for(kMoleculesSeen, batch_size), kMostPasses * ((molecules + batch_size - 1) / batch_size));
+}
+
 SplitSizes corpus_split_sizes(const SplitSizes& asked, std::int64_t molecules) {
   if (asked != kSizesOfCorpus) return asked;
   const double share = std::clamp(static_cast<double>(kFewestValid) / static_cast<double>(molecules), asked[1], 0.1);

@@ -10,8 +10,9 @@
 
 namespace molgraph {
 
-/// Molecules that a pre-training learns from, those of every pass counted.
+/// Molecules that a pre-training learns from, those of every pass counted, but at most so many passes.
 inline constexpr std::int64_t kMoleculesSeen = 6'000'000;
+inline constexpr std::int64_t kMostPasses = 100;
 /// Peak learning rate. After 400 updates on 100,000 molecules without dropout, 2e-3 was better than 1e-3 and 5e-4.
 inline constexpr double kPretrainingRate = 2e-3;
 /// Validations in a whole run, about; an epoch is the part of a pass between two of them.
@@ -23,11 +24,13 @@ inline constexpr std::int64_t kFewestValid = 500;
 
 bool is_pretraining(const TrainOptions& options);
 
-/// What molgraph-pretrain trains by where nobody says otherwise; the length is open (set_length()).
+/// What molgraph-pretrain trains by where nobody says otherwise; the length is open.
 TrainOptions pretraining_defaults();
 
 /// Update steps for so many molecules in batches of that size.
 std::int64_t steps_for(std::int64_t molecules_seen, std::int64_t batch_size);
+/// The same where nobody says how long: for a corpus of so many training molecules.
+std::int64_t default_steps(std::int64_t molecules, std::int64_t batch_size);
 
 /// Shares of the parts of a corpus of so many molecules, where `asked` are the defaults; else `asked`.
 SplitSizes corpus_split_sizes(const SplitSizes& asked, std::int64_t molecules);

@@ -344,7 +344,12 @@ ResolvedRun resolve(const TrainOptions& asked, const LoadedData& data, const Mod
   check_training_flags(run.options, named, data, start);
   const bool pretraining = is_pretraining(asked);
   if (pretraining) run.options.data.split_sizes = corpus_split_sizes(asked.data.split_sizes, data.set.size());
-  resolve_training(run.options.training, data, pretraining);
+  TrainingSettings& t = run.options.training;
+  if (pretraining && !t.steps && !t.epochs) {
+    const auto count = static_cast<std::int64_t>(data.split.train.size());
+    t.steps = default_steps(count, t.batch_size.value_or(batch_size_for(count)));
+  }
+  resolve_training(t, data, pretraining);
   run.options.training.baselines = on_or_off(wants_baselines(run.options, data));
   run.trainer = trainer_options(run.options, data, data.split);
   return run;

@@ -79,9 +79,9 @@ class FlagsTest : public testing::Test {
   Scratch scratch;
 };
 
-const std::map<std::string, std::size_t> kPrograms{{"molgraph-train", 29}, {"molgraph-score", 3},
-                                                   {"molgraph-embed", 4},  {"molgraph-featurize", 5},
-                                                   {"molgraph-import", 4}, {"molgraph-info", 0}};
+const std::map<std::string, std::size_t> kPrograms{
+    {"molgraph-train", 29}, {"molgraph-score", 3}, {"molgraph-embed", 4},    {"molgraph-featurize", 5},
+    {"molgraph-import", 4}, {"molgraph-info", 0},  {"molgraph-pretrain", 28}};
 
 TEST_F(FlagsTest, EveryNumberIsCheckedAgainstTheRangeThatHelpShows) {
   for (const auto& [program, least] : kPrograms) {

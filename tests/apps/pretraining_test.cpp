@@ -103,6 +103,8 @@ TEST(Pretraining, ValidationIsAHundredthButNotTooFew) {
 TEST(Pretraining, About20EpochsWhateverTheCorpus) {
   EXPECT_EQ(steps_for(6'000'000, 256), 23437);
   EXPECT_EQ(steps_for(10, 256), 1);
+  EXPECT_EQ(default_steps(1'088'670, 256), 23437);
+  EXPECT_EQ(default_steps(300, 256), 200) << "100 passes";
   EXPECT_EQ(epoch_parts_of(4250, 23437), 4);  // 5.5 passes
   EXPECT_EQ(epoch_parts_of(78, 23437), 1);    // 300 passes: an epoch is one
   EXPECT_EQ(epoch_parts_of(4250, 100), 850);  // a fortieth of a pass: an epoch is 5 steps
@@ -155,6 +157,8 @@ TEST(Pretraining, IsResolvedOnce) {
   const ResolvedRun again = resolve(run.options, data, nullptr);
   EXPECT_EQ(to_toml(again.options), to_toml(run.options));
   EXPECT_EQ(again.trainer.identity, run.trainer.identity);
+  options.training.steps.reset();
+  EXPECT_EQ(resolve(options, data, nullptr).trainer.total_steps, 3000) << "100 passes";
   const LoadOptions load = to_load_options(run.options, 1);
   EXPECT_TRUE(load.corpus);
   EXPECT_EQ(load.descriptors, DescriptorSet::rdkit) << "what was resolved is loaded as at first";

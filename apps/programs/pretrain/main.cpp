@@ -40,7 +40,7 @@ TrainProgram program() {
           .nothing_to_read = "what to learn from? Name the tables of the corpus: molgraph-pretrain corpus.smi.gz",
           .base = pretraining_defaults(),
           .hidden = kHidden,
-          .molecules_seen = kMoleculesSeen};
+          .by_molecules = true};
 }
 
 int body(const std::vector<std::string>& arguments) { return run_train_program(program(), arguments); }

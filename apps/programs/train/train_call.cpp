@@ -9,6 +9,7 @@
 #include "apps/training/pretraining.hpp"
 #include "apps/training/recipes.hpp"
 #include "datasets/load.hpp"
+#include "datasets/system/readable.hpp"
 #include "featurize/graph/error.hpp"
 
 namespace molgraph {
@@ -53,25 +54,27 @@ void add_option(CLI::App& app, const TrainOption& option, OptionValue& value, bo
 class CallReader {
  public:
   CallReader(const TrainProgram& program, const TrainOptions& base)
-      : line_(program.name, program.what, program.example), molecules_seen_(program.molecules_seen) {
+      : line_(program.name, program.what, program.example) {
     call_.options = base;
     options_ = list_options(call_.options);
     for (const TrainOption& option : options_) values_.push_back(option.field.get());
     CLI::App& app = line_.app();
     for (std::size_t k = 0; k < options_.size(); ++k)
       add_option(app, options_[k], values_[k], !program.hidden.contains(options_[k].key()));
-    if (molecules_seen_ > 0)
+    if (program.by_molecules)
       limit(app.add_option("--molecules-seen", molecules_seen_,
-                           "molecules to learn from, those of every pass counted: sets --steps")
+                           "molecules to learn from, those of every pass counted, instead of --steps; 0 = " +
+                               with_thousands(kMoleculesSeen) + ", but at most " + std::to_string(kMostPasses) +
+                               " passes")
                 ->capture_default_str(),
-            WholeRange{1, kMostSteps})
+            WholeRange{0, kMostSteps})
           ->group("Training");
     app.add_option("-o,--output-dir", call_.output, "run directory (empty: runs/NAME, with a number if it exists)")
         ->group("Data");
     app.add_flag("--resume", call_.resume, "go on with the run in --output-dir as if nothing had happened")
         ->group("Training");
     line_.add_common(call_.common, kThreads | kDevice);
-    if (program.molecules_seen == 0) app.footer(footer());
+    if (!program.by_molecules) app.footer(footer());
   }
   CallReader(const CallReader&) = delete;
   CallReader& operator=(const CallReader&) = delete;
@@ -91,24 +94,24 @@ class CallReader {
   const CommandLine& line() const { return line_; }
 
  private:
-  /// --molecules-seen, by default too, gives the steps where nothing else does.
+  /// --molecules-seen as steps; epochs and warm-up of a run or file with other steps go with those.
   void set_length() {
     TrainingSettings& t = call_.options.training;
-    const bool named = line_.given("--molecules-seen");
-    if (named && (line_.named("--epochs") || line_.named("--steps")))
+    if (line_.named("--epochs") || line_.named("--steps"))
       throw UsageError("--molecules-seen says how long the training is: no --epochs or --steps beside it");
-    if (!named && (t.epochs || t.steps)) return;
     if (!t.batch_size) throw UsageError("--molecules-seen needs a --batch-size");
     const std::int64_t steps = steps_for(molecules_seen_, *t.batch_size);
-    if (t.steps != steps) t.epochs.reset();  // they come with the steps
+    if (t.steps == steps) return;
     t.steps = steps;
+    t.epochs.reset();
+    if (!line_.named("--warmup-steps")) t.warmup_steps.reset();
   }
 
   TrainCall call_;
   std::vector<TrainOption> options_;  // over the fields of call_
   std::vector<OptionValue> values_;
   CommandLine line_;
-  std::int64_t molecules_seen_;
+  std::int64_t molecules_seen_ = 0;  ///< 0 = open
 };
 
 /// A recipe (or a --config) counts in steps or in epochs; what the user gives replaces both, and warm-up keeps its

@@ -15,10 +15,10 @@ namespace molgraph {
 /// One of the programs that train.
 struct TrainProgram {
   std::string name, what, example;
-  std::string nothing_to_read;      ///< what to say where no data are named
-  TrainOptions base{};              ///< before anything is said
-  NamedFlags hidden{};              ///< keys of options that its help leaves out
-  std::int64_t molecules_seen = 0;  ///< default of --molecules-seen, which sets the steps; 0 = there is no such flag
+  std::string nothing_to_read;  ///< what to say where no data are named
+  TrainOptions base{};          ///< before anything is said
+  NamedFlags hidden{};          ///< keys of options that its help leaves out
+  bool by_molecules = false;    ///< has --molecules-seen, which sets the steps
 };
 /// molgraph-train itself.
 TrainProgram train_program();
