@@ -93,10 +93,10 @@ SourcePlan make_plan(const LoadOptions& options) {
   if (options.paths.empty() || (options.paths.size() > 3 && !options.corpus))
     throw UsageError("give one data set or table, or two or three tables: train, [valid,] test");
   std::optional<SourcePlan> plan;
+  if (options.corpus && !dataset_name(options.paths[0]).empty())  // before it is looked for, and downloaded
+    throw UsageError("'" + options.paths[0] + "' is a data set known by name; a corpus is tables or a store");
   if (options.paths.size() == 1 && options.paths[0] != "-") plan = plan_named(options.paths[0], options);
   const bool named = plan.has_value();
-  if (named && options.corpus)
-    throw UsageError("'" + options.paths[0] + "' is a data set known by name; a corpus is tables or a store");
   if (!named) plan = plan_tables(options);
   if (!options.target_columns.empty()) {
     plan->computed_label = false;

@@ -130,13 +130,22 @@ double loss_of(const TargetRows& t, const std::vector<float>& margins) {
   return sum / static_cast<double>(t.valid.rows.size());
 }
 
-/// `trees` of a random forest (Breiman 2001) on `width` columns, grown until no split helps. It is one step of
-/// boosting from the label's frequency, in log-odds, and orders molecules as the mean of its leaves' frequencies does.
+/// How many columns say something of any of the molecules.
+std::size_t columns_in_use(const FeatureRows& rows, const std::vector<std::size_t>& molecules) {
+  std::vector<bool> used(rows.width);
+  for (const std::size_t row : molecules)
+    for (std::size_t k = rows.offset[row]; k < rows.offset[row + 1]; ++k) used[rows.column[k]] = true;
+  return static_cast<std::size_t>(std::ranges::count(used, true));
+}
+
+/// `trees` of a random forest (Breiman 2001) on `width` columns that are in use, grown until no split helps. It is one
+/// step of boosting from the label's frequency, in log-odds, and orders molecules as the mean of its leaves'
+/// frequencies does.
 BoosterOptions forest_options(BoosterOptions options, std::size_t width, std::size_t trees) {
   options.lr = 1;
   options.depth = 0;
   options.rows = 0.632;  // as many different ones as a bootstrap sample has
-  options.columns = 1 / std::sqrt(static_cast<double>(width));
+  options.columns = 1 / std::sqrt(static_cast<double>(std::max<std::size_t>(width, 1)));
   options.l2 = 0;
   options.least_weight = 0;
   options.forest = static_cast<int>(trees);
@@ -204,7 +213,7 @@ FittedTrees fit_trees(const FeatureRows& rows, const MoleculeSet& set, const std
     BoosterOptions one = t.options;
     one.seed = options.seed * copies + job % copies;
     if (one.kind == TaskKind::binary && t.train.rows.size() < kMostForestRows)
-      one = forest_options(one, rows.width, kForestTrees / copies);
+      one = forest_options(one, columns_in_use(rows, t.train.rows), kForestTrees / copies);
     const int exact = options.exact_rounds.empty() ? 0 : options.exact_rounds[job];
     if (exact > 0 || options.exact_rounds.empty()) fitted[job] = boost(rows, t, one, options, exact);
   });
