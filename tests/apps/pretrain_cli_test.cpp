@@ -143,6 +143,7 @@ TEST_F(PretrainCli, WhatMakesNoSenseIsRefused) {
   refused("same.smi", "nothing to learn", 3);
   const std::string help = run("molgraph-pretrain --help").out;
   EXPECT_THAT(help, HasSubstr("--molecules-seen"));
+  EXPECT_THAT(help, HasSubstr("tables of the corpus"));
   EXPECT_THAT(help, Not(HasSubstr("--blend")));
   EXPECT_THAT(run("molgraph-train --help").out, Not(HasSubstr("--molecules-seen")));
 }

@@ -30,17 +30,19 @@ const NamedFlags kHidden{"subset",
                          "mix-width"};
 
 TrainProgram program() {
-  return {.name = "molgraph-pretrain",
-          .what =
-              "Trains a graph transformer to predict the descriptors of a corpus of molecules; molgraph-train --from "
-              "starts from it.",
-          .example =
-              "molgraph-pretrain corpus.smi.gz more.csv -o runs/pretrained\n"
-              "  molgraph-train my_assay.csv --from runs/pretrained -o runs/my_assay",
-          .nothing_to_read = "what to learn from? Name the tables of the corpus: molgraph-pretrain corpus.smi.gz",
-          .base = pretraining_defaults(),
-          .hidden = kHidden,
-          .by_molecules = true};
+  return {
+      .name = "molgraph-pretrain",
+      .what =
+          "Trains a graph transformer to predict the descriptors of a corpus of molecules; molgraph-train --from "
+          "starts from it.",
+      .example =
+          "molgraph-pretrain corpus.smi.gz more.csv -o runs/pretrained\n"
+          "  molgraph-train my_assay.csv --from runs/pretrained -o runs/my_assay",
+      .data = "tables of the corpus (CSV, TSV, SMI, SDF, .gz), one behind the other, or a store that holds descriptors",
+      .nothing_to_read = "what to learn from? Name the tables of the corpus: molgraph-pretrain corpus.smi.gz",
+      .base = pretraining_defaults(),
+      .hidden = kHidden,
+      .by_molecules = true};
 }
 
 int body(const std::vector<std::string>& arguments) { return run_train_program(program(), arguments); }

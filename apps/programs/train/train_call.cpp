@@ -57,7 +57,10 @@ class CallReader {
       : line_(program.name, program.what, program.example) {
     call_.options = base;
     options_ = list_options(call_.options);
-    for (const TrainOption& option : options_) values_.push_back(option.field.get());
+    for (TrainOption& option : options_) {
+      if (!program.data.empty() && option.key() == "data-path") option.help = program.data;
+      values_.push_back(option.field.get());
+    }
     CLI::App& app = line_.app();
     for (std::size_t k = 0; k < options_.size(); ++k)
       add_option(app, options_[k], values_[k], !program.hidden.contains(options_[k].key()));

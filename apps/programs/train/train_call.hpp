@@ -15,6 +15,7 @@ namespace molgraph {
 /// One of the programs that train.
 struct TrainProgram {
   std::string name, what, example;
+  std::string data{};           ///< help of --data-path; "" = the option's own
   std::string nothing_to_read;  ///< what to say where no data are named
   TrainOptions base{};          ///< before anything is said
   NamedFlags hidden{};          ///< keys of options that its help leaves out
