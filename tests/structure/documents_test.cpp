@@ -13,8 +13,8 @@ namespace molgraph::structure {
 namespace {
 
 const std::string kRoot = MOLGRAPH_SOURCE_DIR;
-const std::vector<std::string> kFolders{"apps",      "attention",  "cmake", "datasets", "docs",
-                                        "featurize", "graphormer", "grpe",  "scripts",  "tests"};
+const std::vector<std::string> kFolders{"apps",       "attention", "cmake",      "datasets", "docs", "featurize",
+                                        "graphormer", "grpe",      "pretrained", "scripts",  "tests"};
 
 /// What can be cited.
 struct Tree {
