@@ -180,6 +180,8 @@ void run_training(const TrainRun& asked) {
   if (run.options.model.from.empty()) {
     run.options.model.from = automatic_start(run.options, data);
     start = starting_point(run.options);
+    if (start)
+      run.control.note("Starts from the pre-trained weights that come with molgraph (--from none: from nothing)");
   }
   const ResolvedRun resolved = resolve(run.options, data, start ? &start->config : nullptr, run.named);
   check_feasible(run, resolved);

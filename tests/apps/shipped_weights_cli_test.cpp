@@ -46,7 +46,7 @@ constexpr const char* kWeightsFrom = "Weights from ";
 TEST_F(ShippedWeights, AreWhatTheDefaultModelOfClassesStartsFrom) {
   const std::string log = train("t.csv --target-columns active --freeze encoder");
   EXPECT_THAT(config(), AllOf(HasSubstr("from = 'pretrained'"), HasSubstr("layers = 12")));
-  EXPECT_THAT(log, HasSubstr("with a new head"));
+  EXPECT_THAT(log, AllOf(HasSubstr("with a new head"), HasSubstr("--from none")));
   const std::size_t begin = log.find(kWeightsFrom) + std::string(kWeightsFrom).size();
   const std::string file = log.substr(begin, log.find(", with", begin) - begin);
   const SafetensorsFile shipped = read_model_file(file), own = read_model_file(scratch.path("T/model.safetensors"));
