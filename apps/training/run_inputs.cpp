@@ -71,7 +71,7 @@ LoadedData load_together(const TrainRun& run, const std::optional<StartingPoint>
 std::optional<StartingPoint> starting_point(const TrainOptions& options) {
   const std::string& from = options.model.from;
   if (from.empty() || from == kFromNothing) return std::nullopt;
-  const std::string file = from == kFromShipped ? shipped_weights() : model_file_of(from);
+  const std::string file = is_path(from) ? model_file_of(from) : shipped_weights();
   if (file.empty()) throw FileError("--from pretrained: molgraph was installed without its pre-trained weights");
   StartingPoint start{file, read_model_config(read_model_file(file), file)};
   const auto demand = [&](const char* flag, const auto& asked, const auto& own) {

@@ -33,6 +33,8 @@ bool has_default_model(TrainOptions options) {
 
 }  // namespace
 
+bool is_path(const std::string& from) { return !from.empty() && from != kFromNothing && from != kFromShipped; }
+
 std::string shipped_weights() {
   std::vector<fs::path> folders;
   if (const char* named = std::getenv("MOLGRAPH_PRETRAINED")) folders.emplace_back(named);

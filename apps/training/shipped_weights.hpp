@@ -13,6 +13,9 @@ namespace molgraph {
 inline constexpr const char* kFromShipped = "pretrained";
 inline constexpr const char* kFromNothing = "none";
 
+/// True if --from is the path of a run or a model file.
+bool is_path(const std::string& from);
+
 /// The model file behind "pretrained": in $MOLGRAPH_PRETRAINED, else in share/molgraph/pretrained beside the folder of
 /// this program, else in the source tree. "" if there is none.
 std::string shipped_weights();

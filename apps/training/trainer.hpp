@@ -44,8 +44,7 @@ struct TrainerOptions {
   Metric metric = Metric::mae;
   std::int64_t batch_size = 32;
   std::int64_t epochs = 1;
-  std::int64_t epoch_parts =
-      1;  ///< an epoch is this part of a pass over the training molecules, a share of its batches
+  std::int64_t epoch_parts = 1;   ///< an epoch is a share of so many of a pass over the training molecules
   std::int64_t total_steps = 1;   ///< S; training ends here even inside an epoch
   std::int64_t warmup_steps = 0;  ///< W
   double lr = 5e-4;               ///< peak

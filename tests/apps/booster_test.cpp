@@ -238,13 +238,13 @@ TEST_F(TreeFit, CensoredLabelsAreNoTruth) {
 TEST_F(TreeFit, FewLabelsOfTwoClassesGetAForest) {
   const FeatureRows rows = random_rows(5000);
   const MoleculeSet set = labelled_set(rows, TaskKind::binary, 1);
-  const auto few = molecules(0, 4999);
-  const FittedTrees forest = fit_trees(rows, set, few, molecules(0, 50), {});
+  const auto few = molecules(0, 4800);  // and 199 for validation: 4,999
+  const FittedTrees forest = fit_trees(rows, set, few, molecules(4800, 4999), {});
   const std::size_t boosters = forest.rounds.size(), trees = forest.trees.tree_offset.size() - 1;
   EXPECT_EQ(forest.rounds, std::vector<int>(boosters, 1));
   EXPECT_EQ(trees, 500u);
   double ones = 0;
-  for (const std::int64_t g : few) ones += set.targets[static_cast<std::size_t>(g)] / 4999;
+  for (const std::int64_t g : few) ones += set.targets[static_cast<std::size_t>(g)] / 4800;
   const double lowest = -1 / (1 - ones), highest = 1 / ones;  // (share of ones - p)/(p (1 - p)) of a pure leaf
   int pure = 0;
   for (const TreeNode& node : forest.trees.nodes) {
@@ -257,9 +257,11 @@ TEST_F(TreeFit, FewLabelsOfTwoClassesGetAForest) {
   const std::vector<double> known = tree_predictions(forest.trees, rows, few, 1);
   int wrong = 0;
   for (std::size_t g = 0; g < known.size(); ++g) wrong += (known[g] > ones) != (set.targets[g] > 0.5);
-  EXPECT_LT(wrong, 0.4 * std::min(ones, 1 - ones) * 4999) << "the commoner class alone has 1";
-  const FittedTrees boosted = fit_trees(rows, set, molecules(0, 5000), molecules(0, 50), {.rounds = 3});
-  EXPECT_EQ(boosted.rounds, std::vector<int>(boosters, 3));
+  EXPECT_LT(wrong, 0.4 * std::min(ones, 1 - ones) * 4800) << "the commoner class alone has 1";
+  const FittedTrees again = fit_trees(rows, set, molecules(0, 4999), {}, {.exact_rounds = forest.rounds});
+  EXPECT_EQ(again.trees.tree_offset.size() - 1, 500u) << "with the validation part";
+  const FittedTrees boosted = fit_trees(rows, set, few, molecules(4800, 5000), {.rounds = 3});
+  EXPECT_EQ(boosted.trees.tree_offset.size() - 1, 3 * boosters) << "5,000 labels";
 }
 
 TEST_F(TreeFit, RowsCountByTheirWeights) {

@@ -87,6 +87,17 @@ TEST_F(ShippedWeights, AreLeftOutWhereTheyDoNotFit) {
   EXPECT_THAT(frozen.err, HasSubstr("--freeze"));
 }
 
+TEST_F(ShippedWeights, AreNotTakenForARunOfThatName) {
+  const std::string short_run = " --target-columns active --steps 1 --no-baselines --threads 1";
+  ASSERT_EQ(run("molgraph-train t.csv --from pretrained -o pretrained" + short_run).code, 0);
+  const ShellResult either = run("molgraph-train t.csv --from pretrained -o U" + short_run);
+  EXPECT_EQ(either.code, 2);
+  EXPECT_THAT(either.err, HasSubstr("./pretrained"));
+  const ShellResult own = run("molgraph-train t.csv --from ./pretrained -o U" + short_run);
+  EXPECT_EQ(own.code, 0) << own.err;
+  EXPECT_THAT(own.err, HasSubstr("Weights from ./pretrained/model.safetensors"));
+}
+
 TEST_F(ShippedWeights, GoOnAsTheyBegan) {
   const std::string flags = "t.csv --target-columns active --epochs 3 --no-baselines --threads 1";
   ASSERT_EQ(run("molgraph-train " + flags + " -o A").code, 0);

@@ -11,6 +11,7 @@
 #include "apps/programs/train/shell_control.hpp"
 #include "apps/training/run_claim.hpp"
 #include "apps/training/run_directory.hpp"
+#include "apps/training/shipped_weights.hpp"
 #include "apps/training/train_run.hpp"
 #include "datasets/system/threads.hpp"
 
@@ -24,14 +25,17 @@ void check_roles(const TrainOptions& options, const TrainCall& call) {
        options.data.paths)  // "zinc" is a data set, although there may be a folder of that name
     if (data == "-" || std::filesystem::is_regular_file(data)) inputs.push_back({data, "the input"});
   inputs.push_back({options.data.splits_file, "--splits-file"});
-  inputs.push_back({options.model.from, "--from"});
+  const std::string word = is_path(options.model.from) ? "" : options.model.from,
+                    from = word.empty() ? options.model.from : "";
+  if (!word.empty() && call.named.contains("from") && std::filesystem::exists(RunDirectory{word}.model()))
+    throw UsageError("--from " + word + " stands for what --help says; for the run of that name here say ./" + word);
+  inputs.push_back({from, "--from"});
   if (!call.resume) {
     inputs.push_back({call.config, "--config"});  // else it may be the run's own
     refuse_folder_inside(inputs, {call.output, "--output-dir"});
   }
-  if (std::filesystem::is_directory(options.model.from))
-    for (FileRole& file : in_role("--from", RunDirectory{options.model.from}.files()))
-      inputs.push_back(std::move(file));
+  if (std::filesystem::is_directory(from))
+    for (FileRole& file : in_role("--from", RunDirectory{from}.files())) inputs.push_back(std::move(file));
   refuse_overwriting(inputs, in_role("the run's file", RunDirectory{call.output}.files()));
 }
 

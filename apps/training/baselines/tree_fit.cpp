@@ -13,8 +13,9 @@
 namespace molgraph {
 namespace {
 
-/// A binary target with fewer training labels gets a forest of so many trees: better than boosting there.
-constexpr std::size_t kMostForestRows = 5000, kForestTrees = 500;
+/// A binary target with fewer labels, of training and validation, gets a forest of so many trees: better than boosting
+/// there. Of both, so that trees made once more with the validation part (exact_rounds) are of the same kind.
+constexpr std::size_t kForestRows = 5000, kForestTrees = 500;
 
 /// One target's labels as boosters take them, and how margins become predictions.
 struct TargetRows {
@@ -212,7 +213,7 @@ FittedTrees fit_trees(const FeatureRows& rows, const MoleculeSet& set, const std
     if (t.constant) return;
     BoosterOptions one = t.options;
     one.seed = options.seed * copies + job % copies;
-    if (one.kind == TaskKind::binary && t.train.rows.size() < kMostForestRows)
+    if (one.kind == TaskKind::binary && t.train.rows.size() + t.valid.rows.size() < kForestRows)
       one = forest_options(one, columns_in_use(rows, t.train.rows), kForestTrees / copies);
     const int exact = options.exact_rounds.empty() ? 0 : options.exact_rounds[job];
     if (exact > 0 || options.exact_rounds.empty()) fitted[job] = boost(rows, t, one, options, exact);
