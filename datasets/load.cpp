@@ -250,14 +250,12 @@ LoadedData load_data(const LoadOptions& options, const std::function<void(std::i
     data.split_name = source.plan().split_name;
     data.split = std::move(from_parts);
   } else {
-    const auto basis_keys = [&] {
-      return source.has_key() ? std::move(keys) : scaffolds_of(data.set, options.threads);
-    };
+    const auto basis_keys = [&] { return source.has_key() ? keys : scaffolds_of(data.set, options.threads); };
     const LoadOptions split_by = split_options(options, source);
     const ClassLabels labels = is_random(split_by) ? class_labels_of(data.set) : ClassLabels{};
     if (labels.targets > 0) data.notes.emplace_back(kStratifiedNote);
     set_splits(data, computed_splits(split_by, {data.set.size(), basis_keys, source.plan().name, data.set.row,
-                                                source.rows(), labels, std::move(first_rows)}));
+                                                source.rows(), labels, first_rows}));
   }
   if (options.require_targets && data.split.train.empty())
     throw DataError(data.set.source.name + ": the training part of the split is empty");
@@ -265,6 +263,8 @@ LoadedData load_data(const LoadOptions& options, const std::function<void(std::i
   for (std::size_t e = 0; e < extra.size(); ++e) data.set.splits[source.extra_parts()[e]] = std::move(extra[e]);
   if (tally.total() > 0) data.warnings.push_back(tally.text(rows_seen(source, data.set.size() + tally.total())));
   add_warnings(data, options);
+  if (source.has_parts()) first_rows.clear();  // they are those of the training part alone
+  set_rounds(data, options, std::move(first_rows), std::move(keys));
   return data;
 }
 
@@ -272,6 +272,7 @@ StoreReport load_to_store(const LoadOptions& options, const std::string& path, c
                           const std::function<void(std::int64_t, std::int64_t)>& progress,
                           const std::function<void(const RejectedRow&)>& rejected) {
   if (is_store(options)) throw UsageError(options.paths[0] + ": is a store already");
+  if (options.rounds > 0) throw UsageError("a store keeps no validation parts but that of its split");
   RowSource source(announced(make_plan(options), options), options);
   StoreReport report;
   report.task = source.task();

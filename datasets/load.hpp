@@ -58,6 +58,7 @@ struct LoadOptions {
   std::string group_column, time_column;  ///< of the table, for those kinds of split
   std::string splits_file;                ///< JSON as chemprop's (splits_of_file)
   int folds = 0;                          ///< cross-validation by random, scaffold or group; 0 = one split
+  int rounds = 0;  ///< of one split: so many validation parts, of which each is another model's; 0 = none
   std::uint64_t seed = 0;
   std::int64_t limit = 0;  ///< > 0: keep this many molecules: the first of each split part in proportion
   /// molecules in several rows; empty = `mean` for tables of one's own with targets, else all rows as they are (data
@@ -81,6 +82,7 @@ struct LoadedData {
   std::string split_name;  ///< "published", "random" ... : the split that `split` is
   Split split;
   std::vector<Split> folds;   ///< several splits, `split` is the first; empty if there is but one
+  std::vector<Split> rounds;  ///< [LoadOptions::rounds] splits with the test part of `split` (set_rounds()); or empty
   std::string metric;         ///< the data set's own, "" = by the task
   TrainingDefaults training;  ///< the data set's own
   /// Parts whose labels are hidden, for the benchmark's judges ("test-dev"): per row of the part, in the table's order,

@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <numeric>
 #include <unordered_map>
+#include <unordered_set>
 
+#include "datasets/dataset_warnings.hpp"
+#include "datasets/duplicates.hpp"
 #include "datasets/splits/splits.hpp"
 #include "datasets/system/text.hpp"
 #include "featurize/graph/error.hpp"
@@ -116,6 +119,37 @@ ComputedSplits split_units(const LoadOptions& options, const SplitBasis& basis) 
   return computed;
 }
 
+constexpr const char* kRoundsAndFolds =
+    "several validation parts are made of one split: no --folds, and no --splits-file of several splits, beside them";
+
+/// What a split goes by, by the name that computed_splits() gave it, perhaps in a store (of folds, too); random, if it
+/// comes with its source.
+SplitKind kind_of_name(const std::string& name) {
+  for (const SplitKind kind : {SplitKind::scaffold, SplitKind::scaffold_balanced, SplitKind::group, SplitKind::time})
+    if (name == split_name(kind) || name.starts_with(std::string(split_name(kind)) + " folds")) return kind;
+  return SplitKind::random;
+}
+
+/// The molecules of the training and validation part that have a weight, ascending.
+std::vector<std::int64_t> learned_and_validated(const LoadedData& data) {
+  std::vector<std::int64_t> result;
+  for (const auto* part : {&data.split.train, &data.split.valid})
+    for (const std::int64_t g : *part)
+      if (data.set.weight.empty() || data.set.weight[static_cast<std::size_t>(g)] > 0) result.push_back(g);
+  std::ranges::sort(result);
+  result.erase(std::ranges::unique(result).begin(), result.end());
+  return result;
+}
+
+/// Those at the places `chosen`, in that order.
+template <class Value>
+std::vector<Value> picked(const std::vector<Value>& values, const std::vector<std::int64_t>& chosen) {
+  std::vector<Value> result;
+  result.reserve(chosen.size());
+  for (const std::int64_t g : chosen) result.push_back(values[static_cast<std::size_t>(g)]);
+  return result;
+}
+
 }  // namespace
 
 bool needs_scaffolds(SplitKind kind) { return kind == SplitKind::scaffold || kind == SplitKind::scaffold_balanced; }
@@ -129,6 +163,8 @@ void check_split_options(const LoadOptions& o) {
   if (!o.splits_file.empty() && (o.split != SplitKind::automatic || !o.splits_column.empty() || o.folds > 0))
     throw UsageError("--splits-file says all about the split: no --split-type, --splits-column or --folds beside it");
   if (o.folds < 0 || o.folds == 1) throw UsageError("--folds must be at least 2");
+  if (o.rounds < 0 || o.rounds == 1) throw UsageError("there must be at least 2 validation parts, or none");
+  if (o.rounds > 0 && o.folds > 0) throw UsageError(kRoundsAndFolds);
   if (o.folds > 0 && (o.split == SplitKind::published || o.split == SplitKind::column || o.split == SplitKind::time))
     throw UsageError("--folds makes its own parts: --split-type random, scaffold, scaffold-balanced or group");
 }
@@ -193,6 +229,49 @@ void draw_valid_from_train(Split& split, const ClassLabels& labels, const std::v
   for (const auto i : units.expanded(drawn.train)) train.push_back(split.train[static_cast<std::size_t>(i)]);
   for (const auto i : units.expanded(drawn.valid)) split.valid.push_back(split.train[static_cast<std::size_t>(i)]);
   split.train = std::move(train);
+}
+
+void set_rounds(LoadedData& data, const LoadOptions& options, std::vector<std::int64_t> first_rows,
+                std::vector<std::string> groups) {
+  if (options.rounds == 0) return;
+  if (!data.folds.empty()) throw UsageError(kRoundsAndFolds);
+  const auto count = static_cast<std::size_t>(options.rounds);
+  const SplitKind kind = kind_of_name(data.split_name);
+  if (kind == SplitKind::time || (kind == SplitKind::group && groups.empty())) {
+    data.rounds.assign(count, data.split);
+    data.notes.push_back("the " + std::to_string(count) + " validation parts are all that of the split: " +
+                         (kind == SplitKind::time ? "its later rows must not be learned before they are predicted"
+                                                  : "its groups are not known any more"));
+    return;
+  }
+  const std::vector<std::int64_t> pool = learned_and_validated(data);
+  if (first_rows.empty()) first_rows = first_rows_of(data.set, options.threads);
+  const Units units(picked(first_rows, pool));
+  std::vector<std::string> keys;  // [units] of scaffolds and groups
+  if (needs_scaffolds(kind)) groups = scaffolds_of(data.set, options.threads);
+  if (kind != SplitKind::random) keys = keys_of_units(picked(groups, pool), units, {}, kind);
+  // Those of no group, and molecules without rings, which have no scaffold in common.
+  if (kind != SplitKind::random) keys = apart_where_empty(std::move(keys));
+  const std::string what = kind == SplitKind::random ? "molecules" : kind == SplitKind::group ? "groups" : "scaffolds";
+  const std::size_t apart = kind == SplitKind::random
+                                ? units.members.size()
+                                : std::unordered_set<std::string>(keys.begin(), keys.end()).size();
+  if (apart < count)
+    throw DataError(data.set.source.name + ": the training and validation part have " + with_commas(units.count()) +
+                    " molecules" + (kind == SplitKind::random ? "" : " of " + std::to_string(apart) + " " + what) +
+                    ", too few for " + std::to_string(count) + " validation parts");
+  const ClassLabels labels =
+      kind == SplitKind::random ? class_labels_of(data.set).of_some(picked(pool, units.firsts())) : ClassLabels{};
+  // A fold's test part is a round's validation part, and all the rest is trained on.
+  for (const Split& fold : k_fold_splits(units.count(), keys, options.rounds, {1, 0, 0}, options.seed, labels))
+    data.rounds.push_back(
+        {picked(pool, units.expanded(fold.train)), picked(pool, units.expanded(fold.test)), data.split.test});
+  const auto [least, most] =
+      std::ranges::minmax_element(data.rounds, {}, [](const Split& round) { return round.valid.size(); });
+  const auto text = [](std::size_t number) { return with_commas(static_cast<std::int64_t>(number)); };
+  data.notes.push_back(std::to_string(count) + " validation parts of " + text(least->valid.size()) +
+                       (least->valid.size() == most->valid.size() ? "" : " to " + text(most->valid.size())) +
+                       " of the " + text(pool.size()) + " training and validation rows, by " + what);
 }
 
 }  // namespace molgraph

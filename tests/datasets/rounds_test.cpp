@@ -1,0 +1,318 @@
+// Several validation parts of one split: disjoint, together all but the test part, and nothing torn apart.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "datasets/load.hpp"
+#include "featurize/graph/error.hpp"
+#include "tests/datasets/scratch_folder.hpp"
+
+namespace molgraph {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using testing::message_of;
+using testing::ScratchFolder;
+using ::testing::SizeIs;
+using ::testing::UnorderedElementsAre;
+using Indices = std::vector<std::int64_t>;
+
+Indices united(const Indices& a, const Indices& b) {
+  Indices all = a;
+  all.insert(all.end(), b.begin(), b.end());
+  std::ranges::sort(all);
+  return all;
+}
+
+void expect_equal(const Split& a, const Split& b) {
+  EXPECT_EQ(a.train, b.train);
+  EXPECT_EQ(a.valid, b.valid);
+  EXPECT_EQ(a.test, b.test);
+}
+
+/// `pool` (ascending): what is learned or validated in all rounds.
+void expect_rounds_of(const LoadedData& data, const Indices& pool) {
+  Indices validated;
+  for (const Split& round : data.rounds) {
+    EXPECT_EQ(round.test, data.split.test);
+    EXPECT_EQ(united(round.train, round.valid), pool);
+    EXPECT_FALSE(round.valid.empty());
+    validated = united(validated, round.valid);
+  }
+  EXPECT_EQ(validated, pool) << "each once";
+}
+
+std::vector<Indices> valid_parts(const LoadedData& data) {
+  std::vector<Indices> parts;
+  for (const Split& round : data.rounds) parts.push_back(round.valid);
+  return parts;
+}
+
+class RoundsTest : public ::testing::Test {
+ protected:
+  LoadedData load_text(const std::string& content, int rounds) {
+    options.paths = {folder.write("table.csv", content)};
+    return load(rounds);
+  }
+  /// And that nothing else changes by asking for rounds.
+  LoadedData load(int rounds) {
+    options.rounds = 0;
+    const LoadedData without = load_data(options);
+    EXPECT_THAT(without.rounds, IsEmpty());
+    options.rounds = rounds;
+    LoadedData data = load_data(options);
+    EXPECT_THAT(data.rounds, SizeIs(static_cast<std::size_t>(rounds)));
+    expect_equal(data.split, without.split);
+    EXPECT_EQ(data.split_name, without.split_name);
+    EXPECT_EQ(data.set.row, without.set.row);
+    EXPECT_EQ(data.set.targets, without.set.targets);
+    EXPECT_EQ(data.set.splits.size(), without.set.splits.size());
+    EXPECT_EQ(data.warnings, without.warnings);
+    EXPECT_EQ(data.notes.size(), without.notes.size() + 1);
+    EXPECT_TRUE(std::equal(without.notes.begin(), without.notes.end(), data.notes.begin()));
+    return data;
+  }
+  /// The message of load_text() with the error `Error`.
+  template <class Error>
+  std::string error_of(const std::string& content, int rounds) {
+    options.paths = {folder.write("table.csv", content)};
+    options.rounds = rounds;
+    return message_of<Error>([&] { load_data(options); });
+  }
+  ScratchFolder folder;
+  LoadOptions options;
+};
+
+/// `count` alkanes of 1, 2, 3 ... atoms with numbers as targets.
+std::string alkanes(int count) {
+  std::string text = "smiles,y\n";
+  for (int r = 0; r < count; ++r)
+    text += std::string(static_cast<std::size_t>(r + 1), 'C') + "," + std::to_string(r) + ".5\n";
+  return text;
+}
+
+TEST_F(RoundsTest, OfARandomSplit) {
+  options.split_sizes = {0.5, 0.25, 0.25};
+  const LoadedData data = load_text(alkanes(12), 3);
+  const Indices pool = united(data.split.train, data.split.valid);
+  ASSERT_THAT(pool, SizeIs(9));
+  expect_rounds_of(data, pool);
+  const auto dealt = k_fold_splits(9, {}, 3, {1, 0, 0}, 0);
+  for (std::size_t k = 0; k < 3; ++k) {
+    Indices expected;
+    for (const auto i : dealt[k].test) expected.push_back(pool[static_cast<std::size_t>(i)]);
+    EXPECT_EQ(data.rounds[k].valid, expected);
+    EXPECT_THAT(expected, SizeIs(3));
+  }
+  EXPECT_EQ(data.notes.back(), "3 validation parts of 3 of the 9 training and validation rows, by molecules");
+  const LoadedData four = load_text(alkanes(12), 4);
+  expect_rounds_of(four, pool);
+  EXPECT_THAT(four.notes.back(), HasSubstr("4 validation parts of 2 to 3 of the 9 "));
+  options.seed = 1;
+  EXPECT_NE(valid_parts(load_text(alkanes(12), 3)), valid_parts(data));
+}
+
+TEST_F(RoundsTest, ClassesAreSharedOut) {
+  std::string text = "smiles,y,part\n";  // 30 of them and 10 of the test part, five of the 30 are active
+  for (int r = 0; r < 40; ++r)
+    text += std::string(static_cast<std::size_t>(r + 1), 'C') + "," + (r < 5 || r == 35 ? "1" : "0") + "," +
+            (r < 24   ? "train"
+             : r < 30 ? "val"
+                      : "test") +
+            "\n";
+  options.splits_column = "part";
+  const LoadedData data = load_text(text, 5);
+  ASSERT_EQ(data.split_name, "column");
+  expect_rounds_of(data, united(data.split.train, data.split.valid));
+  for (const Split& round : data.rounds) {
+    EXPECT_THAT(round.valid, SizeIs(6));
+    EXPECT_EQ(std::ranges::count_if(round.valid, [](std::int64_t g) { return g < 5; }), 1);
+  }
+}
+
+// Each molecule in two spellings, 2 m and 2 m + 1.
+constexpr const char* kTwice =
+    "smiles,y,part\nCCO,1,train\nOCC,2,train\nCCN,3,train\nNCC,4,val\nCCF,5,val\nFCC,6,train\nCCCl,7,train\nClCC,8,\n"
+    "CCBr,9,val\nBrCC,9.5,val\nCCI,1,test\nICC,2,test\n";
+
+TEST_F(RoundsTest, RowsOfAMoleculeStayTogetherInADrawnSplit) {
+  options.target_columns = {"y"};
+  options.duplicates = Duplicates::keep;
+  options.split_sizes = {0.5, 0.25, 0.25};
+  const LoadedData data = load_text(kTwice, 4);
+  ASSERT_THAT(data.split.test, SizeIs(4));
+  expect_rounds_of(data, united(data.split.train, data.split.valid));
+  for (const Indices& part : valid_parts(data)) {
+    ASSERT_THAT(part, SizeIs(2));
+    EXPECT_EQ(part[0] % 2, 0);
+    EXPECT_EQ(part[1], part[0] + 1);
+  }
+  options.duplicates.reset();  // one row each
+  const LoadedData merged = load_text(kTwice, 4);
+  EXPECT_THAT(merged.set.row, ElementsAre(0, 2, 4, 6, 8, 10));
+  for (const Indices& part : valid_parts(merged)) EXPECT_THAT(part, SizeIs(1));
+}
+
+TEST_F(RoundsTest, OfAColumnWithMoleculesInTwoPartsAndARowInNone) {
+  options.splits_column = "part";
+  options.duplicates = Duplicates::keep;
+  const LoadedData data = load_text(kTwice, 5);
+  EXPECT_THAT(data.split.train, ElementsAre(0, 1, 2, 5, 6));
+  expect_rounds_of(data, {0, 1, 2, 3, 4, 5, 6, 8, 9});
+  EXPECT_THAT(valid_parts(data), UnorderedElementsAre(ElementsAre(0, 1), ElementsAre(2, 3), ElementsAre(4, 5),
+                                                      ElementsAre(6), ElementsAre(8, 9)));
+  EXPECT_EQ(error_of<DataError>(kTwice, 6),
+            "table.csv: the training and validation part have 5 molecules, too few for 6 validation parts");
+  options.duplicates.reset();  // one row each within the training part alone: row 1 is gone
+  const LoadedData merged = load_text(kTwice, 5);
+  EXPECT_THAT(merged.set.row, ElementsAre(0, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11));
+  EXPECT_THAT(valid_parts(merged), UnorderedElementsAre(ElementsAre(0), ElementsAre(1, 2), ElementsAre(3, 4),
+                                                        ElementsAre(5), ElementsAre(7, 8)));
+}
+
+TEST_F(RoundsTest, RowsOfWeightZeroAreInNone) {
+  options.splits_column = "part";
+  options.weight_column = "trust";
+  const LoadedData data = load_text(
+      "smiles,y,trust,part\nC,1,1,train\nCC,2,0,train\nCCC,3,2,train\nCCCC,4,0,val\nCN,5,0.5,val\nCO,6,0,test\n", 3);
+  EXPECT_THAT(data.split.valid, ElementsAre(3, 4)) << "is evaluated, as ever";
+  EXPECT_THAT(valid_parts(data), UnorderedElementsAre(ElementsAre(0), ElementsAre(2), ElementsAre(4)));
+  expect_rounds_of(data, {0, 2, 4});
+}
+
+TEST_F(RoundsTest, OfASplitsFileAndOfTwoTables) {
+  options.splits_file = folder.write("s.json", R"({"train": "0-3", "val": [5], "test": [7]})");
+  const LoadedData data = load_text(alkanes(9), 5);
+  EXPECT_EQ(data.split_name, "file");
+  expect_rounds_of(data, {0, 1, 2, 3, 5});
+  options.splits_file = folder.write("s.json", R"([{"train": "0-3", "val": [5]}, {"train": "5-8", "val": [1]}])");
+  EXPECT_THAT(error_of<UsageError>(alkanes(9), 2), HasSubstr("several validation parts are made of one split"));
+
+  options.splits_file.clear();
+  options.paths = {folder.write("train.csv", alkanes(8)), folder.write("test.csv", "smiles,y\nCN,1.5\nCO,2.5\n")};
+  const LoadedData two = load(4);
+  EXPECT_THAT(two.split.test, ElementsAre(8, 9));
+  expect_rounds_of(two, {0, 1, 2, 3, 4, 5, 6, 7});
+}
+
+// Four of benzene, three of cyclohexane, two of pyridine, one of cyclopentane: the last is the test part.
+constexpr const char* kRings =
+    "smiles,y\nCC1CCCCC1,1.5\nCc1ccccc1,2\nNc1ccccc1,3\nCc1ccncc1,4\nOC1CCCCC1,5\nOc1ccccc1,6\nOc1ccncc1,7\n"
+    "NC1CCCCC1,8\nSc1ccccc1,9\nCC1CCCC1,10\n";
+
+TEST_F(RoundsTest, WholeScaffoldsAndThoseOfAStoreAlike) {
+  options.split_sizes = {0.7, 0.2, 0.1};
+  for (const SplitKind kind : {SplitKind::scaffold, SplitKind::scaffold_balanced}) {
+    options.split = kind;
+    const LoadedData data = load_text(kRings, 2);
+    if (kind == SplitKind::scaffold_balanced) {  // which are the test part hangs on the seed
+      expect_rounds_of(data, united(data.split.train, data.split.valid));
+      for (const auto& ring : {Indices{1, 2, 5, 8}, Indices{0, 4, 7}, Indices{3, 6}})
+        for (const Indices& part : valid_parts(data)) {
+          const auto in = std::ranges::count_if(ring, [&](auto g) { return std::ranges::count(part, g) > 0; });
+          EXPECT_TRUE(in == 0 || in == std::ssize(ring));
+        }
+      continue;
+    }
+    ASSERT_THAT(data.split.test, ElementsAre(9));
+    EXPECT_THAT(valid_parts(data), ElementsAre(ElementsAre(1, 2, 5, 8), ElementsAre(0, 3, 4, 6, 7)))
+        << "the largest first, each to the smaller part";
+    expect_rounds_of(data, {0, 1, 2, 3, 4, 5, 6, 7, 8});
+    EXPECT_EQ(data.notes.back(), "2 validation parts of 4 to 5 of the 9 training and validation rows, by scaffolds");
+    EXPECT_EQ(error_of<DataError>(kRings, 4),
+              "table.csv: the training and validation part have 9 molecules of 3 "
+              "scaffolds, too few for 4 validation parts");
+    options.rounds = 0;
+    load_to_store(options, folder.file("rings.h5"));
+    LoadOptions from;
+    from.paths = {folder.file("rings.h5")};
+    from.rounds = 2;
+    EXPECT_EQ(valid_parts(load_data(from)), valid_parts(data)) << "the store's split went by scaffolds";
+    from.split = SplitKind::scaffold;
+    from.split_sizes = options.split_sizes;
+    EXPECT_EQ(valid_parts(load_data(from)), valid_parts(data));
+  }
+}
+
+TEST_F(RoundsTest, WholeGroupsAndThoseThatShareAMolecule) {
+  options.split = SplitKind::group;
+  options.group_column = "project";
+  options.target_columns = {"y"};
+  options.duplicates = Duplicates::keep;
+  options.split_sizes = {0.8, 0.2, 0};
+  // a and b share ethanol: three molecules; c has three, d two, and two belong to no group.
+  const std::string text =
+      "smiles,y,project\nCCO,1,a\nCN,2,a\nCCC,3,c\nOCC,4,b\nCF,5,b\nCCCC,6,c\nCCl,7,\nCS,8,d\nCI,9,c\nCBr,1,d\nCP,2,\n";
+  const LoadedData data = load_text(text, 2);
+  EXPECT_THAT(valid_parts(data), ElementsAre(ElementsAre(0, 1, 3, 4, 7, 9), ElementsAre(2, 5, 6, 8, 10)));
+  expect_rounds_of(data, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10});
+  EXPECT_THAT(data.notes.back(), HasSubstr("by groups"));
+  EXPECT_THAT(error_of<DataError>(text, 6), HasSubstr("10 molecules of 5 groups, too few for 6"));
+
+  options.rounds = 0;
+  load_to_store(options, folder.file("groups.h5"));
+  options = {};
+  options.paths = {folder.file("groups.h5")};
+  const LoadedData stored = load(3);
+  ASSERT_EQ(stored.split_name, "group");
+  for (const Split& round : stored.rounds) expect_equal(round, stored.split);
+  EXPECT_THAT(stored.notes.back(), HasSubstr("its groups are not known any more"));
+}
+
+TEST_F(RoundsTest, LaterRowsAreNotLearnedBeforeTheyArePredicted) {
+  std::string text = "smiles,y,year\n";
+  for (int r = 0; r < 10; ++r)
+    text += std::string(static_cast<std::size_t>(r + 1), 'C') + ",1." + std::to_string(r) + "," +
+            std::to_string(2000 + r * 3 % 10) + "\n";
+  options.split = SplitKind::time;
+  options.time_column = "year";
+  options.target_columns = {"y"};
+  const LoadedData data = load_text(text, 3);
+  for (const Split& round : data.rounds) expect_equal(round, data.split);
+  EXPECT_THAT(data.split.valid, ElementsAre(6)) << "2008";
+  EXPECT_THAT(data.notes.back(), HasSubstr("the 3 validation parts are all that of the split"));
+  options.rounds = 0;
+  load_to_store(options, folder.file("time.h5"));
+  options = {};
+  options.paths = {folder.file("time.h5")};
+  for (const Split& round : load(3).rounds) expect_equal(round, data.split);
+}
+
+TEST_F(RoundsTest, OfAStoreRowsOfAMoleculeStayTogetherUnasked) {
+  options.paths = {folder.write("twice.csv", kTwice)};
+  options.target_columns = {"y"};
+  options.duplicates = Duplicates::keep;
+  load_to_store(options, folder.file("twice.h5"));
+  options = {};
+  options.paths = {folder.file("twice.h5")};
+  options.split = SplitKind::random;
+  const LoadedData data = load(3);
+  const Indices pool = united(data.split.train, data.split.valid);
+  expect_rounds_of(data, pool);
+  int pairs = 0;
+  for (const Indices& part : valid_parts(data))
+    for (const std::int64_t g : part) {
+      const std::int64_t other = g ^ 1;  // of the same molecule
+      pairs += std::ranges::binary_search(pool, other);
+      EXPECT_EQ(std::ranges::binary_search(part, other), std::ranges::binary_search(pool, other)) << g;
+    }
+  EXPECT_GT(pairs, 6);
+}
+
+TEST_F(RoundsTest, ContradictionsAreUsageErrors) {
+  EXPECT_THAT(error_of<UsageError>(alkanes(9), 1), HasSubstr("at least 2 validation parts"));
+  EXPECT_THAT(error_of<UsageError>(alkanes(9), -1), HasSubstr("at least 2 validation parts"));
+  options.folds = 2;
+  EXPECT_THAT(error_of<UsageError>(alkanes(9), 2), HasSubstr("no --folds"));
+  options.folds = 0;
+  options.rounds = 2;
+  EXPECT_THAT(message_of<UsageError>([&] { load_to_store(options, folder.file("t.h5")); }),
+              HasSubstr("keeps no validation parts"));
+  EXPECT_THAT(error_of<DataError>(alkanes(4), 5), HasSubstr("3 molecules, too few for 5 validation parts"));
+}
+
+}  // namespace
+}  // namespace molgraph
