@@ -9,8 +9,8 @@
 
 #include "apps/scoring/model_file.hpp"
 #include "apps/scoring/molecule_window.hpp"
+#include "apps/scoring/run_blend.hpp"
 #include "apps/scoring/run_record.hpp"
-#include "apps/scoring/run_trees.hpp"
 #include "attention/spec/missing_rows.hpp"
 #include "datasets/system/threads.hpp"
 #include "featurize/graph/error.hpp"
@@ -107,9 +107,9 @@ Pooling pooling_from_string(const std::string& text) {
 
 struct Predictor::State {
   State(const PredictorOptions& given, std::vector<ScoringModel> loaded, std::vector<std::string> names,
-        std::vector<std::optional<RunTrees>> beside)
-      : options(given), runs(std::move(loaded)), trees(std::move(beside)), files(std::move(names)),
-        featurizer(runs[0].config.featurizer, options.limits, extras_of(trees)),
+        std::vector<std::optional<RunBlend>> beside)
+      : options(given), runs(std::move(loaded)), blends(std::move(beside)), files(std::move(names)),
+        featurizer(runs[0].config.featurizer, options.limits, extras_of(blends)),
         of_graphs(without_descriptors(runs[0].config.featurizer), options.limits), output_scale(runs[0].target_scale) {
     for (const ScoringModel& run : runs)
       for (std::size_t o = 0; o < output_scale.size(); ++o)
@@ -118,17 +118,17 @@ struct Predictor::State {
 
   PredictorOptions options;
   std::vector<ScoringModel> runs;
-  std::vector<std::optional<RunTrees>> trees;  // of `runs`, where there are some
-  std::vector<std::string> files;              // of `runs`, then of `trees`
-  Featurizer featurizer, of_graphs;            ///< the second is for embeddings, which no descriptor has a part in
+  std::vector<std::optional<RunBlend>> blends;  // of `runs`, where there are some
+  std::vector<std::string> files;               // of `runs`, then of `blends`
+  Featurizer featurizer, of_graphs;             ///< the second is for embeddings, which no descriptor has a part in
   std::vector<double> output_scale;
 
   static FeaturizerOptions without_descriptors(FeaturizerOptions of) {
     of.descriptors = DescriptorSet::none;
     return of;
   }
-  static FeaturizerExtras extras_of(const std::vector<std::optional<RunTrees>>& trees) {
-    const bool any = std::ranges::any_of(trees, [](const auto& one) { return one.has_value(); });
+  static FeaturizerExtras extras_of(const std::vector<std::optional<RunBlend>>& blends) {
+    const bool any = std::ranges::any_of(blends, [](const auto& one) { return one.has_value(); });
     return {.descriptors = any, .fingerprint = any};
   }
 
@@ -168,7 +168,7 @@ struct Predictor::State {
       const auto* graph = std::get_if<MolecularGraph>(&molecules[i]);
       if (graph == nullptr) continue;
       float* to = inputs.data() + i * count;
-      if (config.featurizer.descriptors != DescriptorSet::none)  // else they are the trees' alone
+      if (config.featurizer.descriptors != DescriptorSet::none)  // else they are the partners' alone
         std::copy(graph->descriptors.begin(), graph->descriptors.end(), to);
       if (!columns.empty()) std::copy_n(columns.data() + i * measured, measured, to + count - measured);
     }
@@ -232,9 +232,9 @@ struct Predictor::State {
         Prediction& to = predictions[chosen[k]];
         std::string bad = not_finite(std::span<const float>(row));  // before a probability hides it
         runs[r].to_predictions(row.data(), to.members[r].data());
-        if (trees[r] && !embedding_only)
-          trees[r]->mix(std::get<MolecularGraph>(molecules[chosen[k]]), columns.subspan(chosen[k] * measured, measured),
-                        to.members[r].data());
+        if (blends[r] && !embedding_only)
+          blends[r]->mix(std::get<MolecularGraph>(molecules[chosen[k]]),
+                         columns.subspan(chosen[k] * measured, measured), to.members[r].data());
         if (bad.empty()) bad = not_finite(std::span<const double>(to.members[r]));
         if (!bad.empty())
           mark_not_finite(to, (runs.size() > 1 ? "model " + std::to_string(r) : "the model") + " gives " + bad);
@@ -261,26 +261,29 @@ Predictor::Predictor(const std::vector<std::string>& runs, const PredictorOption
   if (runs.empty()) throw UsageError("no model is given");
   const Device device = device_of(options.gpu);
   check_device(device, options.precision);
-  std::vector<std::string> files, tree_files;
+  std::vector<std::string> files;
+  std::vector<PartnerFiles> beside;
   for (const std::string& run : runs) {
     for (const std::string& file : weight_files(run)) {
       files.push_back(file);
-      tree_files.push_back(file == run ? "" : trees_file_of(file));  // a model file itself is the model alone
+      beside.push_back(file == run ? PartnerFiles{}
+                                   : partner_files_of(file));  // a model file itself is the model alone
     }
   }
   std::vector<ScoringModel> loaded;
-  std::vector<std::optional<RunTrees>> trees(files.size());
+  std::vector<std::optional<RunBlend>> blends(files.size());
   for (const std::string& file : files) {
     loaded.push_back(load_scoring_model(file, device, options.precision));
     if (const std::string text = difference(loaded[0].config, loaded.back().config); !text.empty()) {
       throw FileError(file + ": cannot be combined with " + files[0] + ": it has " + text);
     }
   }
-  for (std::size_t r = 0; r < files.size(); ++r)
-    if (!tree_files[r].empty()) trees[r].emplace(tree_files[r], loaded[r].config);
-  for (const std::string& file : tree_files)
-    if (!file.empty()) files.push_back(file);
-  state_ = std::make_unique<State>(options, std::move(loaded), std::move(files), std::move(trees));
+  for (std::size_t r = 0; r < beside.size(); ++r)
+    if (beside[r].any()) blends[r].emplace(beside[r], loaded[r].config);
+  for (const PartnerFiles& partners : beside)
+    for (const std::string& file : {partners.trees, partners.process})
+      if (!file.empty()) files.push_back(file);
+  state_ = std::make_unique<State>(options, std::move(loaded), std::move(files), std::move(blends));
 }
 
 Predictor::~Predictor() = default;

@@ -87,7 +87,7 @@ void write_run_record(const std::string& folder, const RunRecord& r) {
                                 {"test", number_or_null(values[2])}};
     if (!r.target_descriptors.empty()) all["target_descriptors"] = r.target_descriptors;
     if (r.refit) all["refit"] = true;
-    if (r.blend) all["blend"] = true;
+    if (!r.blend.empty()) all["blend"] = r.blend;
   }
   write_file_atomically(folder + "/" + kRunRecord, all.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
@@ -131,7 +131,9 @@ std::optional<RunRecord> read_run_record(const std::string& folder) {
         r.baselines.push_back({name, {metric_of(values, 0), metric_of(values, 1), metric_of(values, 2)}});
     r.target_descriptors = all.value("target_descriptors", "");
     r.refit = all.value("refit", false);
-    r.blend = all.value("blend", false);
+    if (const auto blend = all.find("blend"); blend != all.end() && blend->is_boolean())  // of version 0.1
+      r.blend = blend->get<bool>() ? std::vector<std::string>{"trees"} : std::vector<std::string>{};
+    else if (blend != all.end()) blend->get_to(r.blend);
     return r;
   } catch (const nlohmann::json::exception& problem) {
     throw FileError(path + ": damaged: " + problem.what());

@@ -25,12 +25,13 @@ struct RunRecord {
   std::array<std::int64_t, 3> parts{};  ///< molecules in train, valid, test
   std::string metric;                   ///< the one that chose the best epoch
   std::array<double, 3> baseline{};  ///< the metric of always saying the training part's mean or frequency; NaN = none
-  /// The metric of other methods by their name ("nearest_neighbour", "trees"; with a blend "transformer");
-  /// empty where none was made.
+  /// The metric of other methods by their name ("nearest_neighbour", "trees", "gaussian_process"; with a blend
+  /// "transformer"); empty where none was made.
   std::vector<std::pair<std::string, std::array<double, 3>>> baselines;
   std::string target_descriptors;  ///< "rdkit": pre-trained, its targets are these numbers of its molecules; else ""
   bool refit = false;  ///< the model has learned the validation part too; its numbers there are an earlier model's
-  bool blend = false;  ///< every model has trees beside it that its predictions are mixed with
+  /// What stands beside every model and is mixed with it: "trees", "gaussian_process" (run_blend.hpp); empty = nothing.
+  std::vector<std::string> blend;
 };
 
 /// Is it the name of an ensemble's or fold's folder: "model_0", with at most nine digits?

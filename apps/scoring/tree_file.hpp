@@ -1,4 +1,4 @@
-// RUN/trees.safetensors: the trees of a run (docs/trees.md has the arrays).
+// RUN/trees.safetensors: the trees of a run (docs/blend.md has the arrays).
 #pragma once
 
 #include <string>

@@ -57,30 +57,16 @@ void tree_predictions(const Trees& trees, std::span<const float> row, double* va
       sum += leaf_of(trees, static_cast<std::size_t>(t), row.data());
     values[o] = trees.base[o] + trees.scale[o] * sum;
   }
-  for (const TreeTarget& target : trees.targets) {
+  for (const BlendTarget& target : trees.targets) {
     if (target.kind == TaskKind::binary) *values = sigmoid(*values);
     if (target.kind == TaskKind::multiclass) softmax(values, static_cast<std::size_t>(target.classes));
     values += target.classes;
   }
 }
 
-void mix_predictions(std::span<const TreeTarget> targets, std::span<const double> of_trees, double* values) {
-  const double* other = of_trees.data();
-  for (const TreeTarget& target : targets) {
-    for (int c = 0; c < target.classes; ++c) values[c] = target.weight * values[c] + (1 - target.weight) * other[c];
-    values += target.classes;
-    other += target.classes;
-  }
-}
-
 std::string trees_problem(const Trees& trees) {
-  std::size_t outputs = 0;
-  for (const TreeTarget& target : trees.targets) {
-    if (target.classes < 1 || (target.kind != TaskKind::multiclass && target.classes != 1))
-      return target.name + " has " + std::to_string(target.classes) + " outputs";
-    if (!(target.weight >= 0 && target.weight <= 1)) return target.name + " has a weight outside of 0 to 1";
-    outputs += static_cast<std::size_t>(target.classes);
-  }
+  if (std::string why = targets_problem(trees.targets); !why.empty()) return why;
+  const std::size_t outputs = outputs_of(trees.targets);
   if (trees.base.size() != outputs || trees.scale.size() != outputs || trees.output_offset.size() != outputs + 1)
     return text("%zu outputs in one place, %zu in another", outputs, trees.base.size());
   for (std::size_t o = 0; o < outputs; ++o)

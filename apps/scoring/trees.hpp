@@ -1,5 +1,5 @@
-// Trees that a run may hold beside its model: what they say of a molecule, and how that is mixed with what the
-// model says. The trees are made in training (apps/training/baselines); scoring needs no library for them.
+// Trees that a run may hold beside its model: what they say of a molecule. They are made in training
+// (apps/training/baselines); scoring needs no library for them.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "datasets/tables/task.hpp"
+#include "apps/scoring/blend.hpp"
 #include "featurize/descriptors/descriptors.hpp"
 
 namespace molgraph {
@@ -21,21 +21,13 @@ struct TreeNode {
   bool missing_left = false;           ///< where a number that is missing (NaN) goes
 };
 
-/// One target of the task, and how the model's and the trees' predictions of it are mixed.
-struct TreeTarget {
-  std::string name;
-  TaskKind kind = TaskKind::regression;
-  int classes = 1;    ///< outputs of the target: of multiclass the classes, else 1
-  double weight = 1;  ///< 0 to 1: the model's share, 1 - weight is the trees'
-};
-
 /// Trees of all outputs of a task, target-major as a model's outputs. Output o is base[o] + scale[o] * (sum of the
 /// leaves of its trees): in the target's unit for regression, the log-odds of the label 1 for a binary target, and what
 /// the softmax over its classes takes for multiclass.
 struct Trees {
   std::vector<std::string> descriptors;  ///< names of the columns behind the fingerprint's counts
   std::vector<std::string> columns;      ///< names of the user's own columns behind those
-  std::vector<TreeTarget> targets;
+  std::vector<BlendTarget> targets;
   std::vector<std::int64_t> output_offset{0};  ///< [outputs + 1] into the trees
   std::vector<std::int64_t> tree_offset{0};    ///< [trees + 1] into the nodes
   std::vector<double> base, scale;             ///< [outputs]
@@ -49,9 +41,6 @@ struct Trees {
 /// Predictions [outputs] of one molecule as users see them: the target's unit, probabilities, class probabilities.
 /// `row` [features()]: NaN = missing; so is a count of 0.
 void tree_predictions(const Trees& trees, std::span<const float> row, double* values);
-
-/// Mixes `values` [outputs], a model's predictions of one molecule, with `of_trees` [outputs] by the targets' weights.
-void mix_predictions(std::span<const TreeTarget> targets, std::span<const double> of_trees, double* values);
 
 /// Why these cannot be trees of any task, "" if they can: what a damaged file would hold. A walk through trees without
 /// a problem ends, and touches nothing outside.

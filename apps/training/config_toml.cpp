@@ -48,7 +48,7 @@ bool extract(const toml::node& node, T& out) {
 }
 
 /// Options that runs of earlier versions lack, and what those versions did: "" = what they do by default now.
-constexpr std::array<std::pair<const char*, const char*>, 15> kNewer{{{"header", ""},
+constexpr std::array<std::pair<const char*, const char*>, 17> kNewer{{{"header", ""},
                                                                       {"censored", ""},
                                                                       {"weight-column", ""},
                                                                       {"descriptors", "none"},
@@ -60,9 +60,11 @@ constexpr std::array<std::pair<const char*, const char*>, 15> kNewer{{{"header",
                                                                       {"task-balance", ""},
                                                                       {"class-balance", ""},
                                                                       {"baselines", ""},
-                                                                      {"blend", ""},
+                                                                      {"blend", "off"},
                                                                       {"refit", ""},
-                                                                      {"target-descriptors", ""}}};
+                                                                      {"target-descriptors", ""},
+                                                                      {"quality", ""},
+                                                                      {"member-splits", "off"}}};
 
 }  // namespace
 
@@ -110,8 +112,10 @@ TrainOptions train_options_from_text(const std::string& text, const std::string&
     if (!node)
       throw FileError(name + ": '" + option.key() +
                       "' is missing: written by another version of molgraph, whose runs cannot be resumed");
-    OptionValue value = option.field.get();  // of the kind that is wanted
-    if (!std::visit([&](auto& out) { return extract(*node, out); }, value)) {
+    OptionValue value = option.field.get();            // of the kind that is wanted
+    if (option.field.is_switch && node->is_boolean())  // what is a switch now was on or off
+      value = std::string(*node->value<bool>() ? "on" : "off");
+    else if (!std::visit([&](auto& out) { return extract(*node, out); }, value)) {
       throw FileError(name + ": '" + option.key() + "' has a value of the wrong kind");
     }
     if (const std::string problem = option.problem(value); !problem.empty())

@@ -14,8 +14,9 @@ std::vector<double> values_of(const torch::Tensor& tensor) {
   return {values.const_data_ptr<double>(), values.const_data_ptr<double>() + values.numel()};
 }
 
-Loss default_loss(TaskKind kind) {
-  if (kind == TaskKind::regression || kind == TaskKind::mixed) return Loss::l1;
+Loss default_loss(TaskKind kind, std::optional<Metric> metric) {
+  if (kind == TaskKind::regression || kind == TaskKind::mixed)
+    return metric == Metric::rmse || metric == Metric::r2 ? Loss::mse : Loss::l1;
   return kind == TaskKind::binary ? Loss::bce : Loss::ce;
 }
 

@@ -4,17 +4,19 @@
 #include <torch/torch.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "apps/training/metrics.hpp"
 #include "attention/engine.hpp"
 #include "attention/spec/scalar.hpp"
 #include "datasets/tables/task.hpp"
 
 namespace molgraph {
 
-/// The loss of a task where nobody names one: l1, bce, ce.
-Loss default_loss(TaskKind kind);
+/// The loss of a task where nobody names one: l1 (mse where the metric that is asked for is of squares), bce, ce.
+Loss default_loss(TaskKind kind, std::optional<Metric> metric = {});
 /// Throws UsageError if the loss means nothing for the task.
 void check_loss(Loss loss, TaskKind kind);
 

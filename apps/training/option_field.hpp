@@ -24,6 +24,7 @@ using OptionValue =
 
 /// On, off, or as other options and the data decide.
 enum class Switch : std::uint8_t { automatic, on, off };
+inline Switch on_or_off(bool on) { return on ? Switch::on : Switch::off; }
 
 /// The values of a field, each with its word; a word of "" stands for a default.
 template <class T>

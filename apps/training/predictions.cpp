@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
+#include <unordered_map>
 
 #include "datasets/archives/npy.hpp"
 #include "datasets/system/readable.hpp"
@@ -11,6 +13,46 @@ namespace molgraph {
 
 std::array<const std::vector<std::int64_t>*, 3> parts_of(const Split& split) {
   return {&split.train, &split.valid, &split.test};
+}
+
+Split union_of(const std::vector<Split>& splits) {
+  std::set<std::int64_t> train, valid;
+  for (const Split& split : splits) {
+    train.insert(split.train.begin(), split.train.end());
+    valid.insert(split.valid.begin(), split.valid.end());
+  }
+  return {{train.begin(), train.end()}, {valid.begin(), valid.end()}, splits.front().test};
+}
+
+std::vector<std::int64_t> known_molecules(const Split& split) {
+  std::set<std::int64_t> known(split.train.begin(), split.train.end());
+  known.insert(split.valid.begin(), split.valid.end());
+  return {known.begin(), known.end()};
+}
+
+PartPredictions pooled(const std::vector<PartPredictions>& models, const std::vector<Split>& splits,
+                       const Split& whole) {
+  PartPredictions all;
+  for (std::size_t p = 0; p < all.size(); ++p) {
+    const std::vector<std::int64_t>& molecules = *parts_of(whole)[p];
+    std::unordered_map<std::int64_t, std::size_t> place;
+    for (std::size_t i = 0; i < molecules.size(); ++i) place.emplace(molecules[i], i);
+    std::vector<double> known(molecules.size());  // by how many models
+    for (std::size_t m = 0; m < models.size(); ++m) {
+      const std::vector<std::int64_t>& own = *parts_of(splits[m])[p];
+      if (own.empty()) continue;
+      const std::size_t outputs = models[m][p].size() / own.size();
+      all[p].resize(molecules.size() * outputs);
+      for (std::size_t i = 0; i < own.size(); ++i) {
+        const auto found = place.find(own[i]);
+        if (found == place.end()) continue;
+        known[found->second] += 1;
+        for (std::size_t o = 0; o < outputs; ++o) all[p][found->second * outputs + o] += models[m][p][i * outputs + o];
+      }
+    }
+    for (std::size_t k = 0; k < all[p].size(); ++k) all[p][k] /= known[k / (all[p].size() / molecules.size())];
+  }
+  return all;
 }
 
 void AllPredictions::add_share(const AllPredictions& one, double share) {

@@ -17,6 +17,18 @@ namespace molgraph {
 using PartPredictions = std::array<std::vector<double>, 3>;
 std::array<const std::vector<std::int64_t>*, 3> parts_of(const Split& split);
 
+/// Of several splits with one test part: what is in the training part of any of them, and in the validation part of
+/// any.
+Split union_of(const std::vector<Split>& splits);
+/// Molecules of the training and the validation part, each once.
+std::vector<std::int64_t> known_molecules(const Split& split);
+
+/// What models that were trained on different splits say of the parts of `whole`: of each molecule the mean of the
+/// models in whose same part it is. So where every molecule of a validation part is in that of one model, it is
+/// predicted by a model that has not learned it. Each of `models` [n, outputs] goes with the split of the same place.
+PartPredictions pooled(const std::vector<PartPredictions>& models, const std::vector<Split>& splits,
+                       const Split& whole);
+
 /// Of one model, or the mean of several.
 struct AllPredictions {
   PartPredictions parts;

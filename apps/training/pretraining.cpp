@@ -55,7 +55,7 @@ TrainOptions pretraining_defaults() {
   t.metric = Metric::loss;
   t.batch_size = kBatchOfCorpus;
   t.patience = 0;
-  t.baselines = Switch::off;
+  t.baselines = t.blend = Switch::off;
   return o;
 }
 
@@ -101,11 +101,14 @@ void check_pretraining(const TrainOptions& o) {
   refuse(d.descriptors.value_or(DescriptorSet::none) != DescriptorSet::none, "--descriptors",
          "what is predicted cannot be read");
   refuse(!d.descriptor_columns.empty(), "--descriptor-columns", "the model is made for tables without such columns");
-  refuse(d.folds > 0 || t.ensemble_size > 1, "--folds and --ensemble-size", "one model is pre-trained");
+  refuse(d.folds > 0 || t.ensemble_size.value_or(1) > 1 || t.member_splits == Switch::on,
+         "--folds, --ensemble-size and --member-splits", "one model is pre-trained");
+  refuse(t.quality != Quality::standard, "--quality", "it is for measured targets");
   refuse(!t.task_weights.empty() || t.balance_tasks || t.balance_classes,
          "--task-weights, --task-balance and --class-balance", "all descriptors count alike");
   refuse(t.refit, "--refit", "the validation part is too small to matter");
-  refuse(t.baselines == Switch::on || t.blend, "--baselines and --blend", "they are for measured targets");
+  refuse(t.baselines == Switch::on || t.blend == Switch::on, "--baselines and --blend",
+         "they are for measured targets");
   refuse(!t.scale_targets, "--no-scale-targets", "the targets have very different sizes");
   refuse(!o.model.recipe.empty(), "--recipe", "the papers pre-train on nothing like it");
 }

@@ -3,10 +3,12 @@
 #include <chrono>
 #include <filesystem>
 
+#include "apps/scoring/gaussian_process_file.hpp"
+#include "apps/scoring/run_blend.hpp"
 #include "apps/scoring/tree_file.hpp"
 #include "apps/training/baselines/blend.hpp"
 #include "apps/training/baselines/booster.hpp"
-#include "apps/training/option_conflicts.hpp"
+#include "apps/training/baselines/gaussian_process_fit.hpp"
 #include "datasets/system/readable.hpp"
 #include "datasets/system/text.hpp"
 #include "featurize/graph/error.hpp"
@@ -14,42 +16,18 @@
 namespace molgraph {
 namespace {
 
-/// The share of every target in words: "logS 0.45".
-std::string shares_text(const std::vector<TreeTarget>& targets) {
-  std::vector<std::string> shares;
-  for (const TreeTarget& target : targets)
-    shares.push_back((targets.size() > 1 ? target.name + " " : "") + text("%.2f", target.weight));
-  return list_of(shares, 12);
-}
-
-/// The mean of the models' predictions of the three parts.
-PartPredictions mean_of(const std::vector<AllPredictions>& models) {
-  AllPredictions mean;
-  for (const AllPredictions& model : models) mean.add_share(model, 1.0 / static_cast<double>(models.size()));
-  return mean.parts;
+/// The shares of every target in words: "logS 0.45 + 0.30".
+std::string shares_text(const std::vector<const std::vector<BlendTarget>*>& partners) {
+  std::vector<std::string> texts;
+  for (std::size_t t = 0; t < partners.front()->size(); ++t) {
+    std::string one = partners.front()->size() > 1 ? (*partners.front())[t].name + " " : "";
+    for (std::size_t p = 0; p < partners.size(); ++p) one += text(p > 0 ? " + %.2f" : "%.2f", (*partners[p])[t].share);
+    texts.push_back(std::move(one));
+  }
+  return list_of(texts, 12);
 }
 
 }  // namespace
-
-bool wants_baselines(const TrainOptions& o, const LoadedData& data) {
-  const auto refuse = [&](bool wrong, const std::string& why) {
-    if (wrong && o.training.blend) throw UsageError("--blend: " + why);
-  };
-  refuse(o.training.baselines == Switch::off, "its trees are left out by --no-baselines");
-  refuse(xgboost_version().empty(), "this molgraph was built without XGBoost, which makes the trees");
-  refuse(!has_validation(data), "there is no validation part to choose the shares by");
-  const std::int64_t molecules = data.set.size();
-  refuse(molecules > kMostBaselineMolecules, text("%s molecules are more than %s", with_thousands(molecules).c_str(),
-                                                  with_thousands(kMostBaselineMolecules).c_str()));
-  refuse(static_cast<std::int64_t>(data.split.train.size()) * data.set.task.num_targets() > kMostTreeCells &&
-             data.set.task.num_targets() > kMostTreeCells / kFewestTreeRows,
-         text("%d targets are too many for trees", data.set.task.num_targets()));
-  if (!data.set.computed_targets.empty()) return false;
-  if (o.training.blend || o.training.baselines != Switch::automatic)
-    return o.training.blend || o.training.baselines == Switch::on;
-  const bool own_table = !o.data.paths.empty() && std::filesystem::exists(o.data.paths.front());
-  return own_table && static_cast<std::int64_t>(data.split.train.size()) <= kMostBaselineRows;
-}
 
 RunBaselines::RunBaselines(const TrainRun& run, const ResolvedRun& resolved)
     : run_(run), resolved_(resolved), wanted_(resolved.options.training.baselines == Switch::on) {}
@@ -65,7 +43,8 @@ const FeatureRows* RunBaselines::rows_of(const MoleculeSet& set) {
     run_.control.note(std::string("Baselines left out: ") + error.what());
     return nullptr;
   };
-  const bool needed = resolved_.options.training.blend;
+  // Nobody has asked for it: a trained model is not lost for it.
+  const bool needed = run_.options.training.blend == Switch::on;
   try {
     const WorkInProgress work(run_.control, "Descriptors for the baselines", "molecules", set.size());
     rows_ = feature_rows(set, run_.threads, [&](std::int64_t done) {
@@ -88,56 +67,126 @@ BaselineOptions RunBaselines::baseline_options() const {
           }};
 }
 
-void RunBaselines::blend(const LoadedData& data, Baselines& baselines, std::vector<AllPredictions>& models,
-                         const std::vector<std::string>& folders) const {
-  std::vector<TreeTarget>& shares = baselines.trees->targets;
-  std::vector<std::vector<double>> of_valid;
-  for (const AllPredictions& model : models) of_valid.push_back(model.parts[1]);
-  choose_blend(resolved_.trainer.metric, data.set.task, of_valid, baselines.of_trees[1],
-               targets_of(data.set, data.split.valid), shares);
-  const Trees trees = refit_trees(baselines, *rows_, data.set, data.split, baseline_options());
-  const auto predicted = [&](const std::vector<std::int64_t>& molecules) {
-    return tree_predictions(trees, *rows_, molecules, run_.threads);
+void RunBaselines::blend(const LoadedData& data, const Baselines& baselines, AllPredictions& predictions,
+                         const std::vector<std::string>& folders) {
+  const Metric metric = resolved_.trainer.metric;
+  const Task& task = data.set.task;
+  const std::vector<double> labels = targets_of(data.set, data.split.valid);
+  const std::size_t targets = task.names.size();
+  // Of the partners by themselves, then of the model and both.
+  std::vector<double> of_process(targets, baselines.process ? 1.0 : 0.0);
+  if (baselines.process && baselines.trees)
+    of_process = choose_shares(metric, task, baselines.of_process[1], baselines.of_trees[1], labels);
+  const auto set_shares = [&](std::vector<BlendTarget>& partner, const std::vector<double>& of_model, bool process) {
+    for (std::size_t t = 0; t < targets; ++t)
+      partner[t].share = (1 - of_model[t]) * (process ? of_process[t] : 1 - of_process[t]);
   };
-  const PartPredictions of_trees{predicted(data.split.train), baselines.of_trees[1], predicted(data.split.test)};
-  for (AllPredictions& model : models) {
-    for (std::size_t p = 0; p < model.parts.size(); ++p) mix_rows(shares, of_trees[p], model.parts[p]);
-    for (auto& [name, values] : model.hidden) {
-      const std::vector<std::int64_t>& molecules = data.hidden_parts.at(name);
-      for (std::size_t i = 0; i < molecules.size(); ++i) {
-        if (molecules[i] < 0) continue;
-        mix_predictions(shares, predicted({molecules[i]}), values.data() + i * trees.outputs());
-      }
+  std::vector<double> partners = baselines.process ? baselines.of_process[1] : baselines.of_trees[1];
+  if (baselines.process && baselines.trees) {
+    std::vector<BlendTarget> trees = blend_targets(task);
+    set_shares(trees, std::vector<double>(targets), false);
+    mix_rows(trees, baselines.of_trees[1], partners);
+  }
+  const std::vector<double> of_model = choose_shares(metric, task, predictions.parts[1], partners, labels);
+
+  const std::vector<std::int64_t> known = known_molecules(data.split);
+  std::optional<Trees> trees;
+  std::optional<ProcessPredictor> process;
+  if (baselines.trees) {
+    trees = refit_trees(baselines, *rows_, data.set, known, baseline_options());
+    set_shares(trees->targets, of_model, false);
+  }
+  if (baselines.process) {
+    GaussianProcess made = refit_process(baselines, *rows_, data.set, known, baseline_options());
+    set_shares(made.targets, of_model, true);
+    process.emplace(std::move(made));
+  }
+  const auto mix = [&](const std::vector<std::int64_t>& molecules, bool known_part, std::vector<double>& rows) {
+    std::vector<double> by_trees, by_process;
+    if (trees)
+      by_trees = known_part ? baselines.of_trees[1] : tree_predictions(*trees, *rows_, molecules, run_.threads);
+    if (process)
+      by_process =
+          known_part ? baselines.of_process[1] : process_predictions(*process, *rows_, molecules, run_.threads);
+    const auto outputs = static_cast<std::size_t>(task.num_outputs());
+    for (std::size_t i = 0; i < molecules.size(); ++i) {
+      std::vector<PartnerPrediction> said;
+      if (trees) said.push_back({trees->targets, std::span(by_trees).subspan(i * outputs, outputs)});
+      if (process) said.push_back({process->process().targets, std::span(by_process).subspan(i * outputs, outputs)});
+      blend_predictions(said, rows.data() + i * outputs);
+    }
+  };
+  for (std::size_t p = 0; p < predictions.parts.size(); ++p)
+    mix(*parts_of(data.split)[p], p == 1, predictions.parts[p]);
+  for (auto& [name, values] : predictions.hidden) {
+    const std::vector<std::int64_t>& molecules = data.hidden_parts.at(name);
+    const auto outputs = static_cast<std::size_t>(task.num_outputs());
+    for (std::size_t i = 0; i < molecules.size(); ++i) {
+      if (molecules[i] < 0) continue;
+      std::vector<double> row(values.begin() + static_cast<std::ptrdiff_t>(i * outputs),
+                              values.begin() + static_cast<std::ptrdiff_t>((i + 1) * outputs));
+      mix({molecules[i]}, false, row);
+      std::ranges::copy(row, values.begin() + static_cast<std::ptrdiff_t>(i * outputs));
     }
   }
-  for (const std::string& folder : folders) write_trees(folder + "/" + kTreesFile, trees, resolved_.model.featurizer);
-  run_.control.note("Blend: the transformer's share is " + shares_text(shares) +
-                    ", the trees' the rest; chosen on the validation part, which the trees then learn too");
+  for (const std::string& folder : folders) {
+    if (trees) write_trees(folder + "/" + kTreesFile, *trees, resolved_.model.featurizer);
+    if (process) write_process(folder + "/" + kProcessFile, process->process(), resolved_.model.featurizer);
+  }
+  std::vector<const std::vector<BlendTarget>*> shown;
+  std::string names;
+  partners_.clear();
+  if (trees) partners_.emplace_back(kTreesPartner);
+  if (process) partners_.emplace_back(kProcessPartner);
+  if (process) {
+    shown.push_back(&process->process().targets);
+    names = "the Gaussian process's";
+  }
+  if (trees) {
+    shown.push_back(&trees->targets);
+    names += (process ? " and the trees'" : "the trees'");
+  }
+  run_.control.note("Blend: " + names + " share is " + shares_text(shown) +
+                    ", the transformer's the rest; chosen on the validation part, which they then learn too");
 }
 
-std::vector<Rival> RunBaselines::of_split(const LoadedData& data, std::vector<AllPredictions>& models,
-                                          const std::vector<std::string>& folders) {
+std::vector<Rival> RunBaselines::of_split(const LoadedData& data, const std::vector<Split>& rounds,
+                                          AllPredictions& predictions, const std::vector<std::string>& folders) {
   if (!wanted_) return {};
   const auto begin = std::chrono::steady_clock::now();
   const FeatureRows* rows = rows_of(data.set);
   if (rows == nullptr) return {};
+  const bool blended = resolved_.options.training.blend == Switch::on;
   Baselines made;
   try {
-    made = make_baselines(*rows, data.set, data.split, baseline_options());
-  } catch (const RunError& error) {  // of the library; nobody has asked for it, so a trained model is not lost for it
-    if (resolved_.options.training.blend) throw;
+    if (rounds.empty()) {
+      made = make_baselines(*rows, data.set, data.split, baseline_options());
+    } else {
+      std::vector<PartPredictions> nearest, of_trees, of_process;
+      for (const Split& round : rounds) {
+        made = make_baselines(*rows, data.set, round, baseline_options());
+        nearest.push_back(std::move(made.nearest));
+        if (made.trees) of_trees.push_back(std::move(made.of_trees));
+        if (made.process) of_process.push_back(std::move(made.of_process));
+      }
+      made.nearest = pooled(nearest, rounds, data.split);
+      if (made.trees) made.of_trees = pooled(of_trees, rounds, data.split);
+      if (made.process) made.of_process = pooled(of_process, rounds, data.split);
+    }
+  } catch (const RunError& error) {  // of the library
+    if (run_.options.training.blend == Switch::on) throw;
     run_.control.warn(std::string("Baselines left out: ") + error.what());
     return {};
   }
-  if (resolved_.options.training.blend && !made.trees) throw UsageError("--blend: no trees can be made of this split");
   for (const std::string& note : made.notes) run_.control.note(note);
-  std::vector<Rival> rivals{{"nearest neighbour", "nearest_neighbour", std::move(made.nearest)}};
-  if (made.trees) {
-    if (resolved_.options.training.blend) {
-      rivals.push_back({"transformer alone", "transformer", mean_of(models), true});
-      blend(data, made, models, folders);
-    }
-    rivals.insert(rivals.begin() + 1, {kTreesName, "trees", std::move(made.of_trees)});
+  std::vector<Rival> rivals{{"nearest neighbour", "nearest_neighbour", made.nearest}};
+  if (made.trees) rivals.push_back({kTreesName, "trees", made.of_trees});
+  if (made.process) rivals.push_back({kProcessName, "gaussian_process", made.of_process});
+  if (blended) {
+    if (!made.trees && !made.process)
+      throw UsageError("--blend: neither trees nor a Gaussian process can be made of this split");
+    rivals.push_back({"transformer alone", "transformer", predictions.parts, true});
+    blend(data, made, predictions, folders);
   }
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   run_.control.note("Baselines took " + duration_text(seconds));

@@ -4,6 +4,7 @@
 
 #include "apps/scoring/architectures.hpp"
 #include "apps/training/pretraining.hpp"
+#include "apps/training/quality.hpp"
 #include "apps/training/run_baselines.hpp"
 #include "apps/training/shipped_weights.hpp"
 #include "apps/training/warm_start.hpp"
@@ -139,8 +140,6 @@ void check_gate(const GateSettings& asked, const GateOptions& gate) {
   }
 }
 
-Switch on_or_off(bool on) { return on ? Switch::on : Switch::off; }
-
 /// The settings as the model has them.
 void write_down(const ModelOptions& model, ModelSettings& m) {
   const EncoderOptions& e = model.encoder;
@@ -195,8 +194,9 @@ std::int64_t batch_size_for(std::int64_t molecules) {
   return molecules < 2000 ? 32 : molecules < 10000 ? 64 : molecules < 50000 ? 128 : 256;
 }
 
-std::int64_t automatic_epochs(bool computed, bool has_valid, bool only_classes) {
-  if (!computed) return only_classes ? kEpochsOfClasses : kEpochsOfNumbers;
+std::int64_t automatic_epochs(Quality quality, bool computed, bool has_valid, bool only_classes) {
+  const std::int64_t share = quality == Quality::fast ? kFastShare : 1;
+  if (!computed) return (only_classes ? kEpochsOfClasses : kEpochsOfNumbers) / share;
   return has_valid ? kMostEpochsOfComputed : kEpochsWithoutValidation;
 }
 
@@ -207,7 +207,7 @@ void resolve_schedule(TrainingSettings& t, const TrainingDefaults& defaults, std
   const std::int64_t batch = *t.batch_size, per_epoch = (count + batch - 1) / batch;
   const bool automatic = !t.epochs && !t.steps;
   if (automatic && defaults.steps > 0) t.steps = defaults.steps;
-  else if (automatic) t.epochs = automatic_epochs(defaults.computed, has_valid, only_classes);
+  else if (automatic) t.epochs = automatic_epochs(t.quality, defaults.computed, has_valid, only_classes);
   if (t.epochs && t.steps && (*t.steps + per_epoch - 1) / per_epoch != *t.epochs) {
     throw UsageError("give either --epochs or --steps: " + std::to_string(*t.steps) + " steps of " +
                      std::to_string(batch) + " molecules are not " + std::to_string(*t.epochs) + " epochs");
@@ -235,7 +235,7 @@ void resolve_training(TrainingSettings& t, const LoadedData& data, bool pretrain
   const TaskKind kind = data.set.task.kind;
   const auto count = static_cast<std::int64_t>(data.split.train.size());
   if (count == 0) throw DataError("the training part is empty: no usable molecule is left for it");
-  if (!t.loss) t.loss = default_loss(kind);
+  if (!t.loss) t.loss = default_loss(kind, t.metric);  // of a metric that is asked for
   check_loss(*t.loss, kind);
   if (!t.metric) t.metric = data.metric.empty() ? default_metric(kind) : metric_from_string(data.metric);
   if (!pretraining || *t.metric != Metric::loss) check_metric(*t.metric, kind);
@@ -322,6 +322,7 @@ LoadOptions to_load_options(const TrainOptions& o, int threads) {
   load.time_column = d.time_column;
   load.splits_file = d.splits_file;
   load.folds = d.folds;
+  load.rounds = rounds_of(o);
   load.split_sizes = d.split_sizes;
   if (load.corpus)
     load.split_sizes_of = [asked = d.split_sizes](std::int64_t molecules) {
@@ -350,7 +351,7 @@ ResolvedRun resolve(const TrainOptions& asked, const LoadedData& data, const Mod
     t.steps = default_steps(count, t.batch_size.value_or(batch_size_for(count)));
   }
   resolve_training(t, data, pretraining);
-  run.options.training.baselines = on_or_off(wants_baselines(run.options, data));
+  resolve_quality(run.options, data);
   run.trainer = trainer_options(run.options, data, data.split);
   return run;
 }
@@ -388,6 +389,7 @@ ResolvedRun for_member(const ResolvedRun& run, const LoadedData& data, std::int6
   ResolvedRun one = run;
   one.options.training.seed += static_cast<std::uint64_t>(member);
   one.options.training.ensemble_size = 1;
+  one.options.training.member_splits = Switch::off;
   one.trainer = trainer_options(one.options, data, data.split);
   return one;
 }

@@ -50,7 +50,8 @@ std::string shipped_weights() {
 std::string automatic_start(const TrainOptions& options, const LoadedData& data) {
   std::error_code error;
   const bool own = !options.data.paths.empty() && fs::exists(options.data.paths.front(), error);
-  const bool fits = own && options.data.target_descriptors == DescriptorSet::none && options.model.recipe.empty() &&
+  const bool fits = own && options.training.quality != Quality::fast &&
+                    options.data.target_descriptors == DescriptorSet::none && options.model.recipe.empty() &&
                     has_default_model(options) && data.set.featurizer.features == Features::molgraph &&
                     !data.training.computed && !data.set.task.has(TaskKind::regression);
   return fits && !shipped_weights().empty() ? kFromShipped : "";

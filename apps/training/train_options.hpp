@@ -2,127 +2,18 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "apps/scoring/model_limits.hpp"
-#include "apps/training/metrics.hpp"
-#include "apps/training/option_field.hpp"
-#include "attention/spec/encodings.hpp"
-#include "attention/spec/model_options.hpp"
-#include "attention/spec/precision.hpp"
+#include "apps/training/train_settings.hpp"
 #include "attention/spec/scalar.hpp"
-#include "datasets/load.hpp"
 #include "datasets/system/value_ranges.hpp"
-#include "featurize/graph/pair_relations.hpp"
 
 namespace molgraph {
 
 /// Random numbers are keyed by the step, 32 bits.
 inline constexpr std::int64_t kMostSteps = 4'000'000'000;
-
-// What is left open here (an empty optional, a null pointer, Switch::automatic, an empty text where the sentence says
-// so) is decided by the data and the other options: run_options.hpp.
-
-/// `classification` is what people say for `binary`; config.toml keeps their word.
-enum class TaskWord : std::uint8_t { regression, classification, binary, multiclass, mixed };
-
-struct DataSettings {
-  std::vector<std::string> paths;  ///< a name, a table, a store; two or three tables: train, [valid,] test; a corpus
-  std::string folder;              ///< of the named data sets; "" = $MOLGRAPH_DATA, then the user's cache
-  std::string subset;              ///< "" = the data set's default
-  TableFormat format = TableFormat::automatic;
-  bool header = false, no_header = false;   ///< neither: decided by the lines
-  std::string smiles_column, id_column;     ///< "" = by their names
-  std::vector<std::string> target_columns;  ///< empty = those with numbers, or with yes and no
-  std::optional<TaskWord> task;             ///< empty = by the values
-  std::string positive;                     ///< the label that is 1; "" = by its meaning
-  Censored censored = Censored::bounded;
-  std::string weight_column;  ///< "" = all rows count alike
-  std::optional<Features> features;
-  std::optional<DescriptorSet> descriptors;                ///< empty = by the data
-  std::vector<std::string> descriptor_columns;             ///< empty = none; of a store all that it holds
-  DescriptorSet target_descriptors = DescriptorSet::none;  ///< what to learn from a corpus (pretraining.hpp)
-  std::optional<Standardize> standardize;
-  std::optional<Duplicates> duplicates;
-  SplitKind split = SplitKind::automatic;
-  SplitSizes split_sizes{0.8, 0.1, 0.1};
-  std::string splits_column, group_column, time_column, splits_file;
-  int folds = 0;           ///< 0 = one split
-  std::int64_t limit = 0;  ///< 0 = all molecules
-  int max_atoms = 1024;
-  bool strict = false;
-};
-
-struct GateSettings {
-  Switch use = Switch::automatic;  ///< on where neither model, encoding nor recipe is named
-  bool relu = false, path = false, per_layer = false;
-};
-
-/// What --grpe-terms names: relation classes, and what their tables act on.
-enum class GrpeTerm : std::uint8_t { topology, edge, query, key, value };
-enum class Frozen : std::uint8_t { nothing, encoder };
-
-struct ModelSettings {
-  std::string recipe;  ///< "" = none
-  const Architecture* architecture = nullptr;
-  std::string size;                              ///< "" = the architecture's default
-  std::optional<int> layers, width, ffn, heads;  ///< empty = by `size`
-  const Encoding* encoding = nullptr;            ///< null = the architecture's own
-  GateSettings gate;
-  Switch share_encodings = Switch::automatic;
-  std::optional<int> position_dim;
-  std::optional<int> mix_width;  ///< empty = HeadOptions::mixed
-  bool post_ln = false;
-  std::optional<int> max_distance;
-  std::optional<int> path_hops;
-  PathRule path_rule = PathRule::mean;
-  int spatial_pos_max = 0;  ///< 0 = off
-  bool untie_virtual = false;
-  KeyTerm key_term = KeyTerm::column;  ///< column or row
-  std::vector<GrpeTerm> grpe_terms{GrpeTerm::topology, GrpeTerm::edge, GrpeTerm::query, GrpeTerm::key, GrpeTerm::value};
-  bool published_classes = false;
-  double dropout = 0.1, attention_dropout = 0.1, activation_dropout = 0.0, input_dropout = 0.0;
-  double perturb_noise = 0.0;
-  std::string flag;  ///< FLAG as "ASCENTS,STEP,MAGNITUDE"; "" = off
-  std::string from;  ///< a run to start from, or a word of shipped_weights.hpp; "" = automatic_start()
-  Frozen frozen = Frozen::nothing;
-};
-
-enum class TrainingBackend : std::uint8_t { engine, reference };
-enum class DecayOf : std::uint8_t { weights, all };
-
-struct TrainingSettings {
-  TrainingBackend backend = TrainingBackend::engine;
-  Precision precision = Precision::fp32;
-  std::optional<Loss> loss;
-  std::vector<double> task_weights;  ///< of the labels of each target; empty = all 1
-  bool balance_tasks = false, balance_classes = false;
-  std::optional<Metric> metric;
-  std::optional<std::int64_t> epochs, steps, batch_size;
-  double lr = 5e-4;  ///< peak
-  double end_lr = 0.0;
-  std::optional<std::int64_t> warmup_steps;  ///< empty = by warmup_epochs, else 10 % of all
-  std::optional<std::int64_t> warmup_epochs;
-  double weight_decay = 0.01;
-  DecayOf decay = DecayOf::weights;
-  double grad_clip = 5.0;                ///< 0 = off
-  std::optional<std::int64_t> patience;  ///< epochs without a better validation; 0 = never stop early
-  double ema = 0.0;                      ///< 0 = off
-  bool scale_targets = true;
-  std::int64_t ensemble_size = 1;
-  bool refit = false;
-  Switch baselines = Switch::automatic;  ///< on for tables without a name, up to kMostBaselineRows training molecules
-  bool blend = false;
-  std::uint64_t seed = 0;
-};
-
-struct TrainOptions {
-  DataSettings data;
-  ModelSettings model;
-  TrainingSettings training;
-};
 
 /// One option: its flags as CLI11 writes them ("-b,--batch-size"), the field and the help line.
 struct TrainOption {
@@ -312,6 +203,10 @@ std::vector<TrainOption> options_over(Options& o) {
       {"--freeze", model, one_of(m.frozen, {{"", Frozen::nothing}, {"encoder", Frozen::encoder}}),
        "what does not train: encoder = all but the head"},
 
+      {"--quality", training,
+       one_of(t.quality, {{"fast", Quality::fast}, {"default", Quality::standard}, {"best", Quality::best}}),
+       "how much is spent on a table of your own: fast = one model of a third of the epochs, no --baselines; default = "
+       "one model and --blend; best = --ensemble-size 5 --member-splits --blend"},
       {"--backend", training,
        one_of(t.backend, {{"cpu", TrainingBackend::engine}, {"reference", TrainingBackend::reference}}),
        "what computes: cpu = the engine, reference = LibTorch's operations (slow)"},
@@ -325,7 +220,8 @@ std::vector<TrainOption> options_over(Options& o) {
                        {"huber", Loss::huber},
                        {"bce", Loss::bce},
                        {"ce", Loss::ce}}),
-       "empty: l1 for regression, bce, ce (mixed: of the numbers, bce for the classes)"},
+       "empty: for regression l1, or mse with --metric rmse or r2; bce, ce (mixed: of the numbers, bce for the "
+       "classes)"},
       {"--task-weights", training, t.task_weights,
        "how much a label of each target counts in the loss, in the targets' order (empty: all alike)",
        RealRange{0, kMostWeight, true}},
@@ -368,15 +264,19 @@ std::vector<TrainOption> options_over(Options& o) {
       {"--ema", training, t.ema, "decay of the weights' moving average that is validated and saved; 0 = off",
        RealRange{0, 1, false, true}},
       {"--scale-targets", training, t.scale_targets, "regression: standardise targets inside the model"},
-      {"--ensemble-size", training, t.ensemble_size, "models to train, with seeds seed, seed + 1, ...",
-       WholeRange{1, kMostFolds}},
+      {"--ensemble-size", training, or_open(t.ensemble_size, 0),
+       "models to train, with seeds seed, seed + 1, ...; 0 = by --quality: 5 or 1", WholeRange{0, kMostFolds}},
+      {"--member-splits", training, on_off(t.member_splits),
+       "each member of an ensemble has a validation part of its own, so that together they learn all of training and "
+       "validation part: on, off or auto (on for --quality best and a table of one's own)"},
       {"--refit", training, t.refit,
        "train once more, on training and validation part together, up to the epoch that validation chose"},
       {"--baselines", training, on_off(t.baselines),
-       "the nearest neighbour and trees beside the result: on, off or auto (on for one's own table of at most "
-       "50,000 training molecules)"},
-      {"--blend", training, t.blend,
-       "predictions are a mixture of the model's and of trees', by what is best on the validation part"},
+       "the nearest neighbour, trees and a Gaussian process beside the result: on, off or auto (on for one's own table "
+       "of at most 50,000 training molecules)"},
+      {"--blend", training, on_off(t.blend),
+       "predictions are a mixture of the model's, of trees' and of a Gaussian process's, by what is best on the "
+       "validation part: on, off or auto (on with automatic --baselines)"},
       {"--seed", training, t.seed, "of split, shuffle, initialisation and dropout", kSeeds},
   };
 }

@@ -140,18 +140,17 @@ std::string better_rivals(Metric metric, const Reached& reached, bool blended,
                           const std::vector<std::pair<std::string, Reached>>& rivals) {
   const double own = reached[1];
   std::vector<std::string> better;
-  bool trees = false;
+  bool partner = false;
   for (const auto& [name, values] : rivals) {
     const double other = values[1];
     if (std::isnan(own) || std::isnan(other) || (larger_is_better(metric) ? other <= own : other >= own)) continue;
     better.push_back(name + " " + sensible_number(other));
-    trees = trees || name == kTreesName;
+    partner = partner || name == kTreesName || name == kProcessName;
   }
   if (better.empty()) return {};
   return std::string("On the validation part a simple method is better than ") +
          (blended ? "the blend" : "the transformer") + " (" + std::string(to_string(metric)) + " " +
-         sensible_number(own) + "): " + list_of(better) +
-         (trees && !blended ? "; --blend mixes it with the trees" : "");
+         sensible_number(own) + "): " + list_of(better) + (partner && !blended ? "; --blend mixes it in" : "");
 }
 
 }  // namespace
@@ -222,7 +221,8 @@ Report report_results(const LoadedData& data, const TrainOptions& options, const
   if (beside) others.emplace_back("mean predictor", baseline_of(data, options));
   for (std::size_t r = 0; r < rivals.size(); ++r)
     if (!rivals[r].own) others.emplace_back(rivals[r].name, report.baselines[r].second);
-  report.warning = better_rivals(chosen, report.reached, options.training.blend, others);
+  const bool blended = std::ranges::any_of(rivals, [](const Rival& rival) { return rival.own; });
+  report.warning = better_rivals(chosen, report.reached, blended, others);
   return report;
 }
 

@@ -13,7 +13,7 @@
 
 namespace molgraph {
 
-inline constexpr const char* kTreesName = "trees";
+inline constexpr const char *kTreesName = "trees", *kProcessName = "Gaussian process";
 
 /// Somebody else's predictions of the same split, which the report sets beside the model's.
 struct Rival {

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <utility>
 
 #include "apps/scoring/model_file.hpp"
 #include "apps/scoring/run_record.hpp"
@@ -75,12 +76,15 @@ void tell_results(const TrainRun& run, const std::string& folder, const Report& 
 }
 
 /// Trains on one split, a model or an ensemble, and reports.
-Report train_split(const TrainRun& run, const ResolvedRun& resolved, const LoadedData& data,
+Report train_split(const TrainRun& run, const ResolvedRun& resolved, LoadedData& data,
                    const std::optional<StartingPoint>& start, const std::string& folder, RunBaselines& baselines) {
   const RunDirectory directory{folder};
   const bool first = run.processes->first();
   const auto begin = std::chrono::steady_clock::now();
-  const std::int64_t members = resolved.options.training.ensemble_size;
+  const std::int64_t members = *resolved.options.training.ensemble_size;
+  const Split asked = data.split;
+  std::vector<Split> rounds = data.rounds;
+  if (!rounds.empty()) rounds.resize(static_cast<std::size_t>(members));
   if (const std::string weights = resolved.trainer.weights.text(data.set.task); !weights.empty())
     run.control.note("A label's weight in the loss, in a row of weight 1: " + weights);
   if (first) {
@@ -93,12 +97,31 @@ Report train_split(const TrainRun& run, const ResolvedRun& resolved, const Loade
   for (std::int64_t m = 0; m < members; ++m) {
     folders.push_back(members == 1 ? folder : folder + "/model_" + std::to_string(m));
     if (members > 1) run.control.note("Model " + std::to_string(m + 1) + " of " + std::to_string(members));
-    models.push_back(train_model(run, for_member(resolved, data, m), data, start, folders.back()));
+    if (!rounds.empty()) {
+      data.split = rounds[static_cast<std::size_t>(m)];
+      if (first) {
+        fs::create_directories(folders.back());
+        write_splits(RunDirectory{folders.back()}.splits(), data.set, data.split);
+      }
+    }
+    const ResolvedRun member = rounds.empty() ? resolved : for_fold(resolved, data);
+    models.push_back(train_model(run, for_member(member, data, m), data, start, folders.back()));
   }
+  data.split = asked;
   if (!first) return {};
-  const std::vector<Rival> rivals = baselines.of_split(data, models, folders);
+  std::vector<PartPredictions> parts;
+  if (!rounds.empty())
+    for (AllPredictions& model : models) parts.push_back(std::exchange(model.parts, {}));
   AllPredictions mean;
   for (const AllPredictions& model : models) mean.add_share(model, 1.0 / static_cast<double>(members));
+  if (!rounds.empty()) {
+    data.split = union_of(rounds);
+    mean.parts = pooled(parts, rounds, data.split);
+    run.control.note(
+        "In train stands what the models say of molecules that they have learned, in valid what they say of those that "
+        "they have not");
+  }
+  const std::vector<Rival> rivals = baselines.of_split(data, rounds, mean, folders);
   for (const auto& [path, part] : {std::pair(directory.valid_predictions(), 1), {directory.test_predictions(), 2}})
     if (const auto& rows = *parts_of(data.split)[part]; !rows.empty() && data.set.computed_targets.empty())
       write_predictions(path, data.set, rows, mean.parts[part], mean.output_scale);
@@ -107,16 +130,17 @@ Report train_split(const TrainRun& run, const ResolvedRun& resolved, const Loade
   tell_results(run, folder, report);
   RunRecord record = record_of(run, resolved, data, members, begin);
   record.baselines = report.baselines;
-  record.blend = resolved.options.training.blend;
+  record.blend = baselines.partners();
   record.refit = resolved.options.training.refit;
   record_run(run, folder, record);
+  data.split = asked;
   return report;
 }
 
 /// One model per split, each in a folder of its own.
 void train_folds(const TrainRun& run, const ResolvedRun& resolved, LoadedData& data,
                  const std::optional<StartingPoint>& start, RunBaselines& baselines) {
-  if (resolved.options.training.ensemble_size > 1)
+  if (*resolved.options.training.ensemble_size > 1)
     throw UsageError("--ensemble-size beside several splits: each of them trains one model");
   const Metric metric = resolved.trainer.metric;
   std::vector<Report> reports;
@@ -140,7 +164,7 @@ void train_folds(const TrainRun& run, const ResolvedRun& resolved, LoadedData& d
   record.parts = {};  // they are the folds' own
   record.baseline = baseline;
   record.baselines = report.baselines;
-  record.blend = resolved.options.training.blend;
+  record.blend = baselines.partners();
   record.refit = resolved.options.training.refit;
   record_run(run, run.folder, record);
 }

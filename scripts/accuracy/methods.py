@@ -30,6 +30,7 @@ class Task:
 
     folder: pathlib.Path
     kind: str  # regression or classification
+    metric: str  # as molgraph-train calls it
     seed: int
 
     @property
@@ -79,6 +80,7 @@ class Method:
                 "out": str(task.out),
                 "kind": task.kind,
                 "seed": str(task.seed),
+                "metric": task.metric,
                 "folder": str(task.folder),
             }
 
@@ -121,7 +123,7 @@ class Method:
             "-o",
             str(task.folder / "scored.csv"),
         ]
-        return [train + threads + self.setting(task.kind).split(), score + threads]
+        return [train + threads + self._fill(self.setting(task.kind).split(), task), score + threads]
 
     def predictions(self, task: Task) -> list[float | None]:
         """One per row of rest.csv; None where the method gave none."""

@@ -13,6 +13,9 @@ import metrics
 from methods import Method, Task
 from tables import Problem, Table
 
+# A metric of the harness as `molgraph-train --metric` knows it; ranks are learned as numbers are.
+TRAINED_FOR = {"mae": "mae", "rmse": "rmse", "spearman": "mae", "roc_auc": "roc-auc", "ap": "ap"}
+
 COLUMNS = [
     "table",
     "split",
@@ -179,7 +182,7 @@ def run(
         for old in folder.iterdir():  # what an interrupted run left
             if old.name != "lock":
                 shutil.rmtree(old) if old.is_dir() else old.unlink()
-        task = Task(folder, table.kind, seed)
+        task = Task(folder, table.kind, TRAINED_FOR[table.metrics[0]], seed)
         rest = write_inputs(task, table, parts)
         log = folder / "log.txt"
         begin = time.monotonic()

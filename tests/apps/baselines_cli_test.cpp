@@ -63,12 +63,12 @@ class BlendCli : public BaselinesCli {
 };
 
 TEST_F(BaselinesCli, StandBesideTheResultOfOnesOwnTable) {
-  const ShellResult result = train("-o R");
+  const ShellResult result = train("-o R --no-blend");
   const bool trees = !xgboost_version().empty();
-  EXPECT_EQ(header("R"), kHeader + ",mean_predictor,nearest_neighbour" + (trees ? ",trees" : ""));
+  EXPECT_EQ(header("R"), kHeader + ",mean_predictor,nearest_neighbour" + (trees ? ",trees" : "") + ",gaussian_process");
   EXPECT_NE(result.out.find("nearest neighbour"), std::string::npos) << result.out;
   EXPECT_EQ(result.err.find("baseline left out: built without XGBoost") == std::string::npos, trees) << result.err;
-  EXPECT_FALSE(scratch.exists("R/trees.safetensors"));
+  EXPECT_FALSE(scratch.exists("R/trees.safetensors") || scratch.exists("R/gaussian_process.safetensors"));
 
   // Chains of nearly the same length are nearest: their number is far nearer than the mean (MAE of the test part).
   EXPECT_LT(std::stod(column("R/results.csv", "nearest_neighbour")[6]),
@@ -77,18 +77,18 @@ TEST_F(BaselinesCli, StandBesideTheResultOfOnesOwnTable) {
   EXPECT_TRUE(record["baselines"].contains("nearest_neighbour"));
   const std::string info = run("molgraph-info R").out;
   EXPECT_NE(info.find(", nearest neighbour "), std::string::npos) << info;
-  EXPECT_EQ(info.find("mixed with trees"), std::string::npos) << info;
+  EXPECT_EQ(info.find("mixed with"), std::string::npos) << info;
   // Two epochs teach a transformer little: the log says what is better.
   EXPECT_NE(result.err.find("On the validation part a simple method is better than the transformer (mae "),
             std::string::npos)
       << result.err;
-  EXPECT_EQ(result.err.find("; --blend mixes it with the trees") != std::string::npos, trees) << result.err;
+  EXPECT_NE(result.err.find("; --blend mixes it in"), std::string::npos) << result.err;
 
   train("-o off --no-baselines");
   EXPECT_EQ(header("off"), kHeader);
   EXPECT_FALSE(nlohmann::json::parse(scratch.read("off/run.json")).contains("baselines"));
   EXPECT_TRUE(scratch.read("R/model.safetensors") == scratch.read("off/model.safetensors"));
-  train("-o again --threads 1");
+  train("-o again --no-blend --threads 1");
   EXPECT_EQ(scratch.read("R/results.csv"), scratch.read("again/results.csv"));
 }
 
@@ -105,9 +105,10 @@ TEST_F(BaselinesCli, StandBesideFolds) {
 TEST_F(BlendCli, IsWhatARunScores) {
   const ShellResult trained = train("-o B --blend --descriptors none");
   ASSERT_TRUE(scratch.exists("B/trees.safetensors"));
-  EXPECT_EQ(header("B"), kHeader + ",mean_predictor,nearest_neighbour,trees,transformer");
-  EXPECT_NE(trained.err.find("Blend: the transformer's share is "), std::string::npos) << trained.err;
-  EXPECT_NE(run("molgraph-info B").out.find("; mixed with trees"), std::string::npos);
+  EXPECT_EQ(header("B"), kHeader + ",mean_predictor,nearest_neighbour,trees,gaussian_process,transformer");
+  EXPECT_NE(trained.err.find("Blend: the Gaussian process's and the trees' share is 0."), std::string::npos)
+      << trained.err;
+  EXPECT_NE(run("molgraph-info B").out.find("; mixed with trees, gaussian process"), std::string::npos);
 
   // The folder may stand anywhere; its test predictions are what it scores.
   std::filesystem::create_directories(scratch.path("deeper"));
@@ -133,6 +134,37 @@ TEST_F(BlendCli, IsWhatARunScores) {
              transformer = column("deeper/C/results.csv", "transformer");
   // Valid MAE: at most the worse of both's, whatever the share is.
   EXPECT_LE(std::stod(results[3]), std::max(std::stod(trees[3]), std::stod(transformer[3])) + 1e-6);
+}
+
+TEST_F(BaselinesCli, ABlendIsTheDefaultOfOnesOwnTable) {
+  const auto has_partner = [&](const std::string& folder) {
+    return scratch.exists(folder + "/gaussian_process.safetensors");
+  };
+  train("-o D");
+  train("-o B --blend");
+  EXPECT_TRUE(has_partner("D"));
+  EXPECT_EQ(scratch.read("D/test_predictions.csv"), scratch.read("B/test_predictions.csv"));
+  train("-o F --quality fast");
+  EXPECT_FALSE(has_partner("F"));
+  EXPECT_EQ(header("F"), kHeader);
+  train("-o N --no-baselines");
+  EXPECT_FALSE(has_partner("N"));
+  train("-o V --split-sizes 0.9 0 0.1");  // nothing to choose the shares by
+  EXPECT_FALSE(has_partner("V"));
+  EXPECT_EQ(
+      run("molgraph-train small.csv --target-columns logS -o P --recipe grpe-zinc --steps 2" + kTiny.substr(11)).code,
+      0);
+  EXPECT_FALSE(has_partner("P"));
+  EXPECT_EQ(run("molgraph-train demo -o M" + kTiny).code, 0);
+  EXPECT_FALSE(has_partner("M"));
+}
+
+TEST_F(BaselinesCli, ABlendWithoutItsProcessIsRefused) {
+  train("-o B");
+  std::filesystem::remove(scratch.path("B/gaussian_process.safetensors"));
+  const ShellResult result = run("molgraph-score -m B -i small.csv -o out.csv");
+  EXPECT_EQ(result.code, 4) << result.err;
+  EXPECT_NE(result.err.find("gaussian_process.safetensors is missing"), std::string::npos) << result.err;
 }
 
 TEST_F(BlendCli, WithoutItsTreesIsRefused) {
@@ -207,10 +239,6 @@ TEST_F(BaselinesCli, ABlendThatCannotBeIsAUsageError) {
     EXPECT_FALSE(scratch.exists("X"));
     return result.err;
   };
-  if (xgboost_version().empty()) {
-    EXPECT_NE(complaint("").find("built without XGBoost"), std::string::npos);
-    return;
-  }
   EXPECT_NE(complaint("--no-baselines").find("--no-baselines"), std::string::npos);
   EXPECT_NE(complaint("--split-sizes 0.9 0 0.1").find("no validation part"), std::string::npos);
 }

@@ -102,38 +102,29 @@ TEST(Baselines, AreLeftOutWithAReason) {
   }
 }
 
-/// The weight that is chosen for one regression target.
-double weight_of(const std::vector<double>& model, const std::vector<double>& of_trees,
-                 const std::vector<double>& truth) {
-  std::vector<TreeTarget> blend{{.name = "y"}};
+using Shares = std::vector<double>;
+
+/// The model's share that is chosen for one regression target.
+double share_of(const std::vector<double>& model, const std::vector<double>& of_trees,
+                const std::vector<double>& truth) {
   const MoleculeSet set = set_of(TaskKind::regression, 0, {"y"}, {});
-  choose_blend(Metric::rmse, set.task, {model}, of_trees, truth, blend);
-  return blend[0].weight;
+  return choose_shares(Metric::rmse, set.task, model, of_trees, truth).front();
 }
 
 TEST(Blend, TakesTheBetterPredictor) {
-  const std::vector<double> truth{1, 2, 3, 4};
-  EXPECT_EQ(weight_of({1, 2, 3, 4}, {3, 1, 2, 0}, truth), 1);
-  EXPECT_EQ(weight_of({3, 1, 2, 0}, {1, 2, 3, 4}, truth), 0);
-  EXPECT_EQ(weight_of({0, 1, 2, 3}, {2, 3, 4, 5}, truth), 0.5);  // errors that cancel each other
-  EXPECT_NEAR(weight_of({0, 1, 2, 3}, {4, 5, 6, 7}, truth), 0.75, 1e-12);
-  EXPECT_EQ(weight_of({1, 2, 3, 3}, {1, 2, 3, 3}, truth), 0.5);  // no difference
-  EXPECT_EQ(weight_of({1, 2}, {2, 1}, {kNaN, kNaN}), 0.5);       // nothing to choose by
+  const std::vector<double> truth{1, 2, 3, 4, 5, 6, 7, 8}, wrong{3, 4, 1, 2, 7, 8, 5, 6};
+  EXPECT_EQ(share_of(truth, wrong, truth), 1);
+  EXPECT_EQ(share_of(wrong, truth, truth), 0);
+  EXPECT_EQ(share_of({0, 1, 2, 3}, {2, 3, 4, 5}, {1, 2, 3, 4}), 0.5);  // errors that cancel each other
+  EXPECT_NEAR(share_of({0, 1, 2, 3}, {4, 5, 6, 7}, {1, 2, 3, 4}), 0.75, 1e-12);
+  EXPECT_EQ(share_of({1, 2, 3, 3}, {1, 2, 3, 3}, {1, 2, 3, 4}), 0.5);  // no difference
+  EXPECT_EQ(share_of({1, 2}, {2, 1}, {kNaN, kNaN}), 0.5);              // nothing to choose by
 }
 
 TEST(Blend, EveryTargetHasItsOwn) {
   const MoleculeSet set = set_of(TaskKind::regression, 0, {"a", "b"}, {});
-  std::vector<TreeTarget> blend{{.name = "a"}, {.name = "b"}};
-  choose_blend(Metric::mae, set.task, {{1, 9, 2, 8, 3, 9}}, {5, 1, 5, 2, 9, 3}, {1, 1, 2, 2, 3, 3}, blend);
-  EXPECT_EQ(blend[0].weight, 1);
-  EXPECT_EQ(blend[1].weight, 0);
-}
-
-TEST(Blend, ModelsOfAnEnsembleAreMixedEach) {
-  const MoleculeSet set = set_of(TaskKind::regression, 0, {"y"}, {});
-  std::vector<TreeTarget> blend{{.name = "y"}};
-  choose_blend(Metric::rmse, set.task, {{0, 1}, {2, 3}}, {9, 0}, {1, 2}, blend);  // their mean is right
-  EXPECT_EQ(blend[0].weight, 1);
+  EXPECT_EQ(choose_shares(Metric::mae, set.task, {1, 9, 2, 8, 3, 9}, {5, 1, 5, 2, 9, 3}, {1, 1, 2, 2, 3, 3}),
+            (Shares{1, 0}));
 }
 
 // Of eight rows the model is right in five, and the trees in the other three: the best share is 5/8.
@@ -145,7 +136,7 @@ TEST(Blend, FewRowsSayLittle) {
       model.push_back(i % 8 < 5 ? 0 : 1);
       of_trees.push_back(i % 8 < 5 ? 1 : 0);
     }
-    EXPECT_NEAR(weight_of(model, of_trees, truth), rows == 8 ? 0.5 : 0.6, 1e-12) << rows;
+    EXPECT_NEAR(share_of(model, of_trees, truth), rows == 8 ? 0.5 : 0.6, 1e-12) << rows;
   }
 }
 
@@ -158,36 +149,27 @@ TEST(Blend, ClassesAreMixedByTheLogLoss) {
     of_trees.push_back(i % 2 == 0 ? 0.3 : 0.7);
   }
   const MoleculeSet set = set_of(TaskKind::binary, 0, {"c"}, {});
-  std::vector<TreeTarget> blend{{.name = "c", .kind = TaskKind::binary}};
-  choose_blend(Metric::roc_auc, set.task, {model}, of_trees, truth, blend);
-  EXPECT_EQ(blend[0].weight, 0);
+  EXPECT_EQ(choose_shares(Metric::roc_auc, set.task, model, of_trees, truth), (Shares{0}));
   // Of one class only: the surer one is not the better one.
-  for (const double label : {0.0, 1.0}) {
-    choose_blend(Metric::roc_auc, set.task, {{label, label}}, {0.5, 0.5}, {label, label}, blend);
-    EXPECT_EQ(blend[0].weight, 0.5) << label;
-  }
+  for (const double label : {0.0, 1.0})
+    EXPECT_EQ(choose_shares(Metric::roc_auc, set.task, {label, label}, {0.5, 0.5}, {label, label}), (Shares{0.5}))
+        << label;
 }
 
 TEST(Blend, SeveralClassesAndBothKinds) {
   const MoleculeSet three = set_of(TaskKind::multiclass, 3, {"m"}, {});
-  std::vector<TreeTarget> blend{{.name = "m", .kind = TaskKind::multiclass, .classes = 3}};
   const std::vector<double> right{1, 0, 0, 0, 1, 0, 0, 0, 1}, wrong{0, 0, 1, 1, 0, 0, 0, 1, 0};
-  choose_blend(Metric::accuracy, three.task, {wrong}, right, {0, 1, 2}, blend);
-  EXPECT_EQ(blend[0].weight, 0);
-  choose_blend(Metric::accuracy, three.task, {right}, wrong, {0, 1, 2}, blend);
-  EXPECT_EQ(blend[0].weight, 1);
+  EXPECT_EQ(choose_shares(Metric::accuracy, three.task, wrong, right, {0, 1, 2}), (Shares{0}));
+  EXPECT_EQ(choose_shares(Metric::accuracy, three.task, right, wrong, {0, 1, 2}), (Shares{1}));
 
   MoleculeSet both = set_of(TaskKind::mixed, 0, {"y", "c"}, {});
   both.task.kinds = {TaskKind::regression, TaskKind::binary};
-  blend = {{.name = "y"}, {.name = "c", .kind = TaskKind::binary}};
-  choose_blend(Metric::loss, both.task, {{1, 0.9, 2, 0.1, 3, 0.9}}, {9, 0.1, 8, 0.9, 7, 0.1}, {1, 1, 2, 0, 3, 1},
-               blend);
-  EXPECT_EQ(blend[0].weight, 1);
-  EXPECT_EQ(blend[1].weight, 1);
-  choose_blend(Metric::loss, both.task, {{1, 0.1, 2, 0.9, 3, 0.1}}, {9, 0.9, 8, 0.1, 7, 0.9}, {1, 1, 2, 0, 3, 1},
-               blend);
-  EXPECT_EQ(blend[0].weight, 1);
-  EXPECT_EQ(blend[1].weight, 0);
+  EXPECT_EQ(
+      choose_shares(Metric::loss, both.task, {1, 0.9, 2, 0.1, 3, 0.9}, {9, 0.1, 8, 0.9, 7, 0.1}, {1, 1, 2, 0, 3, 1}),
+      (Shares{1, 1}));
+  EXPECT_EQ(
+      choose_shares(Metric::loss, both.task, {1, 0.1, 2, 0.9, 3, 0.1}, {9, 0.9, 8, 0.1, 7, 0.9}, {1, 1, 2, 0, 3, 1}),
+      (Shares{1, 0}));
 }
 
 }  // namespace

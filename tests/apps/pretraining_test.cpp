@@ -189,7 +189,9 @@ TEST(Pretraining, WhatMeansNothingBesideComputedTargetsIsRefused) {
   refused([](D&, M&, T& t) { t.ensemble_size = 2; });
   refused([](D&, M&, T& t) { t.refit = true; });
   refused([](D&, M&, T& t) { t.baselines = Switch::on; });
-  refused([](D&, M&, T& t) { t.blend = true; });
+  refused([](D&, M&, T& t) { t.blend = Switch::on; });
+  refused([](D&, M&, T& t) { t.quality = Quality::best; });
+  refused([](D&, M&, T& t) { t.member_splits = Switch::on; });
   refused([](D&, M&, T& t) { t.task_weights = {1}; });
   refused([](D&, M&, T& t) { t.balance_tasks = true; });
   refused([](D&, M&, T& t) { t.balance_classes = true; });

@@ -56,7 +56,7 @@ TEST(TrainOptions, RunsOfEarlierVersionsAreRead) {
   TrainOptions options;
   options.data.no_header = true;
   options.data.duplicates = Duplicates::mean;
-  options.training.blend = true;
+  options.training.blend = Switch::on;
   std::string text = to_toml(options);
   const auto erase = [&](const std::string& line) {
     const std::size_t at = text.find("\n" + line);
@@ -65,12 +65,15 @@ TEST(TrainOptions, RunsOfEarlierVersionsAreRead) {
   };
   erase("header = false\n");
   erase("duplicates = 'mean'\n");
-  erase("blend = true\n");
+  erase("blend = 'on'\n");
   const TrainOptions read = train_options_from_text(text, "old");
   EXPECT_TRUE(read.data.no_header);
   EXPECT_FALSE(read.data.header);
   EXPECT_EQ(read.data.duplicates, Duplicates::keep);  // as those versions did
-  EXPECT_FALSE(read.training.blend);
+  EXPECT_EQ(read.training.blend, Switch::off);
+  erase("quality = 'default'\n");
+  text += "blend = true\n";  // it was no switch
+  EXPECT_EQ(train_options_from_text(text, "old").training.blend, Switch::on);
   erase("seed = 0\n");
   EXPECT_THROW(train_options_from_text(text, "old"), FileError);
 }

@@ -1,4 +1,4 @@
-// Trees made by hand, the file that holds them, and how their predictions are mixed with a model's.
+// Trees made by hand, the file that holds them, and how partners' predictions are mixed with a model's.
 #include "apps/scoring/trees.hpp"
 
 #include <gtest/gtest.h>
@@ -50,8 +50,8 @@ void end_output(Trees& trees, double base, double scale) {
 /// logp < 2 or a count of column 3 below 2: see the tests.
 Trees two_targets() {
   Trees trees{.descriptors = {"logp", "weight"},
-              .targets = {{.name = "y", .kind = TaskKind::regression, .weight = 0.25},
-                          {.name = "active", .kind = TaskKind::binary, .weight = 0.5}}};
+              .targets = {{.name = "y", .kind = TaskKind::regression, .share = 0.75},
+                          {.name = "active", .kind = TaskKind::binary, .share = 0.5}}};
   add_tree(trees, stump(kLogP, 2, -1, 1, false));
   add_tree(trees, stump(3, 1.5F, 10, 20, true));
   end_output(trees, 100, 0.5);
@@ -108,17 +108,21 @@ TEST(Trees, ClassesGoThroughASoftmax) {
   EXPECT_DOUBLE_EQ(values[2], std::exp(-2.0) / total);
 }
 
-TEST(Trees, AreMixedByWeight) {
-  const Trees trees = two_targets();
-  double values[] = {4, sigmoid(1)};
-  mix_predictions(trees.targets, std::vector<double>{8, sigmoid(2)}, values);
-  EXPECT_DOUBLE_EQ(values[0], 0.25 * 4 + 0.75 * 8);
-  EXPECT_NEAR(values[1], 0.5 * sigmoid(1) + 0.5 * sigmoid(2), 1e-15);
-  const std::vector<TreeTarget> classes{{.kind = TaskKind::multiclass, .classes = 2, .weight = 0.75}};
-  double shares[] = {0.8, 0.2};
-  mix_predictions(classes, std::vector<double>{0.4, 0.6}, shares);
-  EXPECT_NEAR(shares[0], 0.75 * 0.8 + 0.25 * 0.4, 1e-15);
-  EXPECT_NEAR(shares[0] + shares[1], 1, 1e-15);
+TEST(Blend, PartnersHaveTheirSharesAndTheModelTheRest) {
+  std::vector<BlendTarget> trees{{.name = "y", .share = 0.5},
+                                 {.name = "c", .kind = TaskKind::multiclass, .classes = 2}};
+  std::vector<BlendTarget> process = trees;
+  process[0].share = 0.125;
+  process[1].share = 0.25;
+  const std::vector<double> of_trees{8, 0.1, 0.9}, of_process{-2, 0.4, 0.6};
+  const std::vector<PartnerPrediction> both{{trees, of_trees}, {process, of_process}};
+  double values[] = {4, 0.8, 0.2};
+  blend_predictions(both, values);
+  EXPECT_DOUBLE_EQ(values[0], 0.375 * 4 + 0.5 * 8 - 0.125 * 2);
+  EXPECT_DOUBLE_EQ(values[1], 0.75 * 0.8 + 0.25 * 0.4);
+  EXPECT_DOUBLE_EQ(values[1] + values[2], 1);
+  blend_predictions({}, values);
+  EXPECT_DOUBLE_EQ(values[1], 0.75 * 0.8 + 0.25 * 0.4);
 }
 
 TEST(Trees, ProblemsAreNamed) {
@@ -146,16 +150,16 @@ TEST(Trees, ProblemsAreNamed) {
   EXPECT_EQ(problem([](Trees& t) { t.scale.push_back(1); }), "2 outputs in one place, 2 in another");
   EXPECT_EQ(problem([](Trees& t) { t.base[1] = std::numeric_limits<double>::infinity(); }),
             "the base or scale of output 1 is not finite");
-  EXPECT_EQ(problem([](Trees& t) { t.targets[0].weight = 1.5; }), "y has a weight outside of 0 to 1");
-  EXPECT_EQ(problem([](Trees& t) { t.targets[0].weight = std::numeric_limits<double>::quiet_NaN(); }),
-            "y has a weight outside of 0 to 1");
+  EXPECT_EQ(problem([](Trees& t) { t.targets[0].share = 1.5; }), "y has a share outside of 0 to 1");
+  EXPECT_EQ(problem([](Trees& t) { t.targets[0].share = std::numeric_limits<double>::quiet_NaN(); }),
+            "y has a share outside of 0 to 1");
   EXPECT_EQ(problem([](Trees& t) { t.targets[1].classes = 2; }), "active has 2 outputs");
 }
 
 /// The same for a task of one kind.
 Trees two_numbers() {
   Trees trees = two_targets();
-  trees.targets[1] = {.name = "z", .weight = 0.5};
+  trees.targets[1] = {.name = "z", .share = 0.5};
   return trees;
 }
 
@@ -203,7 +207,7 @@ TEST_F(TreeFile, HoldsAllOfThem) {
               std::tie(other.feature, other.threshold, other.value, other.left, other.right, other.missing_left));
   }
   ASSERT_EQ(trees.targets.size(), 2u);
-  EXPECT_EQ(trees.targets[0].weight, 0.25);
+  EXPECT_EQ(trees.targets[0].share, 0.75);
   EXPECT_EQ(trees.targets[1].name, "z");
 }
 
@@ -223,9 +227,22 @@ TEST_F(TreeFile, OfAnotherTaskFeaturiserOrVersionIsRefused) {
             std::string::npos);
   rewrite([](SafetensorsFile& file) {
     std::string& about = file.metadata["molgraph.trees"];
-    about.replace(about.find("\"version\":2"), 11, "\"version\":3");
+    about.replace(about.find("\"version\":3"), 11, "\"version\":4");
   });
-  EXPECT_NE(complaint().find("has version 3"), std::string::npos) << complaint();
+  EXPECT_NE(complaint().find("has version 4; this program reads version 2 to 3"), std::string::npos) << complaint();
+}
+
+TEST_F(TreeFile, OfVersion2HoldsTheModelsShare) {
+  rewrite([](SafetensorsFile& file) {
+    std::string& about = file.metadata["molgraph.trees"];
+    about.replace(about.find("\"version\":3"), 11, "\"version\":2");
+    auto share = file.tensors.extract("share");
+    share.key() = "weight";
+    file.tensors.insert(std::move(share));
+  });
+  const Trees trees = read();
+  EXPECT_EQ(trees.targets[0].share, 0.25);  // the numbers were written as the trees' 0.75 and 0.5
+  EXPECT_EQ(trees.targets[1].share, 0.5);
 }
 
 TEST_F(TreeFile, DamageIsAnErrorThatSaysWhere) {
@@ -244,7 +261,7 @@ TEST_F(TreeFile, DamageIsAnErrorThatSaysWhere) {
       {number("tree_offset", 1, std::int64_t{-1}), "no parts"},
       {number("tree_offset", 3, std::int64_t{1} << 60), "no parts"},
       {number("output_offset", 1, std::int64_t{100}), "no parts"},
-      {number("weight", 0, 2.0), "weight"},
+      {number("share", 0, 2.0), "share"},
       {[](SafetensorsFile& file) { file.tensors.erase("value"); }, "there is no value"},
       {[](SafetensorsFile& file) {
          file.tensors.at("value").shape = {11, 1};
@@ -257,8 +274,8 @@ TEST_F(TreeFile, DamageIsAnErrorThatSaysWhere) {
          file.tensors.at("value").bytes.resize(40);
        },
        "differ in length"},
-      {[](SafetensorsFile& file) { file.tensors.at("weight").shape = {1}, file.tensors.at("weight").bytes.resize(8); },
-       "not one weight"},
+      {[](SafetensorsFile& file) { file.tensors.at("share").shape = {1}, file.tensors.at("share").bytes.resize(8); },
+       "not one share"},
       {[](SafetensorsFile& file) { file.metadata["molgraph.trees"] = "{"; }, "damaged trees"},
       {[](SafetensorsFile& file) { file.metadata["molgraph.trees"] = "{\"version\": 2}"; }, "damaged trees"},
       {[](SafetensorsFile& file) { file.metadata.erase("molgraph.trees"); }, "holds no trees"},

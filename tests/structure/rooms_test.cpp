@@ -82,7 +82,7 @@ const std::vector<Room> kTable{
     {"apps/scoring", kScoring, {"JSON"}},
     {"apps/training/metrics.hpp", kScoring, {}},
     {"apps/training/metrics.cpp", kScoring + Names{"apps/training/metrics.hpp"}, {}},
-    {"apps/training/baselines", kScoring + Names{"apps/training/metrics.hpp"}, {"JSON", "XGBoost"}},
+    {"apps/training/baselines", kScoring + Names{"apps/training/metrics.hpp"}, {"XGBoost", "JSON", "Eigen"}},
     {"apps/training", kTraining, {"JSON", "toml++", "LibTorch"}, true},
     {"apps/programs/shell", kShell, {"toml++", "spdlog", "CLI11", "zlib"}},
     {"apps/programs/batch", kScoring + kShell, {"JSON", "spdlog", "CLI11"}},

@@ -129,7 +129,7 @@ void add_record(const fs::path& folder, Json& card) {
     card["baselines"][name] = {{"train", value(of[0])}, {"valid", value(of[1])}, {"test", value(of[2])}};
   if (!r->target_descriptors.empty()) card["target_descriptors"] = r->target_descriptors;
   if (r->refit) card["refit"] = true;
-  if (r->blend) card["blend"] = true;
+  if (!r->blend.empty()) card["blend"] = r->blend;
 }
 
 Json card_of(const FeaturizerOptions& featurizer) {

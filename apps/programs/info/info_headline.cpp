@@ -126,7 +126,10 @@ std::string size_of(const Json& card) {
   text += ", " + counted(card["parameters"]) + " parameters, " + counted(e["layers"]) +
           (e["layers"] == 1 ? " layer x " : " layers x ") + counted(e["width"]);
   if (card.contains("refit")) text += "; trained again with the validation part";
-  return text + (card.contains("blend") ? "; mixed with trees (trees.safetensors)" : "");
+  if (!card.contains("blend")) return text;
+  std::vector<std::string> partners = card["blend"].get<std::vector<std::string>>();
+  for (std::string& partner : partners) std::ranges::replace(partner, '_', ' ');
+  return text + "; mixed with " + list_of(partners);
 }
 
 /// "the molecule, 207 descriptors and the columns logD, pKa".

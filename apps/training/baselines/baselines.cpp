@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "apps/training/baselines/booster.hpp"
+#include "apps/training/baselines/gaussian_process_fit.hpp"
 #include "apps/training/baselines/nearest.hpp"
 #include "apps/training/baselines/tree_fit.hpp"
 #include "datasets/splits/splits.hpp"
@@ -32,6 +33,19 @@ std::string sampled_note(const std::string& what, std::size_t used, std::size_t 
          with_thousands(static_cast<std::int64_t>(all)) + " training molecules";
 }
 
+void make_process(const FeatureRows& rows, const MoleculeSet& set, const Split& split, const BaselineOptions& options,
+                  Baselines& made) {
+  made.process = fit_process(rows, set, split.train,
+                             {.seed = options.seed, .threads = options.threads, .ask_to_go_on = options.ask_to_go_on});
+  const ProcessPredictor predictor(*made.process);
+  if (made.process->molecules.size() < split.train.size())
+    made.notes.push_back(
+        sampled_note("The Gaussian process was made with ", made.process->molecules.size(), split.train.size()));
+  const std::array<const std::vector<std::int64_t>*, 3> parts{&split.train, &split.valid, &split.test};
+  for (std::size_t p = 0; p < parts.size(); ++p)
+    made.of_process[p] = process_predictions(predictor, rows, *parts[p], options.threads);
+}
+
 }  // namespace
 
 std::vector<double> tree_predictions(const Trees& trees, const FeatureRows& rows,
@@ -59,13 +73,15 @@ Baselines make_baselines(const FeatureRows& rows, const MoleculeSet& set, const 
     if (options.ask_to_go_on) options.ask_to_go_on();
     made.nearest[p] = nearest_predictions(rows, set, known, *parts[p], options.threads);
   }
-  if (xgboost_version().empty()) {
-    made.notes.emplace_back("Trees: baseline left out: built without XGBoost");
-    return made;
-  }
   const std::int64_t most = most_tree_rows(set);
   if (static_cast<std::int64_t>(known.size()) > most && most < kFewestTreeRows) {
-    made.notes.push_back(text("Trees: baseline left out: %zu targets are too many", set.task.names.size()));
+    made.notes.push_back(
+        text("Trees and Gaussian process: baselines left out: %zu targets are too many", set.task.names.size()));
+    return made;
+  }
+  make_process(rows, set, split, options, made);
+  if (xgboost_version().empty()) {
+    made.notes.emplace_back("Trees: baseline left out: built without XGBoost");
     return made;
   }
   const std::vector<std::int64_t> taught = sample(known, most, options.seed);
@@ -81,18 +97,23 @@ Baselines make_baselines(const FeatureRows& rows, const MoleculeSet& set, const 
   return made;
 }
 
-Trees refit_trees(const Baselines& baselines, const FeatureRows& rows, const MoleculeSet& set, const Split& split,
-                  const BaselineOptions& options) {
-  std::vector<std::int64_t> both = split.train;
-  both.insert(both.end(), split.valid.begin(), split.valid.end());
-  Trees trees = fit_trees(rows, set, sample(both, most_tree_rows(set), options.seed), {},
-                          {.exact_rounds = baselines.rounds,
-                           .seed = options.seed,
-                           .threads = options.threads,
-                           .ask_to_go_on = options.ask_to_go_on})
-                    .trees;
-  trees.targets = baselines.trees->targets;
-  return trees;
+Trees refit_trees(const Baselines& baselines, const FeatureRows& rows, const MoleculeSet& set,
+                  const std::vector<std::int64_t>& molecules, const BaselineOptions& options) {
+  return fit_trees(rows, set, sample(molecules, most_tree_rows(set), options.seed), {},
+                   {.exact_rounds = baselines.rounds,
+                    .seed = options.seed,
+                    .threads = options.threads,
+                    .ask_to_go_on = options.ask_to_go_on})
+      .trees;
+}
+
+GaussianProcess refit_process(const Baselines& baselines, const FeatureRows& rows, const MoleculeSet& set,
+                              const std::vector<std::int64_t>& molecules, const BaselineOptions& options) {
+  return fit_process(rows, set, molecules,
+                     {.like = &*baselines.process,
+                      .seed = options.seed,
+                      .threads = options.threads,
+                      .ask_to_go_on = options.ask_to_go_on});
 }
 
 }  // namespace molgraph

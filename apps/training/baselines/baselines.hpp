@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/scoring/gaussian_process.hpp"
 #include "apps/scoring/trees.hpp"
 #include "apps/training/baselines/feature_rows.hpp"
 #include "datasets/store/molecule_set.hpp"
@@ -16,9 +17,10 @@ namespace molgraph {
 /// The baselines of one split: predictions [n, outputs] of train, valid and test in this order; all empty where one was
 /// left out.
 struct Baselines {
-  std::array<std::vector<double>, 3> nearest, of_trees;
+  std::array<std::vector<double>, 3> nearest, of_trees, of_process;
   std::optional<Trees> trees;
-  std::vector<int> rounds;         ///< FittedTrees::rounds
+  std::vector<int> rounds;  ///< FittedTrees::rounds
+  std::optional<GaussianProcess> process;
   std::vector<std::string> notes;  ///< why something was left out, or with how few molecules it was made
 };
 
@@ -40,9 +42,13 @@ inline constexpr std::int64_t kMostTreeCells = 200'000, kFewestTreeRows = 500;
 Baselines make_baselines(const FeatureRows& rows, const MoleculeSet& set, const Split& split,
                          const BaselineOptions& options);
 
-/// The trees once more, of as many rounds, made with the validation part too.
-Trees refit_trees(const Baselines& baselines, const FeatureRows& rows, const MoleculeSet& set, const Split& split,
-                  const BaselineOptions& options);
+/// The trees once more, of as many rounds, made with `molecules`.
+Trees refit_trees(const Baselines& baselines, const FeatureRows& rows, const MoleculeSet& set,
+                  const std::vector<std::int64_t>& molecules, const BaselineOptions& options);
+
+/// The process once more, of the same kernels and noises, made with `molecules`.
+GaussianProcess refit_process(const Baselines& baselines, const FeatureRows& rows, const MoleculeSet& set,
+                              const std::vector<std::int64_t>& molecules, const BaselineOptions& options);
 
 /// Predictions [n, outputs] of the molecules `indices`.
 std::vector<double> tree_predictions(const Trees& trees, const FeatureRows& rows,

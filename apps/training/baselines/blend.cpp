@@ -8,9 +8,11 @@
 namespace molgraph {
 namespace {
 
-constexpr int kSteps = 20;                  ///< weights 0, 0.05, ... 1
+constexpr int kSteps = 20;                  ///< shares 0, 0.05, ... 1
 constexpr double kLeastProbability = 1e-6;  ///< that a logarithm is taken of
-constexpr double kSameWeight = 1e-9;
+constexpr double kSameShare = 1e-9;
+/// One is the usual rule; with it a few dozen rows still choose 0 or 1 now and then (docs/accuracy.md).
+constexpr double kStandardErrors = 2;
 
 /// [n, count] of [n, width]: one target's columns.
 std::vector<double> columns_of(const std::vector<double>& rows, std::size_t width, std::size_t begin,
@@ -31,7 +33,7 @@ std::size_t classes_in(const std::vector<double>& labels) {
 
 /// A way to mix, and what it loses on each labelled row.
 struct Candidate {
-  double weight = 0.5;
+  double share = 0.5;  ///< of the first
   std::vector<double> losses;
   double mean = 0;
 };
@@ -60,66 +62,62 @@ std::pair<double, double> excess(const Candidate& one, const Candidate& best) {
   return {mean, n > 1 ? std::sqrt(squares / (n - 1) / n) : std::abs(mean)};
 }
 
-/// Of all that lose no more than the best one but for a standard error, the one nearest to a half; of equally near ones
+/// Of all that lose no more than the best one but for kStandardErrors, the one nearest to a half; of equally near ones
 /// the better one.
 const Candidate& choose(const std::vector<Candidate>& all) {
   const auto by_mean = [](const Candidate& a, const Candidate& b) { return a.mean < b.mean; };
   const Candidate& best = *std::ranges::min_element(all, by_mean);
   const Candidate* chosen = &best;
-  const auto distance = [](const Candidate& one) { return std::abs(one.weight - 0.5); };
+  const auto distance = [](const Candidate& one) { return std::abs(one.share - 0.5); };
   for (const Candidate& one : all) {
     const auto [mean, error] = excess(one, best);
-    if (mean > error) continue;
+    if (mean > kStandardErrors * error) continue;
     const double nearer = distance(*chosen) - distance(one);
-    if (nearer > kSameWeight || (nearer > -kSameWeight && one.mean < chosen->mean)) chosen = &one;
+    if (nearer > kSameShare || (nearer > -kSameShare && one.mean < chosen->mean)) chosen = &one;
   }
   return *chosen;
 }
 
 }  // namespace
 
-void mix_rows(const std::vector<TreeTarget>& blend, const std::vector<double>& of_trees,
+void mix_rows(const std::vector<BlendTarget>& partner, const std::vector<double>& of_partner,
               std::vector<double>& predictions) {
-  std::size_t outputs = 0;
-  for (const TreeTarget& target : blend) outputs += static_cast<std::size_t>(target.classes);
-  for (std::size_t i = 0; i < predictions.size(); i += outputs)
-    mix_predictions(blend, {of_trees.data() + i, outputs}, predictions.data() + i);
+  const std::size_t outputs = outputs_of(partner);
+  for (std::size_t i = 0; i < predictions.size(); i += outputs) {
+    const PartnerPrediction one{partner, {of_partner.data() + i, outputs}};
+    blend_predictions({&one, 1}, predictions.data() + i);
+  }
 }
 
-void choose_blend(Metric metric, const Task& task, const std::vector<std::vector<double>>& models,
-                  const std::vector<double>& of_trees, const std::vector<double>& targets,
-                  std::vector<TreeTarget>& blend) {
+std::vector<double> choose_shares(Metric metric, const Task& task, const std::vector<double>& first,
+                                  const std::vector<double>& second, const std::vector<double>& labels) {
   const std::size_t width = static_cast<std::size_t>(task.num_outputs());
-  std::size_t first = 0;  // of a target's columns of the predictions
-  for (std::size_t t = 0; t < blend.size(); ++t) {
-    const auto outputs = static_cast<std::size_t>(blend[t].classes);
-    const TaskKind kind = blend[t].kind;
-    const std::vector<double> labels = columns_of(targets, task.names.size(), t, 1),
-                              trees = columns_of(of_trees, width, first, outputs);
-    std::vector<std::vector<double>> own;
-    for (const auto& model : models) own.push_back(columns_of(model, width, first, outputs));
-    first += outputs;
-    if (kind != TaskKind::regression && classes_in(labels) < 2) {
-      blend[t].weight = 0.5;
+  std::vector<double> shares;
+  std::size_t begin = 0;  // of a target's columns of the predictions
+  for (BlendTarget target : blend_targets(task)) {
+    const auto outputs = static_cast<std::size_t>(target.classes);
+    const std::vector<double> own = columns_of(labels, task.names.size(), shares.size(), 1),
+                              a = columns_of(first, width, begin, outputs),
+                              b = columns_of(second, width, begin, outputs);
+    begin += outputs;
+    if (target.kind != TaskKind::regression && classes_in(own) < 2) {
+      shares.push_back(0.5);
       continue;
     }
     std::vector<Candidate> candidates;
     for (int step = 0; step <= kSteps; ++step) {
-      TreeTarget mixed = blend[t];
-      mixed.weight = static_cast<double>(step) / kSteps;
-      std::vector<double> mean(trees.size());
-      for (std::vector<double> values : own) {
-        mix_rows({mixed}, trees, values);
-        for (std::size_t i = 0; i < mean.size(); ++i) mean[i] += values[i] / static_cast<double>(own.size());
-      }
-      Candidate candidate{mixed.weight, {}, 0};
-      for (std::size_t i = 0; i < labels.size(); ++i)
-        if (!std::isnan(labels[i])) candidate.losses.push_back(loss_of(metric, kind, &mean[i * outputs], labels[i]));
+      Candidate candidate{static_cast<double>(step) / kSteps, {}, 0};
+      target.share = 1 - candidate.share;
+      std::vector<double> mixed = a;
+      mix_rows({target}, b, mixed);
+      for (std::size_t i = 0; i < own.size(); ++i)
+        if (!std::isnan(own[i])) candidate.losses.push_back(loss_of(metric, target.kind, &mixed[i * outputs], own[i]));
       for (const double loss : candidate.losses) candidate.mean += loss / static_cast<double>(candidate.losses.size());
       candidates.push_back(std::move(candidate));
     }
-    blend[t].weight = choose(candidates).weight;
+    shares.push_back(choose(candidates).share);
   }
+  return shares;
 }
 
 }  // namespace molgraph

@@ -7,7 +7,6 @@
 
 #include "datasets/system/readable.hpp"
 #include "datasets/system/threads.hpp"
-#include "featurize/descriptors/descriptors.hpp"
 #include "featurize/graph/error.hpp"
 #include "featurize/graph/pair_relations.hpp"
 #include "featurize/smiles/smiles.hpp"
@@ -45,6 +44,20 @@ Row row_of(const MolecularGraph& graph, std::span<const float> measured) {
 void FeatureRows::spread(std::size_t i, float* dense) const {
   std::fill_n(dense, width, std::numeric_limits<float>::quiet_NaN());
   for (std::size_t k = offset[i]; k < offset[i + 1]; ++k) dense[column[k]] = value[k];
+}
+
+CountsView FeatureRows::counts(std::size_t i) const {
+  const auto begin = column.begin() + static_cast<std::ptrdiff_t>(offset[i]),
+             end = column.begin() + static_cast<std::ptrdiff_t>(offset[i + 1]);
+  const auto length = static_cast<std::size_t>(std::lower_bound(begin, end, kFingerprintBins) - begin);
+  return {std::span(column).subspan(offset[i], length), std::span(value).subspan(offset[i], length)};
+}
+
+std::vector<float> FeatureRows::numbers(std::size_t i) const {
+  std::vector<float> all(width - kFingerprintBins, std::numeric_limits<float>::quiet_NaN());
+  for (std::size_t k = offset[i]; k < offset[i + 1]; ++k)
+    if (column[k] >= kFingerprintBins) all[column[k] - kFingerprintBins] = value[k];
+  return all;
 }
 
 FeatureRows feature_rows(const MoleculeSet& set, int threads, const std::function<void(std::int64_t)>& progress) {

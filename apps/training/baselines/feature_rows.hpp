@@ -6,8 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "apps/scoring/trees.hpp"
+#include "apps/scoring/count_index.hpp"
 #include "datasets/store/molecule_set.hpp"
+#include "featurize/descriptors/descriptors.hpp"
 
 namespace molgraph {
 
@@ -22,6 +23,10 @@ struct FeatureRows {
   std::size_t size() const { return offset.size() - 1; }
   /// Row `i` as `dense` [width], NaN where nothing is.
   void spread(std::size_t i, float* dense) const;
+  /// The fingerprint of row `i`.
+  CountsView counts(std::size_t i) const;
+  /// Descriptors and columns of row `i`, NaN = missing.
+  std::vector<float> numbers(std::size_t i) const;
 };
 
 /// Of all molecules of the set, from their texts. Throws DataError naming the first that cannot be read any more (a

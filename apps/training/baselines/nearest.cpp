@@ -5,55 +5,13 @@
 #include <limits>
 #include <utility>
 
-#include "apps/scoring/trees.hpp"
+#include "apps/scoring/count_index.hpp"
 #include "datasets/system/threads.hpp"
 
 namespace molgraph {
 namespace {
 
 constexpr std::int64_t kQueriesPerPiece = 16;
-
-/// The training molecules' counts by column: what a query shares with each of them is summed up over its own columns.
-struct CountIndex {
-  struct Entry {
-    std::uint32_t molecule;  ///< place in `train`
-    float count;
-  };
-  std::vector<std::vector<Entry>> of_column{kFingerprintBins};
-  std::vector<double> total;  ///< [train] all counts of a molecule
-
-  CountIndex(const FeatureRows& rows, const std::vector<std::int64_t>& train) {
-    for (std::size_t k = 0; k < train.size(); ++k) {
-      double sum = 0;
-      each_count(rows, static_cast<std::size_t>(train[k]), [&](std::uint32_t column, float count) {
-        of_column[column].push_back({static_cast<std::uint32_t>(k), count});
-        sum += static_cast<double>(count);
-      });
-      total.push_back(sum);
-    }
-  }
-
-  template <class Work>
-  static void each_count(const FeatureRows& rows, std::size_t row, const Work& work) {
-    for (std::size_t k = rows.offset[row]; k < rows.offset[row + 1] && rows.column[k] < kFingerprintBins; ++k)
-      work(rows.column[k], rows.value[k]);
-  }
-
-  /// Similarities [train] of a row.
-  void similarities(const FeatureRows& rows, std::size_t row, std::vector<double>& to) const {
-    to.assign(total.size(), 0);
-    double own = 0;
-    each_count(rows, row, [&](std::uint32_t column, float count) {
-      own += static_cast<double>(count);
-      for (const Entry& entry : of_column[column])
-        to[entry.molecule] += static_cast<double>(std::min(count, entry.count));
-    });
-    for (std::size_t k = 0; k < to.size(); ++k) {
-      const double all = own + total[k] - to[k];
-      to[k] = all > 0 ? to[k] / all : 0;
-    }
-  }
-};
 
 /// Training molecules by falling similarity to a query. Mostly the first few are enough, so more are only sorted where
 /// somebody asks for them.
@@ -112,13 +70,14 @@ std::vector<double> nearest_predictions(const FeatureRows& rows, const MoleculeS
                                         const std::vector<std::int64_t>& train,
                                         const std::vector<std::int64_t>& queries, int threads) {
   const auto outputs = static_cast<std::size_t>(set.task.num_outputs());
-  const CountIndex index(rows, train);
+  CountIndex index;
+  for (const std::int64_t g : train) index.add(rows.counts(static_cast<std::size_t>(g)));
   std::vector<double> predictions(queries.size() * outputs, std::numeric_limits<double>::quiet_NaN());
   parallel_for(static_cast<std::int64_t>(queries.size()), kQueriesPerPiece, threads,
                [&](std::int64_t begin, std::int64_t end) {
                  std::vector<double> similarity;
                  for (auto q = static_cast<std::size_t>(begin); q < static_cast<std::size_t>(end); ++q) {
-                   index.similarities(rows, static_cast<std::size_t>(queries[q]), similarity);
+                   index.similarities(rows.counts(static_cast<std::size_t>(queries[q])), similarity);
                    BySimilarity neighbours(similarity, train, queries[q]);
                    take_labels(set, train, neighbours, predictions.data() + q * outputs);
                  }

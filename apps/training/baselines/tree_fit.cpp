@@ -218,13 +218,12 @@ FittedTrees fit_trees(const FeatureRows& rows, const MoleculeSet& set, const std
     const int exact = options.exact_rounds.empty() ? 0 : options.exact_rounds[job];
     if (exact > 0 || options.exact_rounds.empty()) fitted[job] = boost(rows, t, one, options, exact);
   });
-  FittedTrees all{.trees = {.descriptors = rows.descriptors, .columns = rows.columns}};
+  FittedTrees all{
+      .trees = {.descriptors = rows.descriptors, .columns = rows.columns, .targets = blend_targets(set.task)}};
   Trees& trees = all.trees;
   for (const Boosted& one : fitted) all.rounds.push_back(one.rounds);
   for (std::size_t t = 0; t < count; ++t) {
     const TargetRows& target = targets[t];
-    trees.targets.push_back(
-        {.name = set.task.names[t], .kind = target.options.kind, .classes = target.options.classes});
     for (std::size_t c = 0; c < target.base.size(); ++c) {
       trees.base.push_back(target.base[c]);
       trees.scale.push_back(target.scale / static_cast<double>(copies));  // their mean

@@ -1,0 +1,47 @@
+#include "apps/scoring/blend.hpp"
+
+namespace molgraph {
+
+std::vector<BlendTarget> blend_targets(const Task& task) {
+  std::vector<BlendTarget> targets;
+  for (std::size_t t = 0; t < task.names.size(); ++t)
+    targets.push_back({.name = task.names[t],
+                       .kind = task.kind_of(t),
+                       .classes = task.kind == TaskKind::multiclass ? task.classes : 1});
+  return targets;
+}
+
+std::size_t outputs_of(std::span<const BlendTarget> targets) {
+  std::size_t outputs = 0;
+  for (const BlendTarget& target : targets) outputs += static_cast<std::size_t>(target.classes);
+  return outputs;
+}
+
+void blend_predictions(std::span<const PartnerPrediction> partners, double* values) {
+  if (partners.empty()) return;
+  std::size_t first = 0;
+  for (std::size_t t = 0; t < partners.front().targets.size(); ++t) {
+    const auto classes = static_cast<std::size_t>(partners.front().targets[t].classes);
+    for (std::size_t o = first; o < first + classes; ++o) {
+      double own = 1, others = 0;
+      for (const PartnerPrediction& partner : partners) {
+        const double share = partner.targets[t].share;
+        own -= share;
+        others += share * partner.values[o];
+      }
+      values[o] = own * values[o] + others;
+    }
+    first += classes;
+  }
+}
+
+std::string targets_problem(std::span<const BlendTarget> targets) {
+  for (const BlendTarget& target : targets) {
+    if (target.classes < 1 || (target.kind != TaskKind::multiclass && target.classes != 1))
+      return target.name + " has " + std::to_string(target.classes) + " outputs";
+    if (!(target.share >= 0 && target.share <= 1)) return target.name + " has a share outside of 0 to 1";
+  }
+  return {};
+}
+
+}  // namespace molgraph

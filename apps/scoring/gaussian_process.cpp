@@ -1,0 +1,125 @@
+#include "apps/scoring/gaussian_process.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "datasets/system/readable.hpp"
+#include "featurize/descriptors/descriptors.hpp"
+
+namespace molgraph {
+namespace {
+
+/// Regressed labels 0 and 1 may go beyond; nobody is surer than this.
+constexpr double kLeastProbability = 0.01;
+
+bool all_finite(std::span<const double> numbers) {
+  return std::ranges::all_of(numbers, [](double x) { return std::isfinite(x); });
+}
+
+std::string molecules_problem(const KernelMolecules& m, std::size_t width) {
+  const auto& offset = m.count_offset;
+  if (offset.empty() || offset.front() != 0 || offset.back() != static_cast<std::int64_t>(m.column.size()) ||
+      m.count.size() != m.column.size() || !std::ranges::is_sorted(offset))
+    return "the molecules' counts are no parts of all counts";
+  if (m.numbers.size() != m.size() * width) return "the molecules' numbers are not as many as they should be";
+  for (std::size_t k = 0; k < m.column.size(); ++k) {
+    if (m.column[k] >= kFingerprintBins) return text("a count of column %u of %zu", m.column[k], kFingerprintBins);
+    if (!(m.count[k] > 0 && std::isfinite(m.count[k]))) return "a count that is not above 0";
+  }
+  if (!std::ranges::all_of(m.numbers, [](float x) { return std::isfinite(x); }))
+    return "a molecule's number is not finite";
+  return {};
+}
+
+}  // namespace
+
+CountsView KernelMolecules::counts(std::size_t i) const {
+  const auto begin = static_cast<std::size_t>(count_offset[i]),
+             length = static_cast<std::size_t>(count_offset[i + 1]) - begin;
+  return {std::span(column).subspan(begin, length), std::span(count).subspan(begin, length)};
+}
+
+void KernelMolecules::add(const CountsView& counts, std::span<const float> scaled) {
+  column.insert(column.end(), counts.column.begin(), counts.column.end());
+  count.insert(count.end(), counts.count.begin(), counts.count.end());
+  count_offset.push_back(static_cast<std::int64_t>(column.size()));
+  for (const float number : scaled) numbers.push_back(std::isfinite(number) ? number : 0.0F);
+}
+
+KernelIndex::KernelIndex(const KernelMolecules& molecules, const std::vector<bool>& used) {
+  const std::size_t count = molecules.size(), width = used.size();
+  for (std::size_t i = 0; i < count; ++i) counts_.add(molecules.counts(i));
+  for (std::size_t d = 0; d < width; ++d) {
+    if (!used[d]) continue;
+    used_.push_back(d);
+    for (std::size_t i = 0; i < count; ++i) by_column_.push_back(molecules.numbers[i * width + d]);
+  }
+}
+
+void KernelIndex::kernels(const CountsView& counts, std::span<const float> scaled, std::vector<double>& alike,
+                          std::vector<float>& near) const {
+  counts_.similarities(counts, alike);
+  const std::size_t count = size();
+  near.assign(count, 0);
+  const float* row = by_column_.data();
+  for (const std::size_t d : used_) {
+    const float own = std::isfinite(scaled[d]) ? scaled[d] : 0.0F;
+    for (std::size_t i = 0; i < count; ++i) near[i] += (own - row[i]) * (own - row[i]);
+    row += count;
+  }
+  const float scale = 0.5F / static_cast<float>(std::max<std::size_t>(used_.size(), 1));
+  for (float& squared : near) squared = 1 / (1 + scale * squared);
+}
+
+std::vector<bool> GaussianProcess::used_columns() const {
+  std::vector<bool> used(scaling.size());
+  for (std::size_t d = 0; d < used.size(); ++d) used[d] = scaling.scale[d] > 0;
+  return used;
+}
+
+std::string process_problem(const GaussianProcess& p) {
+  if (std::string why = targets_problem(p.targets); !why.empty()) return why;
+  const std::size_t outputs = outputs_of(p.targets), width = p.descriptors.size() + p.columns.size();
+  if (p.mean.size() != outputs || p.coefficient.size() != outputs * p.molecules.size())
+    return text("%zu outputs in one place, %zu in another", outputs, p.mean.size());
+  if (p.fingerprint_share.size() != p.targets.size() || p.noise.size() != p.targets.size())
+    return "not one kernel for each target";
+  if (p.scaling.center.size() != width || p.scaling.scale.size() != width) return "not one scale for each number";
+  if (!all_finite(p.mean) || !all_finite(p.coefficient) || !all_finite(p.scaling.center) ||
+      !all_finite(p.scaling.scale) || !all_finite(p.noise) || !std::isfinite(p.scaling.clip))
+    return "a number that is not finite";
+  for (const double share : p.fingerprint_share)
+    if (!(share >= 0 && share <= 1)) return "a kernel's share outside of 0 to 1";
+  return molecules_problem(p.molecules, width);
+}
+
+ProcessPredictor::ProcessPredictor(GaussianProcess process)
+    : process_(std::move(process)), index_(process_.molecules, process_.used_columns()) {}
+
+void ProcessPredictor::predict(const CountsView& counts, std::span<const float> raw, double* values) const {
+  const std::size_t count = index_.size();
+  std::vector<float> scaled(process_.scaling.size()), near;
+  std::vector<double> alike;
+  process_.scaling.apply(raw.data(), scaled.data());
+  index_.kernels(counts, scaled, alike, near);
+  std::size_t o = 0;
+  for (std::size_t t = 0; t < process_.targets.size(); ++t) {
+    const BlendTarget& target = process_.targets[t];
+    const double share = process_.fingerprint_share[t];
+    const std::span<double> own(values + o, static_cast<std::size_t>(target.classes));
+    for (double& value : own) {
+      const double* coefficient = process_.coefficient.data() + o * count;
+      value = process_.mean[o++];
+      for (std::size_t i = 0; i < count; ++i)
+        value += coefficient[i] * (share * alike[i] + (1 - share) * static_cast<double>(near[i]));
+    }
+    if (target.kind == TaskKind::regression) continue;
+    for (double& value : own) value = std::clamp(value, kLeastProbability, 1 - kLeastProbability);
+    if (target.kind != TaskKind::multiclass) continue;
+    const double sum = std::accumulate(own.begin(), own.end(), 0.0);
+    for (double& value : own) value /= sum;
+  }
+}
+
+}  // namespace molgraph

@@ -1,0 +1,52 @@
+// The partners of a run's model as scoring uses them: found beside the weights, fed with what the featuriser computes.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "apps/scoring/gaussian_process.hpp"
+#include "apps/scoring/model_config.hpp"
+#include "apps/scoring/trees.hpp"
+#include "featurize/graph/molecular_graph.hpp"
+
+namespace molgraph {
+
+inline constexpr const char* kTreesPartner = "trees";  ///< in run.json
+inline constexpr const char* kProcessPartner = "gaussian_process";
+
+/// Files beside a model; "" = the run has no such partner.
+struct PartnerFiles {
+  std::string trees, process;
+  bool any() const { return !trees.empty() || !process.empty(); }
+};
+
+/// The partners' files beside a model file of a run directory. Throws FileError if the run's record (its own, or that
+/// of the ensemble or folds it is one of) says that there must be one that is missing.
+PartnerFiles partner_files_of(const std::string& weights);
+
+class RunBlend {
+ public:
+  /// Throws FileError as read_trees() and read_process(), and for a descriptor that this program does not know.
+  RunBlend(const PartnerFiles& files, const ModelConfig& config);
+
+  /// Mixes `values` [outputs], what the model says of a molecule, with what the partners say. `graph` has its
+  /// fingerprint and descriptors; `columns` are the model's input_columns(), NaN = missing. Thread-safe.
+  void mix(const MolecularGraph& graph, std::span<const float> columns, double* values) const;
+
+ private:
+  /// Numbers of one partner: its descriptors, then the columns; NaN = missing.
+  struct Reader {
+    std::vector<std::size_t> place;  ///< of each of its descriptors among descriptor_names()
+    std::vector<float> numbers(const MolecularGraph& graph, std::span<const float> columns) const;
+  };
+  static Reader reader(const std::string& path, const std::vector<std::string>& descriptors,
+                       const std::vector<std::string>& columns, const ModelConfig& config);
+
+  std::optional<Trees> trees_;
+  std::optional<ProcessPredictor> process_;
+  Reader of_trees_, of_process_;
+};
+
+}  // namespace molgraph

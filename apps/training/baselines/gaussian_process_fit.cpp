@@ -1,0 +1,264 @@
+#include "apps/training/baselines/gaussian_process_fit.hpp"
+
+#include <Eigen/Cholesky>
+#include <Eigen/Core>
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "datasets/splits/splits.hpp"
+#include "datasets/system/threads.hpp"
+
+namespace molgraph {
+namespace {
+
+using Matrix = Eigen::MatrixXd;
+using Vector = Eigen::VectorXd;
+
+constexpr std::int64_t kMoleculesPerPiece = 16;
+constexpr double kMostChoiceLabels = 1'000;  ///< that kernel and noise are chosen by
+constexpr int kCensoredRounds = 3;
+/// Labels of a target cost their third power, so many targets share what one may cost.
+constexpr double kCubesOfFit = 1.3e11, kCubesOfChoice = 4e9;
+
+constexpr std::array kShares{0.0, 0.25, 0.5, 0.75, 1.0};
+constexpr std::array kNoises{0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0};
+
+std::size_t most_labels(double cubes, double most, std::size_t targets) {
+  return static_cast<std::size_t>(std::min(most, std::cbrt(cubes / static_cast<double>(targets))));
+}
+
+/// At most `most` of them, drawn by the seed, in their order.
+template <class T>
+std::vector<T> draw(std::vector<T> all, std::size_t most, std::uint64_t seed) {
+  if (all.size() <= most) return all;
+  std::vector<std::int64_t> order(all.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::int64_t>(i);
+  shuffle(order, seed, ShuffleStream::split);
+  order.resize(most);
+  std::ranges::sort(order);
+  std::vector<T> drawn;
+  for (const std::int64_t i : order) drawn.push_back(all[static_cast<std::size_t>(i)]);
+  return drawn;
+}
+
+/// Both kernels of molecules with each other.
+struct Gram {
+  Eigen::MatrixXf alike, near;
+
+  Matrix mixed(double share, const Vector& noise) const {
+    Matrix kernel = share * alike.cast<double>() + (1 - share) * near.cast<double>();
+    kernel.diagonal() += noise;
+    return kernel;
+  }
+};
+
+Gram gram_of(const KernelMolecules& molecules, const std::vector<bool>& used, const ProcessFitOptions& options) {
+  const KernelIndex index(molecules, used);
+  const auto count = static_cast<Eigen::Index>(molecules.size());
+  Gram gram{Eigen::MatrixXf(count, count), Eigen::MatrixXf(count, count)};
+  parallel_for(count, kMoleculesPerPiece, options.threads, [&](std::int64_t begin, std::int64_t end) {
+    if (options.ask_to_go_on) options.ask_to_go_on();
+    std::vector<double> alike;
+    std::vector<float> near;
+    for (std::int64_t i = begin; i < end; ++i) {
+      const auto at = static_cast<std::size_t>(i);
+      index.kernels(molecules.counts(at), std::span(molecules.numbers).subspan(at * used.size(), used.size()), alike,
+                    near);
+      for (Eigen::Index j = 0; j < count; ++j) {
+        gram.alike(j, i) = static_cast<float>(alike[static_cast<std::size_t>(j)]);
+        gram.near(j, i) = near[static_cast<std::size_t>(j)];
+      }
+    }
+  });
+  return gram;
+}
+
+/// Of one target: what is learned, in the order of `known`.
+struct Labels {
+  std::vector<std::size_t> known;  ///< molecules, as places among the process's
+  std::vector<std::int8_t> bound;  ///< [known] of MoleculeSet::bound
+  Matrix values;                   ///< [known, classes] standardised numbers, or 0 and 1 less the mean
+  Vector noise;                    ///< [known] as multiples of the target's
+  std::vector<double> mean;        ///< [classes]
+  double scale = 1;                ///< of a regression target
+  bool constant = false;           ///< nothing can be learned
+};
+
+/// `molecules`: the process's, as indices into the set.
+Labels labels_of(const MoleculeSet& set, const std::vector<std::int64_t>& molecules, std::size_t target,
+                 std::size_t most, std::uint64_t seed) {
+  const std::size_t targets = set.task.names.size();
+  const TaskKind kind = set.task.kind_of(target);
+  Labels labels;
+  for (std::size_t i = 0; i < molecules.size(); ++i) {
+    const auto row = static_cast<std::size_t>(molecules[i]);
+    const bool counts = set.weight.empty() || set.weight[row] > 0;
+    if (counts && !std::isnan(set.targets[row * targets + target])) labels.known.push_back(i);
+  }
+  labels.known = draw(std::move(labels.known), most, seed);
+  const auto count = static_cast<Eigen::Index>(labels.known.size());
+  const auto classes = kind == TaskKind::multiclass ? static_cast<Eigen::Index>(set.task.classes) : 1;
+  labels.values.setZero(count, classes);
+  labels.noise.setOnes(count);
+  for (Eigen::Index i = 0; i < count; ++i) {
+    const auto row = static_cast<std::size_t>(molecules[labels.known[static_cast<std::size_t>(i)]]);
+    const double value = set.targets[row * targets + target];
+    if (kind == TaskKind::multiclass) labels.values(i, static_cast<Eigen::Index>(value)) = 1;
+    else labels.values(i, 0) = value;
+    labels.bound.push_back(set.bound.empty() ? std::int8_t{0} : set.bound[row * targets + target]);
+    if (!set.weight.empty()) labels.noise[i] = 1 / static_cast<double>(set.weight[row]);
+  }
+  if (!set.weight.empty() && count > 0) labels.noise *= static_cast<double>(count) / labels.noise.cwiseInverse().sum();
+  for (Eigen::Index c = 0; c < classes; ++c) {
+    // Nobody knows: half and half, or an equal share of all classes.
+    const double unknown =
+        kind == TaskKind::regression ? 0 : 1.0 / static_cast<double>(std::max<Eigen::Index>(classes, 2));
+    labels.mean.push_back(count > 0 ? labels.values.col(c).mean() : unknown);
+    labels.values.col(c).array() -= labels.mean.back();
+  }
+  const double squares = count > 0 ? labels.values.squaredNorm() / static_cast<double>(count) : 0;
+  if (kind == TaskKind::regression && squares > 0) labels.scale = std::sqrt(squares);
+  labels.values /= labels.scale;
+  labels.constant = count < 2 || !(squares > 0);
+  return labels;
+}
+
+struct Kernel {
+  double share = 0.5, noise = 0.1;
+};
+
+/// The logarithm of the marginal likelihood of all classes with the amplitude that maximises it, but for a constant.
+double log_likelihood(const Matrix& kernel, const Matrix& values) {
+  const Eigen::LLT<Matrix> factor(kernel);
+  if (factor.info() != Eigen::Success) return -std::numeric_limits<double>::infinity();
+  const auto count = static_cast<double>(values.rows());
+  const Matrix half = factor.matrixL().solve(values);
+  const double log_determinant = 2 * factor.matrixLLT().diagonal().array().log().sum();
+  double sum = 0;
+  for (Eigen::Index c = 0; c < values.cols(); ++c) {
+    const double squares = half.col(c).squaredNorm() / count;
+    if (squares > 0) sum -= 0.5 * (count * std::log(squares) + log_determinant);
+  }
+  return sum;
+}
+
+Kernel choose_kernel(const Gram& gram, const Labels& labels, const ProcessFitOptions& options) {
+  std::array<double, kShares.size() * kNoises.size()> likelihood;
+  parallel_for(static_cast<std::int64_t>(likelihood.size()), 1, options.threads, [&](std::int64_t begin, std::int64_t) {
+    if (options.ask_to_go_on) options.ask_to_go_on();
+    const auto k = static_cast<std::size_t>(begin);
+    likelihood[k] = log_likelihood(gram.mixed(kShares[k / kNoises.size()], kNoises[k % kNoises.size()] * labels.noise),
+                                   labels.values);
+  });
+  const auto best = static_cast<std::size_t>(std::ranges::max_element(likelihood) - likelihood.begin());
+  return {kShares[best / kNoises.size()], kNoises[best % kNoises.size()]};
+}
+
+/// Of those at `places` alone.
+Labels some_of(const Labels& labels, const std::vector<std::size_t>& places) {
+  Labels some = labels;
+  some.values.resize(static_cast<Eigen::Index>(places.size()), labels.values.cols());
+  some.noise.resize(static_cast<Eigen::Index>(places.size()));
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const auto to = static_cast<Eigen::Index>(i), from = static_cast<Eigen::Index>(places[i]);
+    some.known[i] = labels.known[places[i]];
+    some.values.row(to) = labels.values.row(from);
+    some.noise[to] = labels.noise[from];
+  }
+  some.known.resize(places.size());
+  return some;
+}
+
+KernelMolecules molecules_of(const KernelMolecules& all, const std::vector<std::size_t>& places, std::size_t width) {
+  KernelMolecules some;
+  for (const std::size_t i : places) some.add(all.counts(i), std::span(all.numbers).subspan(i * width, width));
+  return some;
+}
+
+/// Coefficients [known, classes] of the labels.
+Matrix coefficients(const Matrix& kernel, const Labels& labels, double noise) {
+  const Eigen::LLT<Matrix> factor(kernel);
+  Matrix values = labels.values, solved = factor.solve(values);
+  if (std::ranges::count(labels.bound, 0) == static_cast<std::ptrdiff_t>(labels.bound.size())) return solved;
+  for (int round = 0; round < kCensoredRounds; ++round) {
+    for (Eigen::Index i = 0; i < values.rows(); ++i) {
+      const auto bound = labels.bound[static_cast<std::size_t>(i)];
+      const double said = values(i, 0) - noise * labels.noise[i] * solved(i, 0);  // by the process, of its own molecule
+      if (bound > 0) values(i, 0) = std::max(labels.values(i, 0), said);
+      if (bound < 0) values(i, 0) = std::min(labels.values(i, 0), said);
+    }
+    solved = factor.solve(values);
+  }
+  return solved;
+}
+
+}  // namespace
+
+GaussianProcess fit_process(const FeatureRows& rows, const MoleculeSet& set, const std::vector<std::int64_t>& train,
+                            const ProcessFitOptions& options) {
+  const std::vector<std::int64_t> molecules =
+      draw(train, static_cast<std::size_t>(kMostProcessMolecules), options.seed);
+  GaussianProcess process{.descriptors = rows.descriptors, .columns = rows.columns, .targets = blend_targets(set.task)};
+  const std::size_t width = rows.width - kFingerprintBins, count = molecules.size();
+  std::vector<std::vector<float>> raw;
+  std::vector<const float*> pointers;
+  for (const std::int64_t g : molecules) raw.push_back(rows.numbers(static_cast<std::size_t>(g)));
+  for (const auto& numbers : raw) pointers.push_back(numbers.data());
+  process.scaling = input_scaling(pointers, width);
+  std::vector<float> scaled(width);
+  for (std::size_t i = 0; i < count; ++i) {
+    process.scaling.apply(raw[i].data(), scaled.data());
+    process.molecules.add(rows.counts(static_cast<std::size_t>(molecules[i])), scaled);
+  }
+  const std::vector<bool> used = process.used_columns();
+  const std::size_t targets = process.targets.size();
+  const std::size_t most = most_labels(kCubesOfFit, static_cast<double>(kMostProcessLabels), targets),
+                    to_choose = most_labels(kCubesOfChoice, kMostChoiceLabels, targets);
+  for (std::size_t t = 0; t < targets; ++t) {
+    const Labels labels = labels_of(set, molecules, t, most, options.seed);
+    Kernel kernel;
+    Matrix solved;
+    if (options.like != nullptr) kernel = {options.like->fingerprint_share[t], options.like->noise[t]};
+    if (!labels.constant) {
+      if (options.like == nullptr) {
+        std::vector<std::size_t> places(labels.known.size());
+        for (std::size_t i = 0; i < places.size(); ++i) places[i] = i;
+        const Labels some = some_of(labels, draw(std::move(places), to_choose, options.seed));
+        kernel =
+            choose_kernel(gram_of(molecules_of(process.molecules, some.known, width), used, options), some, options);
+      }
+      const Gram gram = gram_of(molecules_of(process.molecules, labels.known, width), used, options);
+      solved = coefficients(gram.mixed(kernel.share, kernel.noise * labels.noise), labels, kernel.noise);
+    }
+    process.fingerprint_share.push_back(kernel.share);
+    process.noise.push_back(kernel.noise);
+    for (std::size_t c = 0; c < labels.mean.size(); ++c) {
+      process.mean.push_back(labels.mean[c]);
+      const std::size_t first = process.coefficient.size();
+      process.coefficient.resize(first + count);
+      for (std::size_t i = 0; i < labels.known.size() && !labels.constant; ++i)
+        process.coefficient[first + labels.known[i]] =
+            labels.scale * solved(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(c));
+    }
+  }
+  return process;
+}
+
+std::vector<double> process_predictions(const ProcessPredictor& process, const FeatureRows& rows,
+                                        const std::vector<std::int64_t>& indices, int threads) {
+  const std::size_t outputs = process.process().outputs();
+  std::vector<double> values(indices.size() * outputs);
+  parallel_for(static_cast<std::int64_t>(indices.size()), kMoleculesPerPiece, threads,
+               [&](std::int64_t begin, std::int64_t end) {
+                 for (auto k = static_cast<std::size_t>(begin); k < static_cast<std::size_t>(end); ++k) {
+                   const auto row = static_cast<std::size_t>(indices[k]);
+                   process.predict(rows.counts(row), rows.numbers(row), values.data() + k * outputs);
+                 }
+               });
+  return values;
+}
+
+}  // namespace molgraph

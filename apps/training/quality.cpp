@@ -1,0 +1,70 @@
+#include "apps/training/quality.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include "apps/training/baselines/baselines.hpp"
+#include "apps/training/option_conflicts.hpp"
+#include "apps/training/train_options.hpp"
+#include "datasets/system/readable.hpp"
+#include "featurize/graph/error.hpp"
+
+namespace molgraph {
+namespace {
+
+/// "" if there may be a blend.
+std::string why_no_blend(const TrainingSettings& t, const LoadedData& data) {
+  if (t.baselines == Switch::off) return "what it mixes in is left out by --no-baselines";
+  if (!data.set.computed_targets.empty()) return "it is for measured targets";
+  if (!has_validation(data)) return "there is no validation part to choose the shares by";
+  const std::int64_t molecules = data.set.size(), targets = data.set.task.num_targets();
+  if (molecules > kMostBaselineMolecules)
+    return with_thousands(molecules) + " molecules are more than " + with_thousands(kMostBaselineMolecules);
+  if (static_cast<std::int64_t>(data.split.train.size()) * targets > kMostTreeCells &&
+      targets > kMostTreeCells / kFewestTreeRows)
+    return with_thousands(targets) + " targets are too many";
+  return {};
+}
+
+std::int64_t members_of(const TrainOptions& o) {
+  return o.training.ensemble_size.value_or(o.training.quality == Quality::best ? kBestMembers : 1);
+}
+
+bool has_member_splits(const TrainOptions& o) {
+  const TrainingSettings& t = o.training;
+  if (t.member_splits != Switch::automatic) return t.member_splits == Switch::on;
+  return t.quality == Quality::best && members_of(o) > 1 && is_own_table(o);
+}
+
+}  // namespace
+
+bool is_own_table(const TrainOptions& options) {
+  std::error_code error;
+  return !options.data.paths.empty() && std::filesystem::exists(options.data.paths.front(), error);
+}
+
+int rounds_of(const TrainOptions& o) {
+  if (!has_member_splits(o)) return 0;
+  if (members_of(o) < 2) throw UsageError("--member-splits would do nothing: there is no --ensemble-size");
+  const SplitSizes& sizes = o.data.split_sizes;
+  const double as_asked = sizes[1] > 0 ? std::round((sizes[0] + sizes[1]) / sizes[1]) : 0;
+  return static_cast<int>(std::clamp(as_asked, static_cast<double>(members_of(o)), static_cast<double>(kMostFolds)));
+}
+
+void resolve_quality(TrainOptions& o, const LoadedData& data) {
+  TrainingSettings& t = o.training;
+  const bool computed = !data.set.computed_targets.empty();
+  const std::string no_blend = why_no_blend(t, data);
+  if (t.blend == Switch::on && !no_blend.empty()) throw UsageError("--blend: " + no_blend);
+  const bool wants = is_own_table(o) && t.quality != Quality::fast && !computed &&
+                     static_cast<std::int64_t>(data.split.train.size()) <= kMostBaselineRows;
+  if (t.blend == Switch::automatic)
+    t.blend = on_or_off(wants && t.baselines == Switch::automatic && no_blend.empty() && o.model.recipe.empty());
+  if (t.baselines == Switch::automatic) t.baselines = on_or_off(t.blend == Switch::on || wants);
+  if (computed) t.baselines = Switch::off;
+  t.member_splits = on_or_off(has_member_splits(o));
+  t.ensemble_size = members_of(o);
+}
+
+}  // namespace molgraph

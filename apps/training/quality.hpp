@@ -1,0 +1,27 @@
+// --quality: how much is spent on a result, and what that means for the options that it leaves open.
+#pragma once
+
+#include "apps/training/train_settings.hpp"
+#include "datasets/load.hpp"
+
+namespace molgraph {
+
+/// Members of the ensemble of --quality best.
+inline constexpr std::int64_t kBestMembers = 5;
+/// One of so many of the usual epochs is what --quality fast trains.
+inline constexpr std::int64_t kFastShare = 3;
+
+/// Is the data a table or store of one's own, no data set with a name?
+bool is_own_table(const TrainOptions& options);
+
+/// LoadOptions::rounds if each member of an ensemble validates on a part of its own, else 0: parts of the size that
+/// --split-sizes asks for, of which the first are the members', or as many as there are members where that is more.
+/// Throws UsageError for --member-splits without an ensemble.
+int rounds_of(const TrainOptions& options);
+
+/// Decides about baselines, blend and ensemble. Baselines are made by themselves for people's own tables of at most
+/// kMostBaselineRows training molecules, and not for --quality fast; a blend, where there are baselines and a
+/// validation part and no --recipe. Throws UsageError for a blend that is asked for and cannot be made.
+void resolve_quality(TrainOptions& options, const LoadedData& data);
+
+}  // namespace molgraph

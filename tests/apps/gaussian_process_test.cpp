@@ -1,0 +1,387 @@
+// Gaussian processes: kernels and predictions by hand, the fit against elimination in loops, the file that holds them.
+#include "apps/scoring/gaussian_process.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <utility>
+
+#include "apps/scoring/gaussian_process_file.hpp"
+#include "apps/training/baselines/gaussian_process_fit.hpp"
+#include "datasets/archives/safetensors.hpp"
+#include "featurize/descriptors/descriptors.hpp"
+#include "featurize/graph/error.hpp"
+#include "tests/datasets/scratch_folder.hpp"
+
+namespace molgraph {
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
+/// Distances are computed in single precision.
+constexpr double kFloatKernel = 1e-5;
+
+using Counts = std::vector<std::pair<std::uint32_t, float>>;
+
+/// Molecules with counts and two numbers each (NaN = missing).
+FeatureRows rows_of(const std::vector<Counts>& counts, const std::vector<std::array<float, 2>>& numbers) {
+  FeatureRows rows{.descriptors = {"a", "b"}, .width = kFingerprintBins + 2};
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    const auto add = [&](std::uint32_t column, float value) {
+      rows.column.push_back(column);
+      rows.value.push_back(value);
+    };
+    for (const auto& [column, count] : counts[i]) add(column, count);
+    for (std::uint32_t d = 0; d < 2; ++d)
+      if (std::isfinite(numbers[i][d])) add(static_cast<std::uint32_t>(kFingerprintBins) + d, numbers[i][d]);
+    rows.offset.push_back(rows.column.size());
+  }
+  return rows;
+}
+
+/// Twelve molecules that differ in all.
+FeatureRows twelve() {
+  std::vector<Counts> counts;
+  std::vector<std::array<float, 2>> numbers;
+  for (std::uint32_t i = 0; i < 12; ++i) {
+    counts.push_back({{i % 5, 1.0F + static_cast<float>(i % 3)}, {7 + i % 4, 2.0F}});
+    numbers.push_back({std::sin(static_cast<float>(i)) * 3, i == 4 ? kMissing : static_cast<float>(i * i % 7)});
+  }
+  return rows_of(counts, numbers);
+}
+
+MoleculeSet set_of(TaskKind kind, std::vector<std::string> names, std::vector<double> targets, int classes = 0) {
+  MoleculeSet set;
+  set.task.kind = kind;
+  set.task.classes = classes;
+  set.task.units.resize(names.size());
+  set.task.names = std::move(names);
+  set.row.resize(targets.size() / set.task.names.size());
+  set.targets = std::move(targets);
+  return set;
+}
+
+std::vector<std::int64_t> numbered(std::int64_t begin, std::int64_t end) {
+  std::vector<std::int64_t> all;
+  for (std::int64_t i = begin; i < end; ++i) all.push_back(i);
+  return all;
+}
+
+std::vector<double> predictions(const GaussianProcess& process, const FeatureRows& rows,
+                                const std::vector<std::int64_t>& molecules, int threads = 1) {
+  return process_predictions(ProcessPredictor(process), rows, molecules, threads);
+}
+
+// Counts {1: 2, 3: 1} and {1: 1, 2: 1}: min 1 of max 2 + 1 + 1. Numbers (1, -2) and (0, missing = 0), of which the
+// second column is constant: r^2 = 1, one column, 1/(1 + 1/2).
+TEST(GaussianProcess, KernelsByHand) {
+  KernelMolecules molecules;
+  const std::vector<std::uint32_t> column{1, 2};
+  const std::vector<float> count{1, 1}, scaled{0, kMissing};
+  molecules.add({column, count}, scaled);
+  const KernelIndex index(molecules, {true, false});
+  std::vector<double> alike;
+  std::vector<float> near;
+  const std::vector<std::uint32_t> own{1, 3};
+  const std::vector<float> own_count{2, 1}, own_scaled{1, -2};
+  index.kernels({own, own_count}, own_scaled, alike, near);
+  ASSERT_EQ(alike.size(), 1u);
+  EXPECT_DOUBLE_EQ(alike[0], 0.25);
+  EXPECT_FLOAT_EQ(near[0], 1 / 1.5F);
+}
+
+GaussianProcess by_hand() {
+  GaussianProcess process{.descriptors = {"a"},
+                          .columns = {"dose"},
+                          .targets = {{.name = "y", .share = 0.25}, {.name = "active", .kind = TaskKind::binary}},
+                          .fingerprint_share = {0.5, 1},
+                          .noise = {0.1, 1},
+                          .scaling = {{1, 0}, {2, 0}},
+                          .mean = {10, 0.5},
+                          .coefficient = {4, 8, 0.4, 0.9}};
+  const std::vector<std::uint32_t> first{1}, second{1, 2};
+  const std::vector<float> one{1}, two{1, 1}, low{0, 0}, high{1, 0};
+  process.molecules.add({first, one}, low);
+  process.molecules.add({second, two}, high);
+  return process;
+}
+
+TEST(GaussianProcess, PredictsByHand) {
+  const ProcessPredictor process(by_hand());
+  ASSERT_EQ(process_problem(process.process()), "");
+  const std::vector<std::uint32_t> column{1};
+  const std::vector<float> count{1};
+  double values[2];
+  // Alike 1 and 1/2; a = 5 is scaled to 2: near 1/(1 + 4/2) and 1/(1 + 1/2).
+  process.predict({column, count}, std::vector<float>{5, 77}, values);
+  EXPECT_NEAR(values[0], 10 + 4 * (0.5 + 0.5 / 3) + 8 * (0.25 + 0.5 / 1.5), kFloatKernel);
+  EXPECT_EQ(values[1], 0.99);                                                 // 0.5 + 0.4 + 0.45 is no probability
+  process.predict({{}, {}}, std::vector<float>{kMissing, kMissing}, values);  // like nothing; a is the mean
+  EXPECT_NEAR(values[0], 10 + 4 * 0.5 + 8 * 0.5 / 1.5, kFloatKernel);
+  EXPECT_EQ(values[1], 0.5);
+}
+
+/// Solves a x = b by elimination with pivots.
+std::vector<double> solve(std::vector<std::vector<double>> a, std::vector<double> b) {
+  const std::size_t n = b.size();
+  for (std::size_t k = 0; k < n; ++k) {
+    std::size_t pivot = k;
+    for (std::size_t i = k; i < n; ++i)
+      if (std::abs(a[i][k]) > std::abs(a[pivot][k])) pivot = i;
+    std::swap(a[k], a[pivot]);
+    std::swap(b[k], b[pivot]);
+    for (std::size_t i = k + 1; i < n; ++i) {
+      const double factor = a[i][k] / a[k][k];
+      for (std::size_t j = k; j < n; ++j) a[i][j] -= factor * a[k][j];
+      b[i] -= factor * b[k];
+    }
+  }
+  for (std::size_t k = n; k-- > 0;) {
+    for (std::size_t j = k + 1; j < n; ++j) b[k] -= a[k][j] * b[j];
+    b[k] /= a[k][k];
+  }
+  return b;
+}
+
+double log_determinant(std::vector<std::vector<double>> a) {
+  double sum = 0;
+  for (std::size_t k = 0; k < a.size(); ++k) {
+    sum += std::log(a[k][k]);
+    for (std::size_t i = k + 1; i < a.size(); ++i)
+      for (std::size_t j = a.size(); j-- > k;) a[i][j] -= a[i][k] / a[k][k] * a[k][j];
+  }
+  return sum;
+}
+
+/// The kernel of a process's own molecules, with the noise of target 0 on its diagonal.
+std::vector<std::vector<double>> kernel_of(const GaussianProcess& p, double share, double noise) {
+  const KernelIndex index(p.molecules, p.used_columns());
+  std::vector<std::vector<double>> kernel;
+  for (std::size_t i = 0; i < p.molecules.size(); ++i) {
+    std::vector<double> alike;
+    std::vector<float> near;
+    index.kernels(p.molecules.counts(i), std::span(p.molecules.numbers).subspan(2 * i, 2), alike, near);
+    for (std::size_t j = 0; j < alike.size(); ++j) alike[j] = share * alike[j] + (1 - share) * near[j];
+    alike[i] += noise;
+    kernel.push_back(std::move(alike));
+  }
+  return kernel;
+}
+
+std::vector<double> wave() {
+  std::vector<double> values;
+  for (int i = 0; i < 12; ++i) values.push_back(20 + 3 * std::cos(1.7 * i));
+  return values;
+}
+
+TEST(GaussianProcessFit, SolvesTheLabelsAndTakesTheLikeliestKernel) {
+  const FeatureRows rows = twelve();
+  const std::vector<double> y = wave();
+  const GaussianProcess process = fit_process(rows, set_of(TaskKind::regression, {"y"}, y), numbered(0, 12), {});
+  double mean = 0, squares = 0;
+  for (const double value : y) mean += value / 12;
+  for (const double value : y) squares += (value - mean) * (value - mean) / 12;
+  std::vector<double> standard;
+  for (const double value : y) standard.push_back((value - mean) / std::sqrt(squares));
+  EXPECT_NEAR(process.mean[0], mean, 1e-12);
+  const auto likelihood = [&](double share, double noise) {
+    const auto kernel = kernel_of(process, share, noise);
+    const std::vector<double> solved = solve(kernel, standard);
+    double product = 0;
+    for (std::size_t i = 0; i < 12; ++i) product += solved[i] * standard[i] / 12;
+    return -0.5 * (12 * std::log(product) + log_determinant(kernel));
+  };
+  const double chosen = likelihood(process.fingerprint_share[0], process.noise[0]);
+  for (const double share : {0.0, 0.25, 0.5, 0.75, 1.0})
+    for (const double noise : {0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0})
+      EXPECT_LE(likelihood(share, noise), chosen + 1e-6) << share << " " << noise;
+  const std::vector<double> solved =
+      solve(kernel_of(process, process.fingerprint_share[0], process.noise[0]), standard);
+  for (std::size_t i = 0; i < 12; ++i)
+    EXPECT_NEAR(process.coefficient[i], std::sqrt(squares) * solved[i], 1e-4 * std::abs(solved[i]) + 1e-4);
+}
+
+TEST(GaussianProcessFit, SaysTheSameWithAnyNumberOfThreads) {
+  const FeatureRows rows = twelve();
+  const MoleculeSet set = set_of(TaskKind::regression, {"y"}, wave());
+  const GaussianProcess one = fit_process(rows, set, numbered(0, 9), {.threads = 1}),
+                        four = fit_process(rows, set, numbered(0, 9), {.threads = 4});
+  EXPECT_EQ(one.coefficient, four.coefficient);
+  EXPECT_EQ(predictions(one, rows, numbered(0, 12)), predictions(four, rows, numbered(0, 12), 3));
+}
+
+TEST(GaussianProcessFit, AgainWithTheKernelOfAnother) {
+  const FeatureRows rows = twelve();
+  const MoleculeSet set = set_of(TaskKind::regression, {"y"}, wave());
+  GaussianProcess other = fit_process(rows, set, numbered(0, 6), {});
+  other.fingerprint_share = {0.25};
+  other.noise = {0.3};
+  const GaussianProcess again = fit_process(rows, set, numbered(0, 12), {.like = &other});
+  EXPECT_EQ(again.fingerprint_share, other.fingerprint_share);
+  EXPECT_EQ(again.noise, other.noise);
+  EXPECT_EQ(again.molecules.size(), 12u);
+}
+
+TEST(GaussianProcessFit, MissingLabelsAndRowsOfWeightZeroTeachNothing) {
+  const FeatureRows rows = twelve();
+  std::vector<double> y = wave();
+  MoleculeSet set = set_of(TaskKind::regression, {"y"}, y);
+  const GaussianProcess like = fit_process(rows, set, numbered(0, 12), {});
+  set.targets[3] = kNaN;
+  const GaussianProcess blank = fit_process(rows, set, numbered(0, 12), {.like = &like});
+  EXPECT_EQ(blank.coefficient[3], 0);
+  set.targets[3] = 1e6;
+  set.weight.assign(12, 1);
+  set.weight[3] = 0;
+  EXPECT_EQ(fit_process(rows, set, numbered(0, 12), {.like = &like}).coefficient, blank.coefficient);
+  // A row that counts more is met more closely.
+  const auto error_of_5 = [&](float weight) {
+    set.weight[5] = weight;
+    GaussianProcess noisy = like;
+    noisy.noise = {1.0};
+    return std::abs(predictions(fit_process(rows, set, numbered(0, 12), {.like = &noisy}), rows, {5})[0] - y[5]);
+  };
+  EXPECT_LT(error_of_5(100), 0.5 * error_of_5(1));
+}
+
+TEST(GaussianProcessFit, CensoredLabelsAreLimits) {
+  const FeatureRows rows = twelve();
+  MoleculeSet set = set_of(TaskKind::regression, {"y"}, wave());
+  GaussianProcess like = fit_process(rows, set, numbered(0, 12), {});
+  like.noise = {1.0};
+  const double exact = predictions(fit_process(rows, set, numbered(0, 12), {.like = &like}), rows, {2})[0];
+  set.bound.assign(12, 0);
+  set.bound[2] = 1;  // the true value is above
+  const double above = predictions(fit_process(rows, set, numbered(0, 12), {.like = &like}), rows, {2})[0];
+  set.bound[2] = -1;
+  const double below = predictions(fit_process(rows, set, numbered(0, 12), {.like = &like}), rows, {2})[0];
+  EXPECT_GE(above, exact - 1e-9);
+  EXPECT_LE(below, exact + 1e-9);
+  EXPECT_GT(above - below, 1e-3);
+}
+
+TEST(GaussianProcessFit, ClassesAreProbabilities) {
+  const FeatureRows rows = twelve();
+  std::vector<double> three, two;
+  for (int i = 0; i < 12; ++i) {
+    three.push_back(i % 3);
+    two.push_back(i % 5 == 0);
+  }
+  const GaussianProcess classes = fit_process(rows, set_of(TaskKind::multiclass, {"c"}, three, 3), numbered(0, 12), {});
+  const std::vector<double> said = predictions(classes, rows, numbered(0, 12));
+  ASSERT_EQ(said.size(), 36u);
+  for (std::size_t i = 0; i < 12; ++i) {
+    EXPECT_NEAR(said[3 * i] + said[3 * i + 1] + said[3 * i + 2], 1, 1e-12);
+    for (std::size_t c = 0; c < 3; ++c) EXPECT_GE(said[3 * i + c], 0.01 / 3);
+  }
+  const GaussianProcess binary = fit_process(rows, set_of(TaskKind::binary, {"c"}, two), numbered(0, 12), {});
+  EXPECT_NEAR(binary.mean[0], 0.25, 1e-12);
+  for (const double p : predictions(binary, rows, numbered(0, 12))) EXPECT_TRUE(p >= 0.01 && p <= 0.99) << p;
+}
+
+TEST(GaussianProcessFit, NothingToLearnIsSaidAsItIs) {
+  const FeatureRows rows = twelve();
+  const auto said = [&](const MoleculeSet& set) {
+    return predictions(fit_process(rows, set, numbered(0, 12), {}), rows, {0}).front();
+  };
+  EXPECT_EQ(said(set_of(TaskKind::regression, {"y"}, std::vector<double>(12, 7))), 7);
+  EXPECT_EQ(said(set_of(TaskKind::regression, {"y"}, std::vector<double>(12, kNaN))), 0);
+  EXPECT_EQ(said(set_of(TaskKind::binary, {"y"}, std::vector<double>(12, kNaN))), 0.5);
+  EXPECT_EQ(said(set_of(TaskKind::binary, {"y"}, std::vector<double>(12, 1))), 0.99);
+}
+
+class ProcessFile : public ::testing::Test {
+ protected:
+  ProcessFile() {
+    task_.kind = TaskKind::mixed;
+    task_.names = {"y", "active"};
+    task_.units = {"", ""};
+    task_.kinds = {TaskKind::regression, TaskKind::binary};
+  }
+  std::string path() const { return scratch_.file("gaussian_process.safetensors"); }
+  GaussianProcess read() const { return read_process(path(), task_, featurizer_); }
+  std::string complaint() const {
+    return testing::message_of<FileError>([&] { read(); });
+  }
+  void rewrite(const std::function<void(SafetensorsFile&)>& change) const {
+    write_process(path(), by_hand(), featurizer_);
+    SafetensorsFile file = read_safetensors(path());
+    change(file);
+    std::vector<TensorView> views;
+    for (const auto& [name, tensor] : file.tensors)
+      views.push_back({name, tensor.dtype, tensor.shape, tensor.bytes.data()});
+    write_safetensors(path(), file.metadata, views);
+  }
+
+  testing::ScratchFolder scratch_;
+  FeaturizerOptions featurizer_;
+  Task task_;
+};
+
+TEST_F(ProcessFile, HoldsAllOfIt) {
+  write_process(path(), by_hand(), featurizer_);
+  const GaussianProcess wanted = by_hand(), process = read();
+  EXPECT_EQ(process.descriptors, wanted.descriptors);
+  EXPECT_EQ(process.columns, wanted.columns);
+  EXPECT_EQ(process.fingerprint_share, wanted.fingerprint_share);
+  EXPECT_EQ(process.noise, wanted.noise);
+  EXPECT_EQ(process.scaling, wanted.scaling);
+  EXPECT_EQ(process.molecules.count_offset, wanted.molecules.count_offset);
+  EXPECT_EQ(process.molecules.column, wanted.molecules.column);
+  EXPECT_EQ(process.molecules.count, wanted.molecules.count);
+  EXPECT_EQ(process.molecules.numbers, wanted.molecules.numbers);
+  EXPECT_EQ(process.mean, wanted.mean);
+  EXPECT_EQ(process.coefficient, wanted.coefficient);
+  EXPECT_EQ(process.targets[0].share, 0.25);
+  EXPECT_EQ(process.targets[1].name, "active");
+}
+
+TEST_F(ProcessFile, OfAnotherModelIsRefused) {
+  write_process(path(), by_hand(), featurizer_);
+  task_.names[0] = "z";
+  EXPECT_NE(complaint().find("other targets"), std::string::npos) << complaint();
+  task_.names[0] = "y";
+  featurizer_.standardize = Standardize::parent;
+  EXPECT_NE(complaint().find("another featuriser"), std::string::npos) << complaint();
+}
+
+TEST_F(ProcessFile, DamageIsAnErrorThatSaysWhere) {
+  EXPECT_NE(complaint().find(path()), std::string::npos);  // no file
+  const auto number = [](const char* tensor, std::size_t at, auto value) {
+    return [=](SafetensorsFile& file) {
+      std::memcpy(file.tensors.at(tensor).bytes.data() + at * sizeof(value), &value, sizeof(value));
+    };
+  };
+  const std::vector<std::pair<std::function<void(SafetensorsFile&)>, std::string>> cases{
+      {number("count_offset", 1, std::int64_t{9}), "no parts"},
+      {number("count_offset", 2, std::int64_t{1} << 60), "no parts"},
+      {number("column", 0, std::int32_t{2048}), "column 2048 of 2048"},
+      {number("column", 0, std::int32_t{-1}), "negative column"},
+      {number("count", 0, 0.0F), "not above 0"},
+      {number("numbers", 1, kMissing), "not finite"},
+      {number("coefficient", 1, kNaN), "not finite"},
+      {number("scale", 0, kNaN), "not finite"},
+      {number("fingerprint_share", 0, 2.0), "share outside"},
+      {number("share", 1, -1.0), "share outside"},
+      {[](SafetensorsFile& file) { file.tensors.erase("mean"); }, "there is no mean"},
+      {[](SafetensorsFile& file) { file.tensors.at("noise").shape = {1}, file.tensors.at("noise").bytes.resize(8); },
+       "not one kernel"},
+      {[](SafetensorsFile& file) { file.tensors.at("center") = file.tensors.at("clip"); }, "not one scale"},
+      {[](SafetensorsFile& file) { file.tensors.at("clip") = file.tensors.at("center"); }, "not one clip"},
+      {[](SafetensorsFile& file) { file.tensors.at("mean") = file.tensors.at("clip"); }, "outputs"},
+      {[](SafetensorsFile& file) { file.metadata["molgraph.gaussian_process"] = "{"; }, "damaged Gaussian process"},
+      {[](SafetensorsFile& file) { file.metadata["molgraph.gaussian_process"] = "{\"version\": 2}"; }, "version 2"},
+      {[](SafetensorsFile& file) { file.metadata.erase("molgraph.gaussian_process"); }, "holds no Gaussian process"},
+  };
+  for (const auto& [change, what] : cases) {
+    rewrite(change);
+    EXPECT_NE(complaint().find(path()), std::string::npos) << what;
+    EXPECT_NE(complaint().find(what), std::string::npos) << what << ": " << complaint();
+  }
+}
+
+}  // namespace
+}  // namespace molgraph

@@ -1,0 +1,151 @@
+// --quality, and ensembles whose members have validation parts of their own.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "tests/apps/shell.hpp"
+
+namespace molgraph::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+const std::string kTiny = " --epochs 2 --layers 1 --width 16 --ffn 16 --heads 2 ";
+
+class QualityCli : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string table = "smiles,y,year\n";
+    for (int k = 0; k < 100; ++k)
+      table += std::string(static_cast<std::size_t>(2 + k / 4), 'C') + (k % 2 == 0 ? "(C)" : "") +
+               (k % 4 < 2 ? "O" : "N") + "," + std::to_string(0.5 * k) + "," + std::to_string(2000 + k % 20) + "\n";
+    scratch.write("small.csv", table);
+  }
+  ShellResult run(const std::string& command) { return scratch.run(MOLGRAPH_BIN, command); }
+  ShellResult train(const std::string& arguments) {
+    ShellResult result = run("molgraph-train small.csv --target-columns y" + kTiny + arguments);
+    EXPECT_EQ(result.code, 0) << result.err;
+    return result;
+  }
+  /// SMILES by the part that a splits.csv names.
+  std::map<std::string, std::set<std::string>> parts_of(const std::string& folder) {
+    std::map<std::string, std::set<std::string>> parts;
+    for (const std::string& line : lines_of(scratch.read(folder + "/splits.csv"))) {
+      const auto cells = cells_of(line);
+      parts[cells.at(3)].insert(cells.at(2));
+    }
+    parts.erase("split");
+    return parts;
+  }
+  static std::set<std::string> united(std::set<std::string> a, const std::set<std::string>& b) {
+    a.insert(b.begin(), b.end());
+    return a;
+  }
+  std::string member(int m) { return "B/model_" + std::to_string(m); }
+
+  Scratch scratch;
+};
+
+TEST_F(QualityCli, BestIsAnEnsembleOfFiveThatValidateEachElsewhere) {
+  const ShellResult result = train("-o B --quality best");
+  const std::string config = scratch.read("B/config.toml");
+  EXPECT_THAT(config, HasSubstr("\nensemble-size = 5\n"));
+  EXPECT_THAT(config, HasSubstr("\nmember-splits = 'on'\n"));
+  EXPECT_THAT(config, HasSubstr("\nblend = 'on'\n"));
+  auto asked = parts_of("B");
+  const std::set<std::string> known = united(asked["train"], asked["valid"]);
+  ASSERT_EQ(known.size(), 90u);
+  std::set<std::string> validated;
+  for (int m = 0; m < 5; ++m) {
+    auto own = parts_of(member(m));
+    EXPECT_EQ(own["test"], asked["test"]);
+    EXPECT_EQ(own["valid"].size(), 10u) << "as large as the one asked for";
+    EXPECT_EQ(united(own["train"], own["valid"]), known);
+    for (const std::string& one : own["valid"]) EXPECT_TRUE(validated.insert(one).second) << one;
+    EXPECT_TRUE(scratch.exists(member(m) + "/gaussian_process.safetensors"));
+  }
+  EXPECT_FALSE(scratch.exists("B/model_5"));
+
+  // Validation predictions are those of the one model that has not learned the molecule.
+  EXPECT_EQ(lines_of(scratch.read("B/valid_predictions.csv")).size(), 51u);
+  EXPECT_THAT(lines_of(scratch.read("B/results.csv"))[1], HasSubstr("train,90,mae"));
+  EXPECT_THAT(scratch.read("B/results.csv"), HasSubstr("valid,50,mae"));
+  // What is scored is what was reported, of all five and their partners.
+  ASSERT_EQ(run("molgraph-score -m B -i B/test_predictions.csv -o scored.csv").code, 0);
+  const auto reported = lines_of(scratch.read("B/test_predictions.csv")), scored = lines_of(scratch.read("scored.csv"));
+  ASSERT_EQ(reported.size(), 11u);
+  for (std::size_t i = 1; i < reported.size(); ++i)
+    EXPECT_NEAR(std::stod(cells_of(reported[i])[3]), std::stod(cells_of(scored[i])[4]), 1e-4);
+  EXPECT_THAT(run("molgraph-info B").out, HasSubstr("5 x GRPE"));
+
+  // It goes on, and a repetition by its config is the same.
+  const std::string results = scratch.read("B/results.csv");
+  ASSERT_EQ(run("molgraph-train -o B --resume").code, 0);
+  EXPECT_EQ(results, scratch.read("B/results.csv"));
+  ASSERT_EQ(run("molgraph-train --config B/config.toml -o A").code, 0);
+  EXPECT_EQ(results, scratch.read("A/results.csv"));
+}
+
+TEST_F(QualityCli, ValidationIsOfTheModelThatHasNotLearnedTheMolecule) {
+  train("-o B --no-blend --no-baselines --ensemble-size 2 --member-splits");
+  ASSERT_EQ(run("molgraph-score -m B/model_1 -i small.csv -o one.csv").code, 0);
+  std::map<std::string, std::string> said;
+  for (const std::string& line : lines_of(scratch.read("one.csv"))) said[cells_of(line)[0]] = cells_of(line)[3];
+  auto own = parts_of("B/model_1");
+  int seen = 0;
+  for (const std::string& line : lines_of(scratch.read("B/valid_predictions.csv"))) {
+    const auto cells = cells_of(line);
+    if (own["valid"].count(cells[1]) == 0) continue;
+    EXPECT_NEAR(std::stod(cells[3]), std::stod(said.at(cells[1])), 1e-4) << cells[1];
+    ++seen;
+  }
+  EXPECT_EQ(seen, 10);
+}
+
+TEST_F(QualityCli, FastTrainsAThirdOfTheEpochs) {
+  ASSERT_EQ(
+      run("molgraph-train small.csv --target-columns y --quality fast -o F --layers 1 --width 16 --ffn 16 --heads 2")
+          .code,
+      0);
+  EXPECT_THAT(scratch.read("F/config.toml"), HasSubstr("\nepochs = 20\n"));
+  EXPECT_THAT(scratch.read("F/config.toml"), HasSubstr("\nensemble-size = 1\n"));
+  EXPECT_FALSE(scratch.exists("F/gaussian_process.safetensors"));
+}
+
+TEST_F(QualityCli, AfterASplitByTimeAllMembersHaveItsPart) {
+  train("-o B --quality best --ensemble-size 2 --split-type time --time-column year");
+  EXPECT_EQ(parts_of("B/model_1"), parts_of("B"));
+  EXPECT_THAT(scratch.read("B/results.csv"), HasSubstr("valid,10,mae"));
+}
+
+TEST_F(QualityCli, DataSetsWithANameKeepTheirParts) {
+  ASSERT_EQ(run("molgraph-train demo -o B --quality best --ensemble-size 2" + kTiny).code, 0);
+  EXPECT_EQ(parts_of("B"), parts_of("B"));
+  EXPECT_FALSE(scratch.exists("B/model_0/splits.csv"));
+  EXPECT_FALSE(scratch.exists("B/model_0/gaussian_process.safetensors"));
+}
+
+TEST_F(QualityCli, ContradictionsAreUsageErrors) {
+  const auto complaint = [&](const std::string& arguments) {
+    const ShellResult result = run("molgraph-train small.csv --target-columns y -o X" + kTiny + arguments);
+    EXPECT_EQ(result.code, 2) << arguments << result.err;
+    EXPECT_FALSE(scratch.exists("X"));
+    return result.err;
+  };
+  EXPECT_THAT(complaint("--member-splits"), HasSubstr("there is no --ensemble-size"));
+  EXPECT_THAT(complaint("--quality best --folds 3"), HasSubstr("--folds"));
+  EXPECT_THAT(complaint("--quality good"), HasSubstr("best"));
+}
+
+TEST_F(QualityCli, SquaresAreLearnedWhereSquaresAreAskedFor) {
+  train("-o R --metric rmse --quality fast");
+  EXPECT_THAT(scratch.read("R/config.toml"), HasSubstr("\nloss = 'mse'\n"));
+  train("-o M --quality fast");
+  EXPECT_THAT(scratch.read("M/config.toml"), HasSubstr("\nloss = 'l1'\n"));
+}
+
+}  // namespace
+}  // namespace molgraph::test
