@@ -85,6 +85,7 @@ void write_run_record(const std::string& folder, const RunRecord& r) {
       all["baselines"][name] = {{"train", number_or_null(values[0])},
                                 {"valid", number_or_null(values[1])},
                                 {"test", number_or_null(values[2])}};
+    if (!r.start.empty()) all["start"] = r.start;
     if (!r.target_descriptors.empty()) all["target_descriptors"] = r.target_descriptors;
     if (r.refit) all["refit"] = true;
     if (!r.blend.empty()) all["blend"] = r.blend;
@@ -129,6 +130,7 @@ std::optional<RunRecord> read_run_record(const std::string& folder) {
     if (all.contains("baselines"))
       for (const auto& [name, values] : all["baselines"].items())
         r.baselines.push_back({name, {metric_of(values, 0), metric_of(values, 1), metric_of(values, 2)}});
+    r.start = all.value("start", "");
     r.target_descriptors = all.value("target_descriptors", "");
     r.refit = all.value("refit", false);
     if (const auto blend = all.find("blend"); blend != all.end() && blend->is_boolean())  // of version 0.1

@@ -28,6 +28,7 @@ struct RunRecord {
   /// The metric of other methods by their name ("nearest_neighbour", "trees", "gaussian_process"; with a blend
   /// "transformer"); empty where none was made.
   std::vector<std::pair<std::string, std::array<double, 3>>> baselines;
+  std::string start;               ///< --from: "pretrained: grpe-small.safetensors", or a path; "" = from nothing
   std::string target_descriptors;  ///< "rdkit": pre-trained, its targets are these numbers of its molecules; else ""
   bool refit = false;  ///< the model has learned the validation part too; its numbers there are an earlier model's
   /// What stands beside every model and is mixed with it: "trees", "gaussian_process" (run_blend.hpp); empty = nothing.

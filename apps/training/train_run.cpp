@@ -45,9 +45,16 @@ void announce_members(const TrainRun& run, const std::string& folder, std::int64
   if (members > 1) record_run(run, folder, {.members = members, .program = run.program});
 }
 
+/// The weights that a run started from, in words.
+std::string start_text(const TrainRun& run, const std::optional<StartingPoint>& start) {
+  if (!start) return {};
+  const std::string& from = run.options.model.from;
+  return is_path(from) ? from : from + ": " + fs::path(start->file).filename().string();
+}
+
 /// What is known at the end of training.
 RunRecord record_of(const TrainRun& run, const ResolvedRun& resolved, const LoadedData& data, std::int64_t members,
-                    std::chrono::steady_clock::time_point begin) {
+                    const std::optional<StartingPoint>& start, std::chrono::steady_clock::time_point begin) {
   const MoleculeSet& set = data.set;
   RunRecord record{.members = members > 1 ? members : 0,
                    .finished = now_utc(),
@@ -61,7 +68,8 @@ RunRecord record_of(const TrainRun& run, const ResolvedRun& resolved, const Load
                    .rejected = static_cast<std::int64_t>(set.rejected.size()),
                    .split = data.split_name,
                    .metric = std::string(to_string(resolved.trainer.metric)),
-                   .baseline = baseline_of(data, resolved.options)};
+                   .baseline = baseline_of(data, resolved.options),
+                   .start = start_text(run, start)};
   if (is_pretraining(resolved.options)) record.target_descriptors = "rdkit";
   for (std::size_t p = 0; p < record.parts.size(); ++p)
     record.parts[p] = static_cast<std::int64_t>(parts_of(data.split)[p]->size());
@@ -128,7 +136,7 @@ Report train_split(const TrainRun& run, const ResolvedRun& resolved, LoadedData&
   write_submissions(folder, data, mean, run.control);
   Report report = report_results(data, resolved.options, mean.parts, rivals);
   tell_results(run, folder, report);
-  RunRecord record = record_of(run, resolved, data, members, begin);
+  RunRecord record = record_of(run, resolved, data, members, start, begin);
   record.baselines = report.baselines;
   record.blend = baselines.partners();
   record.refit = resolved.options.training.refit;
@@ -160,7 +168,7 @@ void train_folds(const TrainRun& run, const ResolvedRun& resolved, LoadedData& d
   if (!run.processes->first()) return;
   const Report report = report_folds(metric, reports);
   tell_results(run, run.folder, report, " (molgraph-score -m takes it as an ensemble)");
-  RunRecord record = record_of(run, resolved, data, folds, begin);
+  RunRecord record = record_of(run, resolved, data, folds, start, begin);
   record.parts = {};  // they are the folds' own
   record.baseline = baseline;
   record.baselines = report.baselines;

@@ -13,6 +13,7 @@ import metrics
 from methods import Method, Task
 from tables import Problem, Table
 
+MOST_UNKNOWN = 0.1  # share of a validation part
 # A metric of the harness as `molgraph-train --metric` knows it; ranks are learned as numbers are.
 TRAINED_FOR = {"mae": "mae", "rmse": "rmse", "spearman": "mae", "roc_auc": "roc-auc", "ap": "ap"}
 
@@ -141,7 +142,8 @@ def call(command: list[str], log: pathlib.Path, threads: int) -> tuple[float, fl
 
 
 def score(table: Table, parts: str, rest: list[int], predicted: list[float | None], log: str) -> tuple[dict, int]:
-    """Metric -> (test, valid), and how many rows got no prediction; those count as the training part's mean."""
+    """Metric -> (test, valid), and how many rows got no prediction; those count as the training part's mean. A
+    validation part of which more than a tenth got none is not judged: an ensemble whose members validate elsewhere."""
     if len(predicted) != len(rest):
         raise Problem(f"{len(predicted)} predictions for {len(rest)} rows ({log})")
     train = [y for y, part in zip(table.target, parts) if part == "0"]
@@ -155,7 +157,12 @@ def score(table: Table, parts: str, rest: list[int], predicted: list[float | Non
             for row, value in zip(rest, filled)
             if parts[row] == part and (not subset or table.subset[row])
         ]
-        if not chosen:
+        unknown = sum(
+            1
+            for row, p in zip(rest, predicted)
+            if parts[row] == part and p is None and (not subset or table.subset[row])
+        )
+        if not chosen or (part == "1" and unknown > MOST_UNKNOWN * len(chosen)):
             return float("nan")
         return metrics.ALL[metric]([y for y, _ in chosen], [p for _, p in chosen])
 

@@ -58,6 +58,9 @@ TEST_F(ShippedWeights, AreWhatTheDefaultModelOfClassesStartsFrom) {
   }
   EXPECT_GT(equal, 100);
   EXPECT_EQ(run("molgraph-score -m T -i t.csv -o s.csv").code, 0);
+  EXPECT_THAT(run("molgraph-info T").out, HasSubstr("started from  pretrained: grpe-small.safetensors\n"));
+  train("t.csv --target-columns active --from none");
+  EXPECT_THAT(run("molgraph-info T").out, Not(HasSubstr("started from")));
 }
 
 TEST_F(ShippedWeights, ServeStoresParentsAndNumbersOnRequest) {

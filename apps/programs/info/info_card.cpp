@@ -127,6 +127,7 @@ void add_record(const fs::path& folder, Json& card) {
                       {"test", value(r->baseline[2])}};
   for (const auto& [name, of] : r->baselines)
     card["baselines"][name] = {{"train", value(of[0])}, {"valid", value(of[1])}, {"test", value(of[2])}};
+  if (!r->start.empty()) card["start"] = r->start;
   if (!r->target_descriptors.empty()) card["target_descriptors"] = r->target_descriptors;
   if (r->refit) card["refit"] = true;
   if (!r->blend.empty()) card["blend"] = r->blend;

@@ -78,7 +78,9 @@ std::string made_from(const Json& card) {
 std::string how_good(const Json& card) {
   if (card["kind"] == "model file") return not_recorded(card);
   if (!card.contains("results"))
-    return card.contains("origin") ? "not measured here" : "not recorded: there is no results.csv";
+    return card.contains("origin")               ? "not measured here"
+           : card.contains("target_descriptors") ? "not measured: there was no validation part"
+                                                 : "not recorded: there is no results.csv";
   const Json& results = card["results"];
   const char* chosen = results.contains("test") ? "test" : results.contains("valid") ? "valid" : "train";
   if (!results.contains(chosen)) return "not recorded: results.csv holds no part";
@@ -151,6 +153,7 @@ std::string run_headline(const Json& card) {
   return card["path"].get<std::string>() + " (" + card["kind"].get<std::string>() + ")\n" +
          line("predicts", predicts(card)) + (parents ? line("molecules", molecules) : "") +
          (card.contains("inputs") ? line("reads", reads(card["inputs"])) : "") + line("from", made_from(card)) +
+         (card.contains("start") ? line("started from", card["start"].get<std::string>()) : "") +
          line("how good", how_good(card)) + line("made", made(card)) + line("model", size_of(card));
 }
 
