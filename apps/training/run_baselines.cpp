@@ -9,6 +9,7 @@
 #include "apps/training/baselines/blend.hpp"
 #include "apps/training/baselines/booster.hpp"
 #include "apps/training/baselines/gaussian_process_fit.hpp"
+#include "apps/training/run_directory.hpp"
 #include "datasets/system/readable.hpp"
 #include "datasets/system/text.hpp"
 #include "featurize/graph/error.hpp"
@@ -130,8 +131,8 @@ void RunBaselines::blend(const LoadedData& data, const Baselines& baselines, All
     }
   }
   for (const std::string& folder : folders) {
-    if (trees) write_trees(folder + "/" + kTreesFile, *trees, resolved_.model.featurizer);
-    if (process) write_process(folder + "/" + kProcessFile, process->process(), resolved_.model.featurizer);
+    if (trees) write_trees(RunDirectory{folder}.trees(), *trees, resolved_.model.featurizer);
+    if (process) write_process(RunDirectory{folder}.process(), process->process(), resolved_.model.featurizer);
   }
   std::vector<const std::vector<BlendTarget>*> shown;
   std::string names;

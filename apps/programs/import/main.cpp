@@ -7,6 +7,7 @@
 #include "apps/programs/shell/option_values.hpp"
 #include "apps/programs/shell/program.hpp"
 #include "apps/scoring/model_limits.hpp"
+#include "apps/scoring/run_blend.hpp"
 #include "apps/training/import_run.hpp"
 #include "apps/training/run_directory.hpp"
 #include "featurize/graph/error.hpp"
@@ -57,6 +58,8 @@ int body(const std::vector<std::string>& arguments) {
     }
     refuse_overwriting(config, {{out, "--export"}});
     refuse_overwriting(files_of_run(options.weights), {{out, "--export"}});
+    if (partner_files_of(model_file_of(options.weights)).any())
+      log_warning("the run is a blend: the weights of its transformer alone are exported");
     export_run(options.weights, out);
     return kExitDone;
   }
