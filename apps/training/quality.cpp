@@ -60,7 +60,8 @@ void resolve_quality(TrainOptions& o, const LoadedData& data) {
   const bool wants = is_own_table(o) && t.quality != Quality::fast && !computed &&
                      static_cast<std::int64_t>(data.split.train.size()) <= kMostBaselineRows;
   if (t.blend == Switch::automatic)
-    t.blend = on_or_off(wants && t.baselines == Switch::automatic && no_blend.empty() && o.model.recipe.empty());
+    t.blend = on_or_off(wants && t.baselines == Switch::automatic && no_blend.empty() && o.model.recipe.empty() &&
+                        !data.training.computed);
   if (t.baselines == Switch::automatic) t.baselines = on_or_off(t.blend == Switch::on || wants);
   if (computed) t.baselines = Switch::off;
   t.member_splits = on_or_off(has_member_splits(o));

@@ -20,8 +20,8 @@ bool is_own_table(const TrainOptions& options);
 int rounds_of(const TrainOptions& options);
 
 /// Decides about baselines, blend and ensemble. Baselines are made by themselves for people's own tables of at most
-/// kMostBaselineRows training molecules, and not for --quality fast; a blend, where there are baselines and a
-/// validation part and no --recipe. Throws UsageError for a blend that is asked for and cannot be made.
+/// kMostBaselineRows training molecules, and not for --quality fast; a blend, where there are baselines, measured
+/// targets and a validation part, and no --recipe. Throws UsageError for a blend that is asked for and cannot be made.
 void resolve_quality(TrainOptions& options, const LoadedData& data);
 
 }  // namespace molgraph
