@@ -212,7 +212,12 @@ TEST_F(ImportTest, MoleculesWithoutARowAreRejectedWithTheReason) {
   EXPECT_NE(result.err.find("of its transformer alone"), std::string::npos) << result.err;
   ASSERT_EQ((result = import("tuned.pt --origin grpe --heads 4 --target-names y -o T")).code, 0) << result.err;
   scratch.write("ok.csv", "smiles\nCCO\nCC#N\nCC=C\n");
-  ASSERT_EQ(run("molgraph-score -m F/model.safetensors -i ok.csv -o f.csv && molgraph-score -m T -i ok.csv -o t.csv").code, 0);
+  const auto both_score = [&](const std::string& tuned, const std::string& imported) {  // the transformers alone
+    return run("molgraph-score -m " + tuned + "/model.safetensors -i ok.csv -o f.csv && molgraph-score -m " + imported +
+               " -i ok.csv -o t.csv")
+        .code;
+  };
+  ASSERT_EQ(both_score("F", "T"), 0);
   EXPECT_LT(largest_difference(column_of(scratch.read("f.csv"), "y_pred"), column_of(scratch.read("t.csv"), "y_pred")),
             1e-5);
   // With other targets the head is new and scaled; the scaling goes into the exported head.
@@ -220,7 +225,7 @@ TEST_F(ImportTest, MoleculesWithoutARowAreRejectedWithTheReason) {
   ASSERT_EQ((result = run("molgraph-train other.csv --from R --epochs 2 --threads 1 -o N")).code, 0) << result.err;
   ASSERT_EQ((result = import("N --export new.pt")).code, 0) << result.err;
   ASSERT_EQ(import("new.pt --origin grpe --heads 4 --target-names z -o M").code, 0);
-  ASSERT_EQ(run("molgraph-score -m N/model.safetensors -i ok.csv -o f.csv && molgraph-score -m M -i ok.csv -o t.csv").code, 0);
+  ASSERT_EQ(both_score("N", "M"), 0);
   EXPECT_LT(largest_difference(column_of(scratch.read("f.csv"), "z_pred"), column_of(scratch.read("t.csv"), "z_pred")),
             1e-4);
   // A gate has no place in the published layout.
