@@ -26,9 +26,22 @@ std::string class_label(const Task& task, std::size_t label) {
 }  // namespace
 
 std::vector<std::string> RunDirectory::files() const {
-  std::vector<std::string> all{
-      config(),   model(),      best(),  last(),    metrics(), splits(), valid_predictions(),      test_predictions(),
-      rejected(), duplicates(), trees(), process(), results(), lock(),    log(),    folder + "/" + kRunRecord};
+  std::vector<std::string> all{config(),
+                               model(),
+                               best(),
+                               last(),
+                               metrics(),
+                               splits(),
+                               valid_predictions(),
+                               test_predictions(),
+                               rejected(),
+                               duplicates(),
+                               trees(),
+                               process(),
+                               results(),
+                               lock(),
+                               log(),
+                               folder + "/" + kRunRecord};
   const auto add_run = [&](const std::string& inner) {
     std::error_code error;
     if (!std::filesystem::is_directory(inner, error)) return false;
