@@ -235,7 +235,7 @@ void set_rounds(LoadedData& data, const LoadOptions& options, std::vector<std::i
                 std::vector<std::string> groups) {
   if (options.rounds == 0) return;
   if (!data.folds.empty()) throw UsageError(kRoundsAndFolds);
-  const auto count = static_cast<std::size_t>(options.rounds);
+  std::size_t count = static_cast<std::size_t>(options.rounds);
   const SplitKind kind = kind_of_name(data.split_name);
   if (kind == SplitKind::time || (kind == SplitKind::group && groups.empty())) {
     data.rounds.assign(count, data.split);
@@ -256,6 +256,8 @@ void set_rounds(LoadedData& data, const LoadOptions& options, std::vector<std::i
   const std::size_t apart = kind == SplitKind::random
                                 ? units.members.size()
                                 : std::unordered_set<std::string>(keys.begin(), keys.end()).size();
+  if (const auto fewest = static_cast<std::size_t>(options.fewest_rounds); fewest > 0)
+    count = std::min(count, std::max(fewest, apart));
   if (apart < count)
     throw DataError(data.set.source.name + ": the training and validation part have " + with_commas(units.count()) +
                     " molecules" + (kind == SplitKind::random ? "" : " of " + std::to_string(apart) + " " + what) +
@@ -263,7 +265,7 @@ void set_rounds(LoadedData& data, const LoadOptions& options, std::vector<std::i
   const ClassLabels labels =
       kind == SplitKind::random ? class_labels_of(data.set).of_some(picked(pool, units.firsts())) : ClassLabels{};
   // A fold's test part is a round's validation part, and all the rest is trained on.
-  for (const Split& fold : k_fold_splits(units.count(), keys, options.rounds, {1, 0, 0}, options.seed, labels))
+  for (const Split& fold : k_fold_splits(units.count(), keys, static_cast<int>(count), {1, 0, 0}, options.seed, labels))
     data.rounds.push_back(
         {picked(pool, units.expanded(fold.train)), picked(pool, units.expanded(fold.test)), data.split.test});
   const auto [least, most] =

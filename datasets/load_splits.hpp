@@ -44,7 +44,7 @@ inline constexpr const char* kStratifiedNote = "random parts are stratified: eac
 /// Puts them into the data.
 void set_splits(LoadedData& data, ComputedSplits computed);
 
-/// Sets LoadedData::rounds, K = LoadOptions::rounds splits with the test part of `split`, once that is final; nothing
+/// Sets LoadedData::rounds, K = LoadOptions::rounds splits (less, down to `fewest_rounds`, where there is not enough) with the test part of `split`, once that is final; nothing
 /// if K is 0. Their valid parts are disjoint and together its train and valid part without rows of weight 0; the train
 /// part of each is the rest. Rows of one molecule stay together, and so do whole scaffolds (by a split's name:
 /// scaffold, scaffold-balanced) and whole groups; where neither counts, molecules are dealt at random, stratified by

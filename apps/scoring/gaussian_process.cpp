@@ -10,8 +10,10 @@
 namespace molgraph {
 namespace {
 
-/// Regressed labels 0 and 1 may go beyond; nobody is surer than this.
-constexpr double kLeastProbability = 0.01;
+/// Regressed labels 0 and 1 may go beyond; nobody is surer than this, or than a tenth of how frequent the class is.
+constexpr double kLeastProbability = 0.01, kLeastOfAll = 1e-6;
+
+double least_probability(double frequency) { return std::clamp(0.1 * frequency, kLeastOfAll, kLeastProbability); }
 
 bool all_finite(std::span<const double> numbers) {
   return std::ranges::all_of(numbers, [](double x) { return std::isfinite(x); });
@@ -115,7 +117,10 @@ void ProcessPredictor::predict(const CountsView& counts, std::span<const float> 
         value += coefficient[i] * (share * alike[i] + (1 - share) * static_cast<double>(near[i]));
     }
     if (target.kind == TaskKind::regression) continue;
-    for (double& value : own) value = std::clamp(value, kLeastProbability, 1 - kLeastProbability);
+    for (std::size_t c = 0; c < own.size(); ++c) {
+      const double frequency = std::clamp(process_.mean[o - own.size() + c], 0.0, 1.0);
+      own[c] = std::clamp(own[c], least_probability(frequency), 1 - least_probability(1 - frequency));
+    }
     if (target.kind != TaskKind::multiclass) continue;
     const double sum = std::accumulate(own.begin(), own.end(), 0.0);
     for (double& value : own) value /= sum;

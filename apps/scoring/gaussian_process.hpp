@@ -52,7 +52,8 @@ struct GaussianProcess {
   std::vector<std::string> columns;      ///< names of the user's own columns behind those
   std::vector<BlendTarget> targets;
   std::vector<double> fingerprint_share;  ///< [T] 0 to 1
-  std::vector<double> noise;              ///< [T] variance of the labels' noise, as a multiple of the function's
+  std::vector<double> noise;              ///< [T] variance of the labels' noise, as a multiple of the function's; 0: a
+                                          ///< target with nothing to learn
   InputScaling scaling;                   ///< [D] of descriptors and columns
   KernelMolecules molecules;
   std::vector<double> mean;         ///< [outputs]
@@ -69,8 +70,8 @@ class ProcessPredictor {
  public:
   explicit ProcessPredictor(GaussianProcess process);
   const GaussianProcess& process() const { return process_; }
-  /// Predictions [outputs] of one molecule as users see them; probabilities lie between 0.01 and 0.99, those of several
-  /// classes have the sum 1. `raw` [D] descriptors and columns, NaN = missing. Thread-safe.
+  /// Predictions [outputs] of one molecule as users see them; a probability is at least the smaller of 0.01 and a tenth
+  /// of the class's frequency, and as far from 1; those of several classes have the sum 1. `raw` [D] descriptors and columns, NaN = missing. Thread-safe.
   void predict(const CountsView& counts, std::span<const float> raw, double* values) const;
 
  private:

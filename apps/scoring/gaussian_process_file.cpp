@@ -1,5 +1,7 @@
 #include "apps/scoring/gaussian_process_file.hpp"
 
+#include <stdexcept>
+
 #include "apps/scoring/partner_file.hpp"
 #include "featurize/descriptors/descriptors.hpp"
 
@@ -12,6 +14,8 @@ constexpr int kVersion = 1;
 }  // namespace
 
 void write_process(const std::string& path, const GaussianProcess& process, const FeaturizerOptions& featurizer) {
+  if (const std::string why = process_problem(process); !why.empty())
+    throw std::logic_error("a Gaussian process to be written: " + why);
   const KernelMolecules& m = process.molecules;
   const std::vector<std::int32_t> column(m.column.begin(), m.column.end());
   const std::vector<double> clip{process.scaling.clip};

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <map>
+#include <memory>
 #include <string_view>
 #include <variant>
 
@@ -107,7 +109,7 @@ Pooling pooling_from_string(const std::string& text) {
 
 struct Predictor::State {
   State(const PredictorOptions& given, std::vector<ScoringModel> loaded, std::vector<std::string> names,
-        std::vector<std::optional<RunBlend>> beside)
+        std::vector<std::shared_ptr<const RunBlend>> beside)
       : options(given), runs(std::move(loaded)), blends(std::move(beside)), files(std::move(names)),
         featurizer(runs[0].config.featurizer, options.limits, extras_of(blends)),
         of_graphs(without_descriptors(runs[0].config.featurizer), options.limits), output_scale(runs[0].target_scale) {
@@ -118,7 +120,7 @@ struct Predictor::State {
 
   PredictorOptions options;
   std::vector<ScoringModel> runs;
-  std::vector<std::optional<RunBlend>> blends;  // of `runs`, where there are some
+  std::vector<std::shared_ptr<const RunBlend>> blends;  ///< of `runs`; null = none; members of an ensemble share one
   std::vector<std::string> files;               // of `runs`, then of `blends`
   Featurizer featurizer, of_graphs;             ///< the second is for embeddings, which no descriptor has a part in
   std::vector<double> output_scale;
@@ -127,8 +129,8 @@ struct Predictor::State {
     of.descriptors = DescriptorSet::none;
     return of;
   }
-  static FeaturizerExtras extras_of(const std::vector<std::optional<RunBlend>>& blends) {
-    const bool any = std::ranges::any_of(blends, [](const auto& one) { return one.has_value(); });
+  static FeaturizerExtras extras_of(const std::vector<std::shared_ptr<const RunBlend>>& blends) {
+    const bool any = std::ranges::any_of(blends, [](const auto& one) { return one != nullptr; });
     return {.descriptors = any, .fingerprint = any};
   }
 
@@ -175,6 +177,30 @@ struct Predictor::State {
     return inputs;
   }
 
+  /// What the partners of each run add to its predictions [molecules, outputs]; those that share theirs have the same.
+  std::map<const RunBlend*, std::vector<double>> partners_of(const std::vector<FeaturizeResult>& molecules,
+                                                             std::span<const float> columns) const {
+    const auto outputs = static_cast<std::size_t>(runs[0].config.task.num_outputs());
+    const std::size_t measured = runs[0].config.input_columns().size();
+    std::map<const RunBlend*, std::vector<double>> all;
+    for (const auto& one : blends) {
+      if (one == nullptr || all.contains(one.get())) continue;
+      std::vector<double>& rows = all[one.get()];
+      rows.resize(molecules.size() * outputs);
+      parallel_for(static_cast<std::int64_t>(molecules.size()), kMoleculesPerPiece, options.threads,
+                   [&](std::int64_t begin, std::int64_t end) {
+                     for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
+                       const auto* graph = std::get_if<MolecularGraph>(&molecules[i]);
+                       if (graph == nullptr) continue;
+                       const std::vector<double> row =
+                           one->others(*graph, columns.subspan(i * measured, measured));
+                       std::ranges::copy(row, rows.begin() + static_cast<std::ptrdiff_t>(i * outputs));
+                     }
+                   });
+    }
+    return all;
+  }
+
   /// Calls work(run, window indices of the batch, packed batch) for every batch and run. Each batch is computed by one
   /// thread, so that the numbers do not depend on the number of threads.
   void for_each_batch(
@@ -206,7 +232,6 @@ struct Predictor::State {
     const std::vector<FeaturizeResult> molecules = featurize(texts, parse, embedding_only);
     const std::vector<float> inputs = inputs_of(molecules, columns);
     const auto outputs = static_cast<std::size_t>(runs[0].config.task.num_outputs());
-    const std::size_t measured = runs[0].config.input_columns().size();
     const auto channels = static_cast<std::size_t>(runs[0].config.encoder().width);
     std::vector<Prediction> predictions(texts.size());
     for (std::size_t i = 0; i < texts.size(); ++i) {
@@ -218,6 +243,8 @@ struct Predictor::State {
         predictions[i].reason = rejection->reason;
       }
     }
+    std::map<const RunBlend*, std::vector<double>> of_partners;
+    if (!embedding_only) of_partners = partners_of(molecules, columns);
     for_each_batch(molecules, inputs, [&](std::size_t r, std::span<const std::size_t> chosen, const GraphBatch& batch) {
       std::vector<float> values(chosen.size() * outputs);
       std::vector<std::vector<float>> states(embedding != nullptr ? embedding->layers.size() : 0);
@@ -232,9 +259,9 @@ struct Predictor::State {
         Prediction& to = predictions[chosen[k]];
         std::string bad = not_finite(std::span<const float>(row));  // before a probability hides it
         runs[r].to_predictions(row.data(), to.members[r].data());
-        if (blends[r] && !embedding_only)
-          blends[r]->mix(std::get<MolecularGraph>(molecules[chosen[k]]),
-                         columns.subspan(chosen[k] * measured, measured), to.members[r].data());
+        if (blends[r] != nullptr && !embedding_only)
+          blends[r]->mix(std::span(of_partners.at(blends[r].get())).subspan(chosen[k] * outputs, outputs),
+                         to.members[r].data());
         if (bad.empty()) bad = not_finite(std::span<const double>(to.members[r]));
         if (!bad.empty())
           mark_not_finite(to, (runs.size() > 1 ? "model " + std::to_string(r) : "the model") + " gives " + bad);
@@ -271,18 +298,24 @@ Predictor::Predictor(const std::vector<std::string>& runs, const PredictorOption
     }
   }
   std::vector<ScoringModel> loaded;
-  std::vector<std::optional<RunBlend>> blends(files.size());
+  std::vector<std::shared_ptr<const RunBlend>> blends(files.size());
   for (const std::string& file : files) {
     loaded.push_back(load_scoring_model(file, device, options.precision));
     if (const std::string text = difference(loaded[0].config, loaded.back().config); !text.empty()) {
       throw FileError(file + ": cannot be combined with " + files[0] + ": it has " + text);
     }
   }
-  for (std::size_t r = 0; r < beside.size(); ++r)
-    if (beside[r].any()) blends[r].emplace(beside[r], loaded[r].config);
-  for (const PartnerFiles& partners : beside)
-    for (const std::string& file : {partners.trees, partners.process})
+  for (std::size_t r = 0; r < beside.size(); ++r) {
+    if (!beside[r].any()) continue;
+    const auto first = static_cast<std::size_t>(std::ranges::find(beside, beside[r]) - beside.begin());
+    if (first < r) {
+      blends[r] = blends[first];
+      continue;
+    }
+    blends[r] = std::make_shared<const RunBlend>(beside[r], loaded[r].config);
+    for (const std::string& file : {beside[r].trees, beside[r].process})
       if (!file.empty()) files.push_back(file);
+  }
   state_ = std::make_unique<State>(options, std::move(loaded), std::move(files), std::move(blends));
 }
 

@@ -22,14 +22,17 @@ bool names_partner(const fs::path& folder, const char* partner) {
   return record && std::ranges::find(record->blend, partner) != record->blend.end();
 }
 
-/// "" if the run has no such partner.
+/// Beside the model, or beside the ensemble that it is one of; "" if the run has no such partner.
 std::string partner_file(const fs::path& folder, const char* name, const char* partner) {
-  std::string path = (folder / name).string();
   std::error_code error;
-  if (fs::exists(path, error)) return path;
+  if (fs::exists(folder / name, error)) return (folder / name).string();
   const bool member = is_member(folder.filename().string());
-  if (names_partner(folder, partner) || (member && names_partner(folder.parent_path(), partner)))
-    throw FileError(path + " is missing: by its run.json the run is a blend of the model and it");
+  const fs::path above = member ? folder.parent_path() : folder;
+  if (member && fs::exists(above / name, error)) return (above / name).string();
+  if (names_partner(folder, partner))
+    throw FileError((folder / name).string() + " is missing: by its run.json the run is a blend of the model and it");
+  if (member && names_partner(above, partner))
+    throw FileError((above / name).string() + " is missing: by its run.json the ensemble is a blend of the models and it");
   return {};
 }
 
@@ -61,9 +64,16 @@ RunBlend::RunBlend(const PartnerFiles& files, const ModelConfig& config) {
     trees_ = read_trees(files.trees, config.task, config.featurizer);
     of_trees_ = reader(files.trees, trees_->descriptors, trees_->columns, config);
   }
-  if (files.process.empty()) return;
-  process_.emplace(read_process(files.process, config.task, config.featurizer));
-  of_process_ = reader(files.process, process_->process().descriptors, process_->process().columns, config);
+  if (!files.process.empty()) {
+    process_.emplace(read_process(files.process, config.task, config.featurizer));
+    of_process_ = reader(files.process, process_->process().descriptors, process_->process().columns, config);
+  }
+  own_.assign(static_cast<std::size_t>(config.task.num_outputs()), 1);
+  const std::vector<double> nothing(own_.size());
+  std::vector<PartnerPrediction> partners;
+  if (trees_) partners.push_back({trees_->targets, nothing});
+  if (process_) partners.push_back({process_->process().targets, nothing});
+  blend_predictions(partners, own_.data());
 }
 
 RunBlend::Reader RunBlend::reader(const std::string& path, const std::vector<std::string>& descriptors,
@@ -89,7 +99,7 @@ std::vector<float> RunBlend::Reader::numbers(const MolecularGraph& graph, std::s
   return numbers;
 }
 
-void RunBlend::mix(const MolecularGraph& graph, std::span<const float> columns, double* values) const {
+std::vector<double> RunBlend::others(const MolecularGraph& graph, std::span<const float> columns) const {
   const Counts counts = counts_of(graph);
   std::vector<double> by_trees, by_process;
   std::vector<PartnerPrediction> partners;
@@ -106,7 +116,13 @@ void RunBlend::mix(const MolecularGraph& graph, std::span<const float> columns, 
     process_->predict({counts.column, counts.count}, of_process_.numbers(graph, columns), by_process.data());
     partners.push_back({process_->process().targets, by_process});
   }
-  blend_predictions(partners, values);
+  std::vector<double> values(own_.size());
+  blend_predictions(partners, values.data());  // with a model that says 0
+  return values;
+}
+
+void RunBlend::mix(std::span<const double> others, double* values) const {
+  for (std::size_t o = 0; o < own_.size(); ++o) values[o] = own_[o] * values[o] + others[o];
 }
 
 }  // namespace molgraph

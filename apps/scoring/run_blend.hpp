@@ -19,10 +19,11 @@ inline constexpr const char* kProcessPartner = "gaussian_process";
 /// Files beside a model; "" = the run has no such partner.
 struct PartnerFiles {
   std::string trees, process;
+  bool operator==(const PartnerFiles&) const = default;
   bool any() const { return !trees.empty() || !process.empty(); }
 };
 
-/// The partners' files beside a model file of a run directory. Throws FileError if the run's record (its own, or that
+/// The partners' files beside a model file of a run directory, of an ensemble's member beside the ensemble. Throws FileError if the run's record (its own, or that
 /// of the ensemble or folds it is one of) says that there must be one that is missing.
 PartnerFiles partner_files_of(const std::string& weights);
 
@@ -31,9 +32,11 @@ class RunBlend {
   /// Throws FileError as read_trees() and read_process(), and for a descriptor that this program does not know.
   RunBlend(const PartnerFiles& files, const ModelConfig& config);
 
-  /// Mixes `values` [outputs], what the model says of a molecule, with what the partners say. `graph` has its
+  /// What the partners add to a run's predictions of a molecule [outputs]: the sum of share * partner. `graph` has its
   /// fingerprint and descriptors; `columns` are the model's input_columns(), NaN = missing. Thread-safe.
-  void mix(const MolecularGraph& graph, std::span<const float> columns, double* values) const;
+  std::vector<double> others(const MolecularGraph& graph, std::span<const float> columns) const;
+  /// `values` [outputs], what a model says of that molecule, become the run's.
+  void mix(std::span<const double> others, double* values) const;
 
  private:
   /// Numbers of one partner: its descriptors, then the columns; NaN = missing.
@@ -47,6 +50,7 @@ class RunBlend {
   std::optional<Trees> trees_;
   std::optional<ProcessPredictor> process_;
   Reader of_trees_, of_process_;
+  std::vector<double> own_;  ///< [outputs] the model's share
 };
 
 }  // namespace molgraph

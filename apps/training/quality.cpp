@@ -27,10 +27,6 @@ std::string why_no_blend(const TrainingSettings& t, const LoadedData& data) {
   return {};
 }
 
-std::int64_t members_of(const TrainOptions& o) {
-  return o.training.ensemble_size.value_or(o.training.quality == Quality::best ? kBestMembers : 1);
-}
-
 bool has_member_splits(const TrainOptions& o) {
   const TrainingSettings& t = o.training;
   if (t.member_splits != Switch::automatic) return t.member_splits == Switch::on;
@@ -39,6 +35,10 @@ bool has_member_splits(const TrainOptions& o) {
 
 }  // namespace
 
+std::int64_t members_of(const TrainOptions& o) {
+  return o.training.ensemble_size.value_or(o.training.quality == Quality::best ? kBestMembers : 1);
+}
+
 bool is_own_table(const TrainOptions& options) {
   std::error_code error;
   return !options.data.paths.empty() && std::filesystem::exists(options.data.paths.front(), error);
@@ -46,6 +46,7 @@ bool is_own_table(const TrainOptions& options) {
 
 int rounds_of(const TrainOptions& o) {
   if (!has_member_splits(o)) return 0;
+  if (o.data.folds > 0) throw UsageError("--quality best and --member-splits make validation parts of one split: no --folds");
   if (members_of(o) < 2) throw UsageError("--member-splits would do nothing: there is no --ensemble-size");
   const SplitSizes& sizes = o.data.split_sizes;
   const double as_asked = sizes[1] > 0 ? std::round((sizes[0] + sizes[1]) / sizes[1]) : 0;
@@ -60,12 +61,23 @@ void resolve_quality(TrainOptions& o, const LoadedData& data) {
   const bool wants = is_own_table(o) && t.quality != Quality::fast && !computed &&
                      static_cast<std::int64_t>(data.split.train.size()) <= kMostBaselineRows;
   if (t.blend == Switch::automatic)
-    t.blend = on_or_off(wants && t.baselines == Switch::automatic && no_blend.empty() && o.model.recipe.empty() &&
-                        !data.training.computed);
+    t.blend = on_or_off((wants || t.baselines == Switch::on) && is_own_table(o) && t.quality != Quality::fast &&
+                        no_blend.empty() && o.model.recipe.empty() && !data.training.computed);
   if (t.baselines == Switch::automatic) t.baselines = on_or_off(t.blend == Switch::on || wants);
   if (computed) t.baselines = Switch::off;
   t.member_splits = on_or_off(has_member_splits(o));
   t.ensemble_size = members_of(o);
+}
+
+std::string why_no_blend_by_default(const TrainOptions& asked, const TrainOptions& resolved, const LoadedData& data) {
+  const TrainingSettings& t = asked.training;
+  const bool expected = t.blend == Switch::automatic && t.baselines != Switch::off && t.quality != Quality::fast &&
+                        is_own_table(asked) && asked.model.recipe.empty() && !data.training.computed;
+  if (!expected || resolved.training.blend == Switch::on) return {};
+  const std::string why = why_no_blend(t, data);
+  return why.empty() ? with_thousands(static_cast<std::int64_t>(data.split.train.size())) +
+                           " training molecules are more than " + with_thousands(kMostBaselineRows) + " (--blend)"
+                     : why;
 }
 
 }  // namespace molgraph

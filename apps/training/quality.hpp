@@ -16,12 +16,17 @@ bool is_own_table(const TrainOptions& options);
 
 /// LoadOptions::rounds if each member of an ensemble validates on a part of its own, else 0: parts of the size that
 /// --split-sizes asks for, of which the first are the members', or as many as there are members where that is more.
-/// Throws UsageError for --member-splits without an ensemble.
+/// Throws UsageError for --member-splits without an ensemble, and with --folds.
 int rounds_of(const TrainOptions& options);
+/// The members of the ensemble.
+std::int64_t members_of(const TrainOptions& options);
 
 /// Decides about baselines, blend and ensemble. Baselines are made by themselves for people's own tables of at most
 /// kMostBaselineRows training molecules, and not for --quality fast; a blend, where there are baselines, measured
 /// targets and a validation part, and no --recipe. Throws UsageError for a blend that is asked for and cannot be made.
 void resolve_quality(TrainOptions& options, const LoadedData& data);
+
+/// Why a table of one's own got no blend although nobody said so in `asked`; "" otherwise.
+std::string why_no_blend_by_default(const TrainOptions& asked, const TrainOptions& resolved, const LoadedData& data);
 
 }  // namespace molgraph

@@ -1,12 +1,12 @@
 #include "apps/training/run_baselines.hpp"
 
 #include <chrono>
-#include <filesystem>
+#include <new>
 
 #include "apps/scoring/gaussian_process_file.hpp"
 #include "apps/scoring/run_blend.hpp"
 #include "apps/scoring/tree_file.hpp"
-#include "apps/training/baselines/blend.hpp"
+#include "apps/training/baselines/shares.hpp"
 #include "apps/training/baselines/booster.hpp"
 #include "apps/training/baselines/gaussian_process_fit.hpp"
 #include "apps/training/run_directory.hpp"
@@ -69,7 +69,7 @@ BaselineOptions RunBaselines::baseline_options() const {
 }
 
 void RunBaselines::blend(const LoadedData& data, const Baselines& baselines, AllPredictions& predictions,
-                         const std::vector<std::string>& folders) {
+                         const std::string& folder) {
   const Metric metric = resolved_.trainer.metric;
   const Task& task = data.set.task;
   const std::vector<double> labels = targets_of(data.set, data.split.valid);
@@ -130,10 +130,9 @@ void RunBaselines::blend(const LoadedData& data, const Baselines& baselines, All
       std::ranges::copy(row, values.begin() + static_cast<std::ptrdiff_t>(i * outputs));
     }
   }
-  for (const std::string& folder : folders) {
-    if (trees) write_trees(RunDirectory{folder}.trees(), *trees, resolved_.model.featurizer);
-    if (process) write_process(RunDirectory{folder}.process(), process->process(), resolved_.model.featurizer);
-  }
+  const RunDirectory directory{folder};
+  if (trees) write_trees(directory.trees(), *trees, resolved_.model.featurizer);
+  if (process) write_process(directory.process(), process->process(), resolved_.model.featurizer);
   std::vector<const std::vector<BlendTarget>*> shown;
   std::string names;
   partners_.clear();
@@ -151,47 +150,65 @@ void RunBaselines::blend(const LoadedData& data, const Baselines& baselines, All
                     ", the transformer's the rest; chosen on the validation part, which they then learn too");
 }
 
+Baselines RunBaselines::make(const LoadedData& data, const std::vector<Split>& rounds) const {
+  if (rounds.empty()) return make_baselines(*rows_, data.set, data.split, baseline_options());
+  std::vector<Baselines> of_rounds;
+  for (const Split& round : rounds) of_rounds.push_back(make_baselines(*rows_, data.set, round, baseline_options()));
+  const auto pool = [&](auto part_of) {
+    std::vector<PartPredictions> parts;
+    for (Baselines& one : of_rounds) parts.push_back(std::move(part_of(one)));
+    return pooled(parts, rounds, data.split);
+  };
+  // A partner that one of the rounds lacks is none: its predictions would be of a part of the molecules.
+  const bool trees = std::ranges::all_of(of_rounds, [](const Baselines& one) { return one.trees.has_value(); });
+  const bool process = std::ranges::all_of(of_rounds, [](const Baselines& one) { return one.process.has_value(); });
+  Baselines made;
+  made.nearest = pool([](Baselines& one) -> auto& { return one.nearest; });
+  if (trees) made.of_trees = pool([](Baselines& one) -> auto& { return one.of_trees; });
+  if (process) made.of_process = pool([](Baselines& one) -> auto& { return one.of_process; });
+  Baselines& last = of_rounds.back();
+  if (trees) made.trees = std::move(last.trees);
+  if (process) made.process = std::move(last.process);
+  made.rounds = std::move(last.rounds);
+  made.notes = std::move(last.notes);
+  return made;
+}
+
 std::vector<Rival> RunBaselines::of_split(const LoadedData& data, const std::vector<Split>& rounds,
-                                          AllPredictions& predictions, const std::vector<std::string>& folders) {
+                                          AllPredictions& predictions, const std::string& folder) {
+  partners_.clear();
   if (!wanted_) return {};
   const auto begin = std::chrono::steady_clock::now();
-  const FeatureRows* rows = rows_of(data.set);
-  if (rows == nullptr) return {};
+  if (rows_of(data.set) == nullptr) return {};
   const bool blended = resolved_.options.training.blend == Switch::on;
-  Baselines made;
+  // Nobody may have asked for it: then a trained model is not lost for it.
+  const bool asked = run_.options.training.blend == Switch::on;
+  const AllPredictions alone = predictions;
   try {
-    if (rounds.empty()) {
-      made = make_baselines(*rows, data.set, data.split, baseline_options());
-    } else {
-      std::vector<PartPredictions> nearest, of_trees, of_process;
-      for (const Split& round : rounds) {
-        made = make_baselines(*rows, data.set, round, baseline_options());
-        nearest.push_back(std::move(made.nearest));
-        if (made.trees) of_trees.push_back(std::move(made.of_trees));
-        if (made.process) of_process.push_back(std::move(made.of_process));
-      }
-      made.nearest = pooled(nearest, rounds, data.split);
-      if (made.trees) made.of_trees = pooled(of_trees, rounds, data.split);
-      if (made.process) made.of_process = pooled(of_process, rounds, data.split);
-    }
-  } catch (const RunError& error) {  // of the library
-    if (run_.options.training.blend == Switch::on) throw;
-    run_.control.warn(std::string("Baselines left out: ") + error.what());
-    return {};
-  }
-  for (const std::string& note : made.notes) run_.control.note(note);
-  std::vector<Rival> rivals{{"nearest neighbour", "nearest_neighbour", made.nearest}};
-  if (made.trees) rivals.push_back({kTreesName, "trees", made.of_trees});
-  if (made.process) rivals.push_back({kProcessName, "gaussian_process", made.of_process});
-  if (blended) {
-    if (!made.trees && !made.process)
+    const Baselines made = make(data, rounds);
+    for (const std::string& note : made.notes) run_.control.note(note);
+    std::vector<Rival> rivals{{"nearest neighbour", "nearest_neighbour", made.nearest}};
+    if (made.trees) rivals.push_back({kTreesName, "trees", made.of_trees});
+    if (made.process) rivals.push_back({kProcessName, "gaussian_process", made.of_process});
+    if (blended && asked && !made.trees && !made.process)
       throw UsageError("--blend: neither trees nor a Gaussian process can be made of this split");
-    rivals.push_back({"transformer alone", "transformer", predictions.parts, true});
-    blend(data, made, predictions, folders);
+    if (blended && (made.trees || made.process)) {
+      rivals.push_back({"transformer alone", "transformer", predictions.parts, true});
+      blend(data, made, predictions, folder);
+    }
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    run_.control.note("Baselines took " + duration_text(seconds));
+    return rivals;
+  } catch (const RunError& error) {  // of the library, or of a matrix
+    if (asked) throw;
+    run_.control.warn(std::string("Baselines left out: ") + error.what());
+  } catch (const std::bad_alloc&) {
+    if (asked) throw;
+    run_.control.warn("Baselines left out: there is not enough memory for them");
   }
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  run_.control.note("Baselines took " + duration_text(seconds));
-  return rivals;
+  predictions = alone;
+  partners_.clear();
+  return {};
 }
 
 }  // namespace molgraph

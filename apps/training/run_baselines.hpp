@@ -21,13 +21,14 @@ class RunBaselines {
 
   /// The baselines of `data.split` as columns of the report; none where they are not wanted. With --blend
   /// `predictions`, of the model or the mean of an ensemble's members, becomes its mixture with the trees and the
-  /// Gaussian process, which are written into `folders` beside each model: predictions of the validation part are those
+  /// Gaussian process, which are written into `folder`, the run's or the
+  /// ensemble's: predictions of the validation part are those
   /// of partners that have not learned it, by which the shares were chosen, all others those of partners that have. The
   /// transformer alone is a column then. `rounds`: the splits that the members were trained on, where these are
   /// several; the baselines are made for each. Tells what was left out and why. Throws RunError, Stopped, UsageError
   /// where a blend is asked for and can have no partner.
   std::vector<Rival> of_split(const LoadedData& data, const std::vector<Split>& rounds, AllPredictions& predictions,
-                              const std::vector<std::string>& folders);
+                              const std::string& folder);
 
   /// What the last split's models were mixed with, as run.json names it; empty = nothing.
   const std::vector<std::string>& partners() const { return partners_; }
@@ -36,7 +37,9 @@ class RunBaselines {
   /// Nothing if the molecules' texts cannot be read (the reason is told).
   const FeatureRows* rows_of(const MoleculeSet& set);
   void blend(const LoadedData& data, const Baselines& baselines, AllPredictions& predictions,
-             const std::vector<std::string>& folders);
+             const std::string& folder);
+  /// Of `data.split`, or of all rounds, pooled; trees and process of the last.
+  Baselines make(const LoadedData& data, const std::vector<Split>& rounds) const;
   BaselineOptions baseline_options() const;
 
   const TrainRun& run_;

@@ -197,7 +197,7 @@ std::int64_t batch_size_for(std::int64_t molecules) {
 std::int64_t automatic_epochs(Quality quality, bool computed, bool has_valid, bool only_classes) {
   const std::int64_t share = quality == Quality::fast ? kFastShare : 1;
   if (!computed) return (only_classes ? kEpochsOfClasses : kEpochsOfNumbers) / share;
-  return has_valid ? kMostEpochsOfComputed : kEpochsWithoutValidation;
+  return (has_valid ? kMostEpochsOfComputed : kEpochsWithoutValidation) / share;
 }
 
 /// Epochs, steps, warm-up and patience. `count`: training molecules; `warm`: one of so many steps warms up.
@@ -206,7 +206,7 @@ void resolve_schedule(TrainingSettings& t, const TrainingDefaults& defaults, std
   if (!t.batch_size) t.batch_size = defaults.batch_size > 0 ? defaults.batch_size : batch_size_for(count);
   const std::int64_t batch = *t.batch_size, per_epoch = (count + batch - 1) / batch;
   const bool automatic = !t.epochs && !t.steps;
-  if (automatic && defaults.steps > 0) t.steps = defaults.steps;
+  if (automatic && defaults.steps > 0) t.steps = defaults.steps / (t.quality == Quality::fast ? kFastShare : 1);
   else if (automatic) t.epochs = automatic_epochs(t.quality, defaults.computed, has_valid, only_classes);
   if (t.epochs && t.steps && (*t.steps + per_epoch - 1) / per_epoch != *t.epochs) {
     throw UsageError("give either --epochs or --steps: " + std::to_string(*t.steps) + " steps of " +
@@ -323,6 +323,7 @@ LoadOptions to_load_options(const TrainOptions& o, int threads) {
   load.splits_file = d.splits_file;
   load.folds = d.folds;
   load.rounds = rounds_of(o);
+  load.fewest_rounds = static_cast<int>(members_of(o));
   load.split_sizes = d.split_sizes;
   if (load.corpus)
     load.split_sizes_of = [asked = d.split_sizes](std::int64_t molecules) {

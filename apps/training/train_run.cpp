@@ -2,6 +2,7 @@
 
 #include <ATen/Context.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "apps/training/compute.hpp"
 #include "apps/training/model_size.hpp"
 #include "apps/training/pretraining.hpp"
+#include "apps/training/quality.hpp"
 #include "apps/training/run_baselines.hpp"
 #include "apps/training/run_directory.hpp"
 #include "apps/training/run_inputs.hpp"
@@ -31,11 +33,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A finished run that is resumed keeps its record.
+/// A finished run that is resumed keeps its record, unless it has become a blend of something else.
 void record_run(const TrainRun& run, const std::string& folder, const RunRecord& record) {
   if (run.resume) {
     const std::optional<RunRecord> before = read_run_record(folder);
-    if (before && !before->finished.empty()) return;
+    if (before && !before->finished.empty() && before->blend == record.blend) return;
   }
   write_run_record(folder, record);
 }
@@ -93,6 +95,8 @@ Report train_split(const TrainRun& run, const ResolvedRun& resolved, LoadedData&
   const Split asked = data.split;
   std::vector<Split> rounds = data.rounds;
   if (!rounds.empty()) rounds.resize(static_cast<std::size_t>(members));
+  const auto is_asked = [&](const Split& round) { return round.train == asked.train && round.valid == asked.valid; };
+  if (std::ranges::all_of(rounds, is_asked)) rounds.clear();  // after a split by time
   if (const std::string weights = resolved.trainer.weights.text(data.set.task); !weights.empty())
     run.control.note("A label's weight in the loss, in a row of weight 1: " + weights);
   if (first) {
@@ -101,19 +105,18 @@ Report train_split(const TrainRun& run, const ResolvedRun& resolved, LoadedData&
     write_splits(directory.splits(), data.set, data.split);
   }
   std::vector<AllPredictions> models;
-  std::vector<std::string> folders;
   for (std::int64_t m = 0; m < members; ++m) {
-    folders.push_back(members == 1 ? folder : folder + "/model_" + std::to_string(m));
+    const std::string own_folder = members == 1 ? folder : folder + "/model_" + std::to_string(m);
     if (members > 1) run.control.note("Model " + std::to_string(m + 1) + " of " + std::to_string(members));
     if (!rounds.empty()) {
       data.split = rounds[static_cast<std::size_t>(m)];
       if (first) {
-        fs::create_directories(folders.back());
-        write_splits(RunDirectory{folders.back()}.splits(), data.set, data.split);
+        fs::create_directories(own_folder);
+        write_splits(RunDirectory{own_folder}.splits(), data.set, data.split);
       }
     }
     const ResolvedRun member = rounds.empty() ? resolved : for_fold(resolved, data);
-    models.push_back(train_model(run, for_member(member, data, m), data, start, folders.back()));
+    models.push_back(train_model(run, for_member(member, data, m), data, start, own_folder));
   }
   data.split = asked;
   if (!first) return {};
@@ -129,7 +132,7 @@ Report train_split(const TrainRun& run, const ResolvedRun& resolved, LoadedData&
         "In train stands what the models say of molecules that they have learned, in valid what they say of those that "
         "they have not");
   }
-  const std::vector<Rival> rivals = baselines.of_split(data, rounds, mean, folders);
+  const std::vector<Rival> rivals = baselines.of_split(data, rounds, mean, folder);
   for (const auto& [path, part] : {std::pair(directory.valid_predictions(), 1), {directory.test_predictions(), 2}})
     if (const auto& rows = *parts_of(data.split)[part]; !rows.empty() && data.set.computed_targets.empty())
       write_predictions(path, data.set, rows, mean.parts[part], mean.output_scale);
@@ -152,6 +155,7 @@ void train_folds(const TrainRun& run, const ResolvedRun& resolved, LoadedData& d
     throw UsageError("--ensemble-size beside several splits: each of them trains one model");
   const Metric metric = resolved.trainer.metric;
   std::vector<Report> reports;
+  std::optional<std::vector<std::string>> partners;  // of all folds; empty where they differ
   const auto begin = std::chrono::steady_clock::now();
   const auto folds = static_cast<std::int64_t>(data.folds.size());
   std::array<double, 3> baseline{};
@@ -162,6 +166,9 @@ void train_folds(const TrainRun& run, const ResolvedRun& resolved, LoadedData& d
     if (k > 0) run.control.warn_of(part_warnings(data.set, data.split));  // the first one's stand with the data's
     reports.push_back(
         train_split(run, for_fold(resolved, data), data, start, run.folder + "/model_" + std::to_string(k), baselines));
+    if (partners.value_or(baselines.partners()) != baselines.partners()) partners.emplace();
+    else
+      partners = baselines.partners();
     const std::array<double, 3> own_baseline = baseline_of(data, resolved.options);
     for (std::size_t p = 0; p < 3; ++p) baseline[p] += own_baseline[p] / static_cast<double>(folds);
   }
@@ -172,7 +179,7 @@ void train_folds(const TrainRun& run, const ResolvedRun& resolved, LoadedData& d
   record.parts = {};  // they are the folds' own
   record.baseline = baseline;
   record.baselines = report.baselines;
-  record.blend = baselines.partners();
+  record.blend = partners.value_or(std::vector<std::string>{});
   record.refit = resolved.options.training.refit;
   record_run(run, run.folder, record);
 }
@@ -223,6 +230,8 @@ void run_training(const TrainRun& asked) {
     write_rejected(directory.rejected(), data.set);
     write_duplicates(directory.duplicates(), data.repeated, data.set.task);
   }
+  if (const std::string why = why_no_blend_by_default(run.options, resolved.options, data); !why.empty())
+    run.control.note("No blend with trees and a Gaussian process: " + why);
   RunBaselines baselines(run, resolved);
   if (data.folds.empty()) {
     train_split(run, resolved, data, start, run.folder, baselines);

@@ -147,9 +147,14 @@ TEST_F(BaselinesCli, ABlendIsTheDefaultOfOnesOwnTable) {
   train("-o F --quality fast");
   EXPECT_FALSE(has_partner("F"));
   EXPECT_EQ(header("F"), kHeader);
+  train("-o A --baselines");
+  EXPECT_EQ(scratch.read("D/test_predictions.csv"), scratch.read("A/test_predictions.csv"));
   train("-o N --no-baselines");
   EXPECT_FALSE(has_partner("N"));
-  train("-o V --split-sizes 0.9 0 0.1");  // nothing to choose the shares by
+  const ShellResult unsplit = train("-o V --split-sizes 0.9 0 0.1");
+  EXPECT_NE(unsplit.err.find("No blend with trees and a Gaussian process: there is no validation part"),
+            std::string::npos)
+      << unsplit.err;
   EXPECT_FALSE(has_partner("V"));
   EXPECT_EQ(
       run("molgraph-train small.csv --target-columns logS -o P --recipe grpe-zinc --steps 2" + kTiny.substr(11)).code,
@@ -171,13 +176,14 @@ TEST_F(BlendCli, WithoutItsTreesIsRefused) {
   train("-o B --blend");
   train("-o E --blend --ensemble-size 2");
   std::filesystem::remove(scratch.path("B/trees.safetensors"));
-  std::filesystem::remove(scratch.path("E/model_1/trees.safetensors"));
+  EXPECT_FALSE(scratch.exists("E/model_1/trees.safetensors")) << "they are the ensemble's";
+  ASSERT_EQ(run("molgraph-score -m E/model_1 -i small.csv -o one.csv").code, 0);
+  std::filesystem::remove(scratch.path("E/trees.safetensors"));
   for (const std::string folder : {"B", "E", "E/model_1"}) {
     const ShellResult result = run("molgraph-score -m " + folder + " -i small.csv -o out.csv");
     EXPECT_EQ(result.code, 4) << result.err;
     EXPECT_NE(result.err.find("trees.safetensors is missing"), std::string::npos) << result.err;
   }
-  EXPECT_EQ(run("molgraph-score -m E/model_0 -i small.csv -o out.csv").code, 0);
   scratch.write("B/trees.safetensors", "no trees");
   EXPECT_EQ(run("molgraph-score -m B -i small.csv -o other.csv").code, 4);
 }

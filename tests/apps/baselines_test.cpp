@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "apps/training/baselines/blend.hpp"
+#include "apps/training/baselines/shares.hpp"
 #include "apps/training/baselines/booster.hpp"
 #include "apps/training/baselines/nearest.hpp"
 

@@ -180,7 +180,7 @@ std::vector<double> wave() {
 TEST(GaussianProcessFit, SolvesTheLabelsAndTakesTheLikeliestKernel) {
   const FeatureRows rows = twelve();
   const std::vector<double> y = wave();
-  const GaussianProcess process = fit_process(rows, set_of(TaskKind::regression, {"y"}, y), numbered(0, 12), {});
+  const GaussianProcess process = fit_process(rows, set_of(TaskKind::regression, {"y"}, y), numbered(0, 12), {}).process;
   double mean = 0, squares = 0;
   for (const double value : y) mean += value / 12;
   for (const double value : y) squares += (value - mean) * (value - mean) / 12;
@@ -207,8 +207,8 @@ TEST(GaussianProcessFit, SolvesTheLabelsAndTakesTheLikeliestKernel) {
 TEST(GaussianProcessFit, SaysTheSameWithAnyNumberOfThreads) {
   const FeatureRows rows = twelve();
   const MoleculeSet set = set_of(TaskKind::regression, {"y"}, wave());
-  const GaussianProcess one = fit_process(rows, set, numbered(0, 9), {.threads = 1}),
-                        four = fit_process(rows, set, numbered(0, 9), {.threads = 4});
+  const GaussianProcess one = fit_process(rows, set, numbered(0, 9), {.threads = 1}).process,
+                        four = fit_process(rows, set, numbered(0, 9), {.threads = 4}).process;
   EXPECT_EQ(one.coefficient, four.coefficient);
   EXPECT_EQ(predictions(one, rows, numbered(0, 12)), predictions(four, rows, numbered(0, 12), 3));
 }
@@ -216,10 +216,10 @@ TEST(GaussianProcessFit, SaysTheSameWithAnyNumberOfThreads) {
 TEST(GaussianProcessFit, AgainWithTheKernelOfAnother) {
   const FeatureRows rows = twelve();
   const MoleculeSet set = set_of(TaskKind::regression, {"y"}, wave());
-  GaussianProcess other = fit_process(rows, set, numbered(0, 6), {});
+  GaussianProcess other = fit_process(rows, set, numbered(0, 6), {}).process;
   other.fingerprint_share = {0.25};
   other.noise = {0.3};
-  const GaussianProcess again = fit_process(rows, set, numbered(0, 12), {.like = &other});
+  const GaussianProcess again = fit_process(rows, set, numbered(0, 12), {.like = &other}).process;
   EXPECT_EQ(again.fingerprint_share, other.fingerprint_share);
   EXPECT_EQ(again.noise, other.noise);
   EXPECT_EQ(again.molecules.size(), 12u);
@@ -229,38 +229,119 @@ TEST(GaussianProcessFit, MissingLabelsAndRowsOfWeightZeroTeachNothing) {
   const FeatureRows rows = twelve();
   std::vector<double> y = wave();
   MoleculeSet set = set_of(TaskKind::regression, {"y"}, y);
-  const GaussianProcess like = fit_process(rows, set, numbered(0, 12), {});
+  const GaussianProcess like = fit_process(rows, set, numbered(0, 12), {}).process;
   set.targets[3] = kNaN;
-  const GaussianProcess blank = fit_process(rows, set, numbered(0, 12), {.like = &like});
-  EXPECT_EQ(blank.coefficient[3], 0);
+  const GaussianProcess blank = fit_process(rows, set, numbered(0, 12), {.like = &like}).process;
+  EXPECT_EQ(blank.molecules.size(), 11u);
   set.targets[3] = 1e6;
   set.weight.assign(12, 1);
   set.weight[3] = 0;
-  EXPECT_EQ(fit_process(rows, set, numbered(0, 12), {.like = &like}).coefficient, blank.coefficient);
+  EXPECT_EQ(fit_process(rows, set, numbered(0, 12), {.like = &like}).process.coefficient, blank.coefficient);
   // A row that counts more is met more closely.
   const auto error_of_5 = [&](float weight) {
     set.weight[5] = weight;
     GaussianProcess noisy = like;
     noisy.noise = {1.0};
-    return std::abs(predictions(fit_process(rows, set, numbered(0, 12), {.like = &noisy}), rows, {5})[0] - y[5]);
+    return std::abs(predictions(fit_process(rows, set, numbered(0, 12), {.like = &noisy}).process, rows, {5})[0] - y[5]);
   };
   EXPECT_LT(error_of_5(100), 0.5 * error_of_5(1));
+}
+
+TEST(GaussianProcessFit, OnlyTheProportionsOfWeightsCount) {
+  const FeatureRows rows = twelve();
+  MoleculeSet set = set_of(TaskKind::regression, {"y"}, wave());
+  const auto coefficients = [&](float factor, bool equal) {
+    set.weight.clear();
+    for (int i = 0; i < 12; ++i) set.weight.push_back(factor * (equal ? 1.0F : static_cast<float>(1 + i % 3)));
+    return fit_process(rows, set, numbered(0, 12), {}).process.coefficient;
+  };
+  const std::vector<double> once = coefficients(1, false), often = coefficients(64, false);
+  for (std::size_t i = 0; i < once.size(); ++i) EXPECT_NEAR(once[i], often[i], 1e-9 * std::abs(once[i]) + 1e-12);
+  EXPECT_EQ(coefficients(2, true), coefficients(1, true));
+  const std::vector<double> heavy = coefficients(4, true);
+  set.weight.clear();
+  const std::vector<double> none = fit_process(rows, set, numbered(0, 12), {}).process.coefficient;
+  for (std::size_t i = 0; i < none.size(); ++i) EXPECT_NEAR(heavy[i], none[i], 1e-9 * std::abs(none[i]) + 1e-12);
+  // By hand: of weights 1, 1, 2 the mean is that of three and of four labels.
+  set.weight.assign(12, 0);
+  set.weight[0] = set.weight[1] = 1;
+  set.weight[2] = 2;
+  const std::vector<double> y = wave();
+  EXPECT_NEAR(fit_process(rows, set, numbered(0, 12), {}).process.mean[0], (y[0] + y[1] + 2 * y[2]) / 4, 1e-12);
+}
+
+TEST(GaussianProcessFit, RowsThatAreEqualAndWeighALotCanBeSolved) {
+  std::vector<Counts> counts(40, Counts{{3, 1.0F}});
+  std::vector<std::array<float, 2>> numbers(40, {1.0F, 2.0F});
+  counts[0] = {{4, 2.0F}};
+  numbers[0] = {3.0F, -1.0F};
+  const FeatureRows rows = rows_of(counts, numbers);
+  std::vector<double> y(40, 1);
+  y[0] = 5;
+  y[1] = 2;
+  MoleculeSet set = set_of(TaskKind::regression, {"y"}, y);
+  set.weight.assign(40, 1e6F);
+  set.weight[2] = 1e-3F;
+  const GaussianProcess process = fit_process(rows, set, numbered(0, 40), {}).process;
+  EXPECT_EQ(process_problem(process), "");
+  EXPECT_NEAR(predictions(process, rows, {0})[0], 5, 0.5);
+}
+
+TEST(GaussianProcessFit, KnowsTheMoleculesThatTeachSomethingAlone) {
+  const FeatureRows rows = twelve();
+  std::vector<double> two = wave();
+  two.insert(two.end(), 12, 0);
+  MoleculeSet set = set_of(TaskKind::regression, {"a", "b"}, two);  // row-major: rows 0 to 11, two targets each
+  for (std::size_t g = 0; g < 12; ++g) {
+    set.targets[2 * g] = g < 6 ? wave()[g] : kNaN;
+    set.targets[2 * g + 1] = g > 3 && g < 9 ? wave()[g] : kNaN;
+  }
+  const FittedProcess fitted = fit_process(rows, set, numbered(0, 12), {});
+  EXPECT_EQ(fitted.process.molecules.size(), 9u);  // 9, 10 and 11 have no label
+  EXPECT_EQ(fitted.labels, 11);
+  EXPECT_EQ(fitted.learned, 11);
+  for (std::size_t i = 0; i < 9; ++i) {
+    EXPECT_EQ(fitted.process.coefficient[i] != 0, i < 6) << i;
+    EXPECT_EQ(fitted.process.coefficient[9 + i] != 0, i > 3) << i;
+  }
+}
+
+TEST(GaussianProcessFit, LearnsSoManyLabelsAndSaysSo) {
+  std::vector<Counts> counts;
+  std::vector<std::array<float, 2>> numbers;
+  std::vector<double> y;
+  constexpr int kRows = 1400;
+  for (int i = 0; i < kRows; ++i) {
+    counts.push_back({{static_cast<std::uint32_t>(i % 50), 1.0F + static_cast<float>(i % 3)}});
+    numbers.push_back({static_cast<float>(i % 17), static_cast<float>(i % 13)});
+    for (int t = 0; t < 60; ++t) y.push_back(i % 17 + 0.01 * t);
+  }
+  std::vector<std::string> names;
+  for (int t = 0; t < 60; ++t) names.push_back("y" + std::to_string(t));
+  const FittedProcess fitted = fit_process(rows_of(counts, numbers), set_of(TaskKind::regression, names, y),
+                                           numbered(0, kRows), {});
+  EXPECT_EQ(fitted.labels, 60 * kRows);
+  EXPECT_EQ(fitted.learned, 60 * 1293);  // the third root of 1.3e11/60
+  EXPECT_EQ(fitted.process.molecules.size(), 1293u);
 }
 
 TEST(GaussianProcessFit, CensoredLabelsAreLimits) {
   const FeatureRows rows = twelve();
   MoleculeSet set = set_of(TaskKind::regression, {"y"}, wave());
-  GaussianProcess like = fit_process(rows, set, numbered(0, 12), {});
+  GaussianProcess like = fit_process(rows, set, numbered(0, 12), {}).process;
   like.noise = {1.0};
-  const double exact = predictions(fit_process(rows, set, numbered(0, 12), {.like = &like}), rows, {2})[0];
   set.bound.assign(12, 0);
   set.bound[2] = 1;  // the true value is above
-  const double above = predictions(fit_process(rows, set, numbered(0, 12), {.like = &like}), rows, {2})[0];
+  const double above = predictions(fit_process(rows, set, numbered(0, 12), {.like = &like}).process, rows, {2})[0];
   set.bound[2] = -1;
-  const double below = predictions(fit_process(rows, set, numbered(0, 12), {.like = &like}), rows, {2})[0];
-  EXPECT_GE(above, exact - 1e-9);
-  EXPECT_LE(below, exact + 1e-9);
+  const double below = predictions(fit_process(rows, set, numbered(0, 12), {.like = &like}).process, rows, {2})[0];
   EXPECT_GT(above - below, 1e-3);
+  // Neither moves the mean, which the others have.
+  std::vector<double> others = wave();
+  others.erase(others.begin() + 2);
+  double mean = 0;
+  for (const double value : others) mean += value / 11;
+  EXPECT_NEAR(fit_process(rows, set, numbered(0, 12), {.like = &like}).process.mean[0], mean, 1e-12);
 }
 
 TEST(GaussianProcessFit, ClassesAreProbabilities) {
@@ -270,27 +351,42 @@ TEST(GaussianProcessFit, ClassesAreProbabilities) {
     three.push_back(i % 3);
     two.push_back(i % 5 == 0);
   }
-  const GaussianProcess classes = fit_process(rows, set_of(TaskKind::multiclass, {"c"}, three, 3), numbered(0, 12), {});
+  const GaussianProcess classes = fit_process(rows, set_of(TaskKind::multiclass, {"c"}, three, 3), numbered(0, 12), {}).process;
   const std::vector<double> said = predictions(classes, rows, numbered(0, 12));
   ASSERT_EQ(said.size(), 36u);
   for (std::size_t i = 0; i < 12; ++i) {
     EXPECT_NEAR(said[3 * i] + said[3 * i + 1] + said[3 * i + 2], 1, 1e-12);
     for (std::size_t c = 0; c < 3; ++c) EXPECT_GE(said[3 * i + c], 0.01 / 3);
   }
-  const GaussianProcess binary = fit_process(rows, set_of(TaskKind::binary, {"c"}, two), numbered(0, 12), {});
+  const GaussianProcess binary = fit_process(rows, set_of(TaskKind::binary, {"c"}, two), numbered(0, 12), {}).process;
   EXPECT_NEAR(binary.mean[0], 0.25, 1e-12);
   for (const double p : predictions(binary, rows, numbered(0, 12))) EXPECT_TRUE(p >= 0.01 && p <= 0.99) << p;
+}
+
+TEST(GaussianProcess, RareClassesKeepTheirRanks) {
+  GaussianProcess process = by_hand();
+  process.mean[1] = 0.002;
+  process.coefficient = {0, 0, 0.004, 0};
+  const ProcessPredictor rare(process);
+  const std::vector<std::uint32_t> column{1};
+  const std::vector<float> count{1}, half{2}, numbers{0, 0};
+  double like[2], less[2], unlike[2];
+  rare.predict({column, count}, numbers, like);
+  rare.predict({column, half}, numbers, less);
+  rare.predict({{}, {}}, numbers, unlike);
+  EXPECT_GT(like[1], less[1]);
+  EXPECT_GT(less[1], unlike[1]);
 }
 
 TEST(GaussianProcessFit, NothingToLearnIsSaidAsItIs) {
   const FeatureRows rows = twelve();
   const auto said = [&](const MoleculeSet& set) {
-    return predictions(fit_process(rows, set, numbered(0, 12), {}), rows, {0}).front();
+    return predictions(fit_process(rows, set, numbered(0, 12), {}).process, rows, {0}).front();
   };
   EXPECT_EQ(said(set_of(TaskKind::regression, {"y"}, std::vector<double>(12, 7))), 7);
   EXPECT_EQ(said(set_of(TaskKind::regression, {"y"}, std::vector<double>(12, kNaN))), 0);
   EXPECT_EQ(said(set_of(TaskKind::binary, {"y"}, std::vector<double>(12, kNaN))), 0.5);
-  EXPECT_EQ(said(set_of(TaskKind::binary, {"y"}, std::vector<double>(12, 1))), 0.99);
+  EXPECT_EQ(said(set_of(TaskKind::binary, {"y"}, std::vector<double>(12, 1))), 1 - 1e-6);
 }
 
 class ProcessFile : public ::testing::Test {

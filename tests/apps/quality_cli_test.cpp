@@ -65,9 +65,9 @@ TEST_F(QualityCli, BestIsAnEnsembleOfFiveThatValidateEachElsewhere) {
     EXPECT_EQ(own["valid"].size(), 10u) << "as large as the one asked for";
     EXPECT_EQ(united(own["train"], own["valid"]), known);
     for (const std::string& one : own["valid"]) EXPECT_TRUE(validated.insert(one).second) << one;
-    EXPECT_TRUE(scratch.exists(member(m) + "/gaussian_process.safetensors"));
   }
   EXPECT_FALSE(scratch.exists("B/model_5"));
+  EXPECT_TRUE(scratch.exists("B/gaussian_process.safetensors"));
 
   // Validation predictions are those of the one model that has not learned the molecule.
   EXPECT_EQ(lines_of(scratch.read("B/valid_predictions.csv")).size(), 51u);
@@ -117,15 +117,26 @@ TEST_F(QualityCli, FastTrainsAThirdOfTheEpochs) {
 
 TEST_F(QualityCli, AfterASplitByTimeAllMembersHaveItsPart) {
   train("-o B --quality best --ensemble-size 2 --split-type time --time-column year");
-  EXPECT_EQ(parts_of("B/model_1"), parts_of("B"));
+  EXPECT_FALSE(scratch.exists("B/model_1/splits.csv"));
   EXPECT_THAT(scratch.read("B/results.csv"), HasSubstr("valid,10,mae"));
+}
+
+TEST_F(QualityCli, FewGroupsAreEnoughForTheMembers) {
+  std::string table = "smiles,y,project\n";
+  for (int k = 0; k < 70; ++k)
+    table += std::string(static_cast<std::size_t>(2 + k), 'C') + "O," + std::to_string(k) + ".5,p" +
+             std::to_string(k % 7) + "\n";
+  scratch.write("small.csv", table);
+  train("-o B --quality best --split-type group --group-column project --no-blend --no-baselines");
+  EXPECT_TRUE(scratch.exists("B/model_4/splits.csv"));
 }
 
 TEST_F(QualityCli, DataSetsWithANameKeepTheirParts) {
   ASSERT_EQ(run("molgraph-train demo -o B --quality best --ensemble-size 2" + kTiny).code, 0);
-  EXPECT_EQ(parts_of("B"), parts_of("B"));
+  ASSERT_EQ(run("molgraph-train demo -o A" + kTiny).code, 0);
+  EXPECT_EQ(parts_of("A"), parts_of("B"));
   EXPECT_FALSE(scratch.exists("B/model_0/splits.csv"));
-  EXPECT_FALSE(scratch.exists("B/model_0/gaussian_process.safetensors"));
+  EXPECT_FALSE(scratch.exists("B/gaussian_process.safetensors"));
 }
 
 TEST_F(QualityCli, ContradictionsAreUsageErrors) {
@@ -136,7 +147,7 @@ TEST_F(QualityCli, ContradictionsAreUsageErrors) {
     return result.err;
   };
   EXPECT_THAT(complaint("--member-splits"), HasSubstr("there is no --ensemble-size"));
-  EXPECT_THAT(complaint("--quality best --folds 3"), HasSubstr("--folds"));
+  EXPECT_THAT(complaint("--quality best --folds 3"), HasSubstr("--quality best and --member-splits"));
   EXPECT_THAT(complaint("--quality good"), HasSubstr("best"));
 }
 

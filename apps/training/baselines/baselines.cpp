@@ -33,17 +33,21 @@ std::string sampled_note(const std::string& what, std::size_t used, std::size_t 
          with_thousands(static_cast<std::int64_t>(all)) + " training molecules";
 }
 
+ProcessFitOptions process_options(const BaselineOptions& options, const GaussianProcess* like) {
+  return {.like = like, .seed = options.seed, .threads = options.threads, .ask_to_go_on = options.ask_to_go_on};
+}
+
 void make_process(const FeatureRows& rows, const MoleculeSet& set, const Split& split, const BaselineOptions& options,
                   Baselines& made) {
-  made.process = fit_process(rows, set, split.train,
-                             {.seed = options.seed, .threads = options.threads, .ask_to_go_on = options.ask_to_go_on});
-  const ProcessPredictor predictor(*made.process);
-  if (made.process->molecules.size() < split.train.size())
-    made.notes.push_back(
-        sampled_note("The Gaussian process was made with ", made.process->molecules.size(), split.train.size()));
+  FittedProcess fitted = fit_process(rows, set, split.train, process_options(options, nullptr));
+  if (fitted.learned < fitted.labels)
+    made.notes.push_back("The Gaussian process was made with " + with_thousands(fitted.learned) + " of " +
+                         with_thousands(fitted.labels) + " labels");
+  const ProcessPredictor predictor(fitted.process);
+  made.process = std::move(fitted.process);
   const std::array<const std::vector<std::int64_t>*, 3> parts{&split.train, &split.valid, &split.test};
   for (std::size_t p = 0; p < parts.size(); ++p)
-    made.of_process[p] = process_predictions(predictor, rows, *parts[p], options.threads);
+    made.of_process[p] = process_predictions(predictor, rows, *parts[p], options.threads, options.ask_to_go_on);
 }
 
 }  // namespace
@@ -109,11 +113,7 @@ Trees refit_trees(const Baselines& baselines, const FeatureRows& rows, const Mol
 
 GaussianProcess refit_process(const Baselines& baselines, const FeatureRows& rows, const MoleculeSet& set,
                               const std::vector<std::int64_t>& molecules, const BaselineOptions& options) {
-  return fit_process(rows, set, molecules,
-                     {.like = &*baselines.process,
-                      .seed = options.seed,
-                      .threads = options.threads,
-                      .ask_to_go_on = options.ask_to_go_on});
+  return fit_process(rows, set, molecules, process_options(options, &*baselines.process)).process;
 }
 
 }  // namespace molgraph

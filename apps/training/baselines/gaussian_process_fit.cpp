@@ -6,10 +6,13 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <numeric>
+#include <set>
 #include <utility>
 
 #include "datasets/splits/splits.hpp"
 #include "datasets/system/threads.hpp"
+#include "featurize/graph/error.hpp"
 
 namespace molgraph {
 namespace {
@@ -20,8 +23,13 @@ using Vector = Eigen::VectorXd;
 constexpr std::int64_t kMoleculesPerPiece = 16;
 constexpr double kMostChoiceLabels = 1'000;  ///< that kernel and noise are chosen by
 constexpr int kCensoredRounds = 3;
+constexpr int kMostRaises = 4;        ///< of the noise, tenfold each, where a matrix cannot be solved otherwise
+constexpr double kNeverChosen = 0;    ///< noise of a target that had nothing to learn
 /// Labels of a target cost their third power, so many targets share what one may cost.
 constexpr double kCubesOfFit = 1.3e11, kCubesOfChoice = 4e9;
+
+/// Of a label, as a multiple of the target's: a row of any weight is no law.
+constexpr double kLeastNoise = 0.01;
 
 constexpr std::array kShares{0.0, 0.25, 0.5, 0.75, 1.0};
 constexpr std::array kNoises{0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0};
@@ -87,39 +95,49 @@ struct Labels {
   bool constant = false;           ///< nothing can be learned
 };
 
-/// `molecules`: the process's, as indices into the set.
-Labels labels_of(const MoleculeSet& set, const std::vector<std::int64_t>& molecules, std::size_t target,
-                 std::size_t most, std::uint64_t seed) {
+/// Those of `train` that teach target `target` something.
+std::vector<std::int64_t> labelled(const MoleculeSet& set, const std::vector<std::int64_t>& train, std::size_t target) {
+  std::vector<std::int64_t> known;
+  for (const std::int64_t g : train) {
+    const auto row = static_cast<std::size_t>(g);
+    const bool counts = set.weight.empty() || set.weight[row] > 0;
+    if (counts && !std::isnan(set.targets[row * set.task.names.size() + target])) known.push_back(g);
+  }
+  return known;
+}
+
+/// Of the molecules `rows`, whose places among the process's are `known`.
+Labels labels_of(const MoleculeSet& set, const std::vector<std::int64_t>& rows, std::vector<std::size_t> known,
+                 std::size_t target) {
   const std::size_t targets = set.task.names.size();
   const TaskKind kind = set.task.kind_of(target);
   Labels labels;
-  for (std::size_t i = 0; i < molecules.size(); ++i) {
-    const auto row = static_cast<std::size_t>(molecules[i]);
-    const bool counts = set.weight.empty() || set.weight[row] > 0;
-    if (counts && !std::isnan(set.targets[row * targets + target])) labels.known.push_back(i);
-  }
-  labels.known = draw(std::move(labels.known), most, seed);
-  const auto count = static_cast<Eigen::Index>(labels.known.size());
+  labels.known = std::move(known);
+  const auto count = static_cast<Eigen::Index>(rows.size());
   const auto classes = kind == TaskKind::multiclass ? static_cast<Eigen::Index>(set.task.classes) : 1;
+  Vector weight = Vector::Ones(count), counted(count);
   labels.values.setZero(count, classes);
-  labels.noise.setOnes(count);
   for (Eigen::Index i = 0; i < count; ++i) {
-    const auto row = static_cast<std::size_t>(molecules[labels.known[static_cast<std::size_t>(i)]]);
+    const auto row = static_cast<std::size_t>(rows[static_cast<std::size_t>(i)]);
     const double value = set.targets[row * targets + target];
     if (kind == TaskKind::multiclass) labels.values(i, static_cast<Eigen::Index>(value)) = 1;
     else labels.values(i, 0) = value;
     labels.bound.push_back(set.bound.empty() ? std::int8_t{0} : set.bound[row * targets + target]);
-    if (!set.weight.empty()) labels.noise[i] = 1 / static_cast<double>(set.weight[row]);
+    if (!set.weight.empty()) weight[i] = static_cast<double>(set.weight[row]);
+    counted[i] = labels.bound.back() == 0 ? weight[i] : 0;
   }
-  if (!set.weight.empty() && count > 0) labels.noise *= static_cast<double>(count) / labels.noise.cwiseInverse().sum();
+  if (count > 0) labels.noise = (weight.mean() * weight.cwiseInverse()).cwiseMax(kLeastNoise);
+  if (counted.sum() <= 0) counted = weight;  // limits alone
+  const double total = counted.sum();
+  double squares = 0;
   for (Eigen::Index c = 0; c < classes; ++c) {
     // Nobody knows: half and half, or an equal share of all classes.
     const double unknown =
         kind == TaskKind::regression ? 0 : 1.0 / static_cast<double>(std::max<Eigen::Index>(classes, 2));
-    labels.mean.push_back(count > 0 ? labels.values.col(c).mean() : unknown);
+    labels.mean.push_back(count > 0 ? counted.dot(labels.values.col(c)) / total : unknown);
     labels.values.col(c).array() -= labels.mean.back();
+    if (count > 0) squares += counted.dot(labels.values.col(c).cwiseAbs2()) / total;
   }
-  const double squares = count > 0 ? labels.values.squaredNorm() / static_cast<double>(count) : 0;
   if (kind == TaskKind::regression && squares > 0) labels.scale = std::sqrt(squares);
   labels.values /= labels.scale;
   labels.constant = count < 2 || !(squares > 0);
@@ -178,15 +196,21 @@ KernelMolecules molecules_of(const KernelMolecules& all, const std::vector<std::
   return some;
 }
 
-/// Coefficients [known, classes] of the labels.
-Matrix coefficients(const Matrix& kernel, const Labels& labels, double noise) {
-  const Eigen::LLT<Matrix> factor(kernel);
+/// Coefficients [known, classes] of the labels. Throws RunError for a matrix that cannot be solved.
+Matrix coefficients(const Gram& gram, const Labels& labels, const Kernel& kernel) {
+  Vector noise = kernel.noise * labels.noise;
+  Eigen::LLT<Matrix> factor(gram.mixed(kernel.share, noise));
+  for (int more = 0; factor.info() != Eigen::Success && more < kMostRaises; ++more) {
+    noise *= 10;
+    factor.compute(gram.mixed(kernel.share, noise));
+  }
+  if (factor.info() != Eigen::Success) throw RunError("Gaussian process: its kernel matrix cannot be solved");
   Matrix values = labels.values, solved = factor.solve(values);
   if (std::ranges::count(labels.bound, 0) == static_cast<std::ptrdiff_t>(labels.bound.size())) return solved;
   for (int round = 0; round < kCensoredRounds; ++round) {
     for (Eigen::Index i = 0; i < values.rows(); ++i) {
       const auto bound = labels.bound[static_cast<std::size_t>(i)];
-      const double said = values(i, 0) - noise * labels.noise[i] * solved(i, 0);  // by the process, of its own molecule
+      const double said = values(i, 0) - noise[i] * solved(i, 0);  // by the process, of its own molecule
       if (bound > 0) values(i, 0) = std::max(labels.values(i, 0), said);
       if (bound < 0) values(i, 0) = std::min(labels.values(i, 0), said);
     }
@@ -195,13 +219,42 @@ Matrix coefficients(const Matrix& kernel, const Labels& labels, double noise) {
   return solved;
 }
 
+/// Which molecules teach each target; all of them together are at most kMostProcessMolecules.
+struct Taught {
+  std::vector<std::vector<std::int64_t>> of_target;  ///< [T]
+  std::vector<std::int64_t> all;                     ///< ascending
+  std::int64_t labels = 0;                           ///< that there are
+};
+
+Taught taught_by(const MoleculeSet& set, const std::vector<std::int64_t>& train, std::uint64_t seed) {
+  const std::size_t targets = set.task.names.size();
+  const std::size_t most = most_labels(kCubesOfFit, static_cast<double>(kMostProcessLabels), targets);
+  Taught taught;
+  const auto choose = [&](const std::vector<std::int64_t>& among) {
+    std::set<std::int64_t> all;
+    taught.of_target.clear();
+    for (std::size_t t = 0; t < targets; ++t) {
+      taught.of_target.push_back(draw(labelled(set, among, t), most, seed));
+      all.insert(taught.of_target.back().begin(), taught.of_target.back().end());
+    }
+    taught.all.assign(all.begin(), all.end());
+  };
+  for (std::size_t t = 0; t < targets; ++t) taught.labels += std::ssize(labelled(set, train, t));
+  choose(train);
+  if (std::ssize(taught.all) > kMostProcessMolecules)
+    choose(draw(train, static_cast<std::size_t>(kMostProcessMolecules), seed));
+  return taught;
+}
+
 }  // namespace
 
-GaussianProcess fit_process(const FeatureRows& rows, const MoleculeSet& set, const std::vector<std::int64_t>& train,
-                            const ProcessFitOptions& options) {
-  const std::vector<std::int64_t> molecules =
-      draw(train, static_cast<std::size_t>(kMostProcessMolecules), options.seed);
-  GaussianProcess process{.descriptors = rows.descriptors, .columns = rows.columns, .targets = blend_targets(set.task)};
+FittedProcess fit_process(const FeatureRows& rows, const MoleculeSet& set, const std::vector<std::int64_t>& train,
+                          const ProcessFitOptions& options) {
+  const Taught taught = taught_by(set, train, options.seed);
+  const std::vector<std::int64_t>& molecules = taught.all;
+  FittedProcess fitted{.labels = taught.labels};
+  GaussianProcess& process = fitted.process;
+  process = {.descriptors = rows.descriptors, .columns = rows.columns, .targets = blend_targets(set.task)};
   const std::size_t width = rows.width - kFingerprintBins, count = molecules.size();
   std::vector<std::vector<float>> raw;
   std::vector<const float*> pointers;
@@ -215,23 +268,26 @@ GaussianProcess fit_process(const FeatureRows& rows, const MoleculeSet& set, con
   }
   const std::vector<bool> used = process.used_columns();
   const std::size_t targets = process.targets.size();
-  const std::size_t most = most_labels(kCubesOfFit, static_cast<double>(kMostProcessLabels), targets),
-                    to_choose = most_labels(kCubesOfChoice, kMostChoiceLabels, targets);
+  const std::size_t to_choose = most_labels(kCubesOfChoice, kMostChoiceLabels, targets);
   for (std::size_t t = 0; t < targets; ++t) {
-    const Labels labels = labels_of(set, molecules, t, most, options.seed);
-    Kernel kernel;
+    std::vector<std::size_t> known;
+    for (const std::int64_t g : taught.of_target[t])
+      known.push_back(static_cast<std::size_t>(std::ranges::lower_bound(molecules, g) - molecules.begin()));
+    fitted.learned += std::ssize(known);
+    const Labels labels = labels_of(set, taught.of_target[t], std::move(known), t);
+    Kernel kernel{.noise = kNeverChosen};
     Matrix solved;
     if (options.like != nullptr) kernel = {options.like->fingerprint_share[t], options.like->noise[t]};
     if (!labels.constant) {
-      if (options.like == nullptr) {
+      if (kernel.noise <= kNeverChosen) {
         std::vector<std::size_t> places(labels.known.size());
-        for (std::size_t i = 0; i < places.size(); ++i) places[i] = i;
+        std::iota(places.begin(), places.end(), std::size_t{0});
         const Labels some = some_of(labels, draw(std::move(places), to_choose, options.seed));
         kernel =
             choose_kernel(gram_of(molecules_of(process.molecules, some.known, width), used, options), some, options);
       }
-      const Gram gram = gram_of(molecules_of(process.molecules, labels.known, width), used, options);
-      solved = coefficients(gram.mixed(kernel.share, kernel.noise * labels.noise), labels, kernel.noise);
+      solved =
+          coefficients(gram_of(molecules_of(process.molecules, labels.known, width), used, options), labels, kernel);
     }
     process.fingerprint_share.push_back(kernel.share);
     process.noise.push_back(kernel.noise);
@@ -244,15 +300,17 @@ GaussianProcess fit_process(const FeatureRows& rows, const MoleculeSet& set, con
             labels.scale * solved(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(c));
     }
   }
-  return process;
+  return fitted;
 }
 
 std::vector<double> process_predictions(const ProcessPredictor& process, const FeatureRows& rows,
-                                        const std::vector<std::int64_t>& indices, int threads) {
+                                        const std::vector<std::int64_t>& indices, int threads,
+                                        const std::function<void()>& ask_to_go_on) {
   const std::size_t outputs = process.process().outputs();
   std::vector<double> values(indices.size() * outputs);
   parallel_for(static_cast<std::int64_t>(indices.size()), kMoleculesPerPiece, threads,
                [&](std::int64_t begin, std::int64_t end) {
+                 if (ask_to_go_on) ask_to_go_on();
                  for (auto k = static_cast<std::size_t>(begin); k < static_cast<std::size_t>(end); ++k) {
                    const auto row = static_cast<std::size_t>(indices[k]);
                    process.predict(rows.counts(row), rows.numbers(row), values.data() + k * outputs);

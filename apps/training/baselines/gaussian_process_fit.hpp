@@ -13,7 +13,7 @@
 namespace molgraph {
 
 struct ProcessFitOptions {
-  const GaussianProcess* like = nullptr;  ///< kernel and noise are this one's; null = they are chosen
+  const GaussianProcess* like = nullptr;  ///< kernels and noises are this one's, where it had some; null = they are chosen
   std::uint64_t seed = 0;                 ///< of what is drawn where there is too much
   int threads = 0;                        ///< 0 = all usable cores; no number depends on it
   std::function<void()> ask_to_go_on;     ///< called between pieces of work, by several threads; may throw
@@ -22,17 +22,24 @@ struct ProcessFitOptions {
 /// The processes know at most so many molecules, one target at most so many labels, drawn by the seed.
 inline constexpr std::int64_t kMostProcessMolecules = 10'000, kMostProcessLabels = 5'000;
 
+struct FittedProcess {
+  GaussianProcess process;
+  std::int64_t labels = 0, learned = 0;  ///< how many there are, and how many of them it knows; of all targets together
+};
+
 /// `rows` are those of all molecules of the set; `train` are indices into them. Regression targets are standardised.
 /// Of five mixtures of both kernels and seven noises the pair of the largest marginal likelihood (Rasmussen & Williams
-/// 2006, eq. 5.8, with the amplitude that maximises it) on at most 1,000 of the labels, fewer with many targets.
-/// Missing labels are left out; a row's noise is divided by its weight (mean 1), and rows of weight 0 teach nothing. A
-/// censored label is the limit, or what the process itself says of the molecule where that lies beyond it, by three
-/// rounds. A target with fewer than two labels, or with one value alone, is always that.
-GaussianProcess fit_process(const FeatureRows& rows, const MoleculeSet& set, const std::vector<std::int64_t>& train,
-                            const ProcessFitOptions& options);
+/// 2006, eq. 5.8, with the amplitude that maximises it) on at most 1,000 of the labels, fewer with many targets. Missing
+/// labels are left out; a row's noise is divided by its weight (mean 1), and rows of weight 0 teach nothing. A censored
+/// label is the limit, or what the process itself says of the molecule where that lies beyond it, by three rounds; mean
+/// and deviation are those of exact labels where there are some. A target with fewer than two labels, or with one value
+/// alone, is always that. Throws RunError for a matrix that cannot be solved.
+FittedProcess fit_process(const FeatureRows& rows, const MoleculeSet& set, const std::vector<std::int64_t>& train,
+                          const ProcessFitOptions& options);
 
-/// Predictions [n, outputs] of the molecules `indices`.
+/// Predictions [n, outputs] of the molecules `indices`. `ask_to_go_on`: as above.
 std::vector<double> process_predictions(const ProcessPredictor& process, const FeatureRows& rows,
-                                        const std::vector<std::int64_t>& indices, int threads);
+                                        const std::vector<std::int64_t>& indices, int threads,
+                                        const std::function<void()>& ask_to_go_on = {});
 
 }  // namespace molgraph

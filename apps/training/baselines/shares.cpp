@@ -1,4 +1,4 @@
-#include "apps/training/baselines/blend.hpp"
+#include "apps/training/baselines/shares.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-// The blend: how much of each of two predictors predicts best on the validation part.
+// Shares of a blend: how much of each of two predictors predicts best on the validation part.
 #pragma once
 
 #include <vector>
