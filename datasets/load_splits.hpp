@@ -44,14 +44,15 @@ inline constexpr const char* kStratifiedNote = "random parts are stratified: eac
 /// Puts them into the data.
 void set_splits(LoadedData& data, ComputedSplits computed);
 
-/// Sets LoadedData::rounds, K = LoadOptions::rounds splits (less, down to `fewest_rounds`, where there is not enough) with the test part of `split`, once that is final; nothing
-/// if K is 0. Their valid parts are disjoint and together its train and valid part without rows of weight 0; the train
-/// part of each is the rest. Rows of one molecule stay together, and so do whole scaffolds (by a split's name:
-/// scaffold, scaffold-balanced) and whole groups; where neither counts, molecules are dealt at random, stratified by
-/// class. Of a split by time all are `split` itself, since the latest must not be learned before they are predicted;
-/// likewise of one by groups that are no longer known, those of a store. `first_rows`: as in SplitBasis, of the whole
-/// set; empty = first_rows_of(). `groups` [G]: cells of the group column, empty = not known. Throws UsageError where
-/// there are several splits, DataError for fewer molecules (scaffolds, groups) than K.
+/// Sets LoadedData::rounds, K = LoadOptions::rounds splits (less, down to `fewest_rounds`, where there is not enough)
+/// with the test part of `split`, once that is final; nothing if K is 0. Their valid parts are disjoint and together
+/// its train and valid part without rows of weight 0; the train part of each is the rest. Rows of one molecule stay
+/// together, and so do whole scaffolds (by a split's name: scaffold, scaffold-balanced) and whole groups; where neither
+/// counts, molecules are dealt at random, stratified by class. Of a split by time all are `split` itself, since the
+/// latest must not be learned before they are predicted; likewise of one by groups that are no longer known, those of a
+/// store. `first_rows`: as in SplitBasis, of the whole set; empty = first_rows_of(). `groups` [G]: cells of the group
+/// column, empty = not known. Throws UsageError where there are several splits, DataError for fewer molecules
+/// (scaffolds, groups) than K.
 void set_rounds(LoadedData& data, const LoadOptions& options, std::vector<std::int64_t> first_rows,
                 std::vector<std::string> groups);
 

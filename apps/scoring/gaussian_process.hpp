@@ -71,7 +71,8 @@ class ProcessPredictor {
   explicit ProcessPredictor(GaussianProcess process);
   const GaussianProcess& process() const { return process_; }
   /// Predictions [outputs] of one molecule as users see them; a probability is at least the smaller of 0.01 and a tenth
-  /// of the class's frequency, and as far from 1; those of several classes have the sum 1. `raw` [D] descriptors and columns, NaN = missing. Thread-safe.
+  /// of the class's frequency, and as far from 1; those of several classes have the sum 1. `raw` [D] descriptors and
+  /// columns, NaN = missing. Thread-safe.
   void predict(const CountsView& counts, std::span<const float> raw, double* values) const;
 
  private:

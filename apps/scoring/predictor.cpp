@@ -121,8 +121,8 @@ struct Predictor::State {
   PredictorOptions options;
   std::vector<ScoringModel> runs;
   std::vector<std::shared_ptr<const RunBlend>> blends;  ///< of `runs`; null = none; members of an ensemble share one
-  std::vector<std::string> files;               // of `runs`, then of `blends`
-  Featurizer featurizer, of_graphs;             ///< the second is for embeddings, which no descriptor has a part in
+  std::vector<std::string> files;                       // of `runs`, then of `blends`
+  Featurizer featurizer, of_graphs;  ///< the second is for embeddings, which no descriptor has a part in
   std::vector<double> output_scale;
 
   static FeaturizerOptions without_descriptors(FeaturizerOptions of) {
@@ -192,8 +192,7 @@ struct Predictor::State {
                      for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
                        const auto* graph = std::get_if<MolecularGraph>(&molecules[i]);
                        if (graph == nullptr) continue;
-                       const std::vector<double> row =
-                           one->others(*graph, columns.subspan(i * measured, measured));
+                       const std::vector<double> row = one->others(*graph, columns.subspan(i * measured, measured));
                        std::ranges::copy(row, rows.begin() + static_cast<std::ptrdiff_t>(i * outputs));
                      }
                    });

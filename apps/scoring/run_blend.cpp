@@ -32,7 +32,8 @@ std::string partner_file(const fs::path& folder, const char* name, const char* p
   if (names_partner(folder, partner))
     throw FileError((folder / name).string() + " is missing: by its run.json the run is a blend of the model and it");
   if (member && names_partner(above, partner))
-    throw FileError((above / name).string() + " is missing: by its run.json the ensemble is a blend of the models and it");
+    throw FileError((above / name).string() +
+                    " is missing: by its run.json the ensemble is a blend of the models and it");
   return {};
 }
 

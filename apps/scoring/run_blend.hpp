@@ -23,8 +23,9 @@ struct PartnerFiles {
   bool any() const { return !trees.empty() || !process.empty(); }
 };
 
-/// The partners' files beside a model file of a run directory, of an ensemble's member beside the ensemble. Throws FileError if the run's record (its own, or that
-/// of the ensemble or folds it is one of) says that there must be one that is missing.
+/// The partners' files beside a model file of a run directory, of an ensemble's member beside the ensemble. Throws
+/// FileError if the run's record (its own, or that of the ensemble or folds it is one of) says that there must be one
+/// that is missing.
 PartnerFiles partner_files_of(const std::string& weights);
 
 class RunBlend {

@@ -46,7 +46,8 @@ bool is_own_table(const TrainOptions& options) {
 
 int rounds_of(const TrainOptions& o) {
   if (!has_member_splits(o)) return 0;
-  if (o.data.folds > 0) throw UsageError("--quality best and --member-splits make validation parts of one split: no --folds");
+  if (o.data.folds > 0)
+    throw UsageError("--quality best and --member-splits make validation parts of one split: no --folds");
   if (members_of(o) < 2) throw UsageError("--member-splits would do nothing: there is no --ensemble-size");
   const SplitSizes& sizes = o.data.split_sizes;
   const double as_asked = sizes[1] > 0 ? std::round((sizes[0] + sizes[1]) / sizes[1]) : 0;

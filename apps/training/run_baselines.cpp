@@ -6,9 +6,9 @@
 #include "apps/scoring/gaussian_process_file.hpp"
 #include "apps/scoring/run_blend.hpp"
 #include "apps/scoring/tree_file.hpp"
-#include "apps/training/baselines/shares.hpp"
 #include "apps/training/baselines/booster.hpp"
 #include "apps/training/baselines/gaussian_process_fit.hpp"
+#include "apps/training/baselines/shares.hpp"
 #include "apps/training/run_directory.hpp"
 #include "datasets/system/readable.hpp"
 #include "datasets/system/text.hpp"
@@ -163,9 +163,9 @@ Baselines RunBaselines::make(const LoadedData& data, const std::vector<Split>& r
   const bool trees = std::ranges::all_of(of_rounds, [](const Baselines& one) { return one.trees.has_value(); });
   const bool process = std::ranges::all_of(of_rounds, [](const Baselines& one) { return one.process.has_value(); });
   Baselines made;
-  made.nearest = pool([](Baselines& one) -> auto& { return one.nearest; });
-  if (trees) made.of_trees = pool([](Baselines& one) -> auto& { return one.of_trees; });
-  if (process) made.of_process = pool([](Baselines& one) -> auto& { return one.of_process; });
+  made.nearest = pool([](Baselines & one) -> auto& { return one.nearest; });
+  if (trees) made.of_trees = pool([](Baselines & one) -> auto& { return one.of_trees; });
+  if (process) made.of_process = pool([](Baselines & one) -> auto& { return one.of_process; });
   Baselines& last = of_rounds.back();
   if (trees) made.trees = std::move(last.trees);
   if (process) made.process = std::move(last.process);

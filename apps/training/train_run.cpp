@@ -167,8 +167,7 @@ void train_folds(const TrainRun& run, const ResolvedRun& resolved, LoadedData& d
     reports.push_back(
         train_split(run, for_fold(resolved, data), data, start, run.folder + "/model_" + std::to_string(k), baselines));
     if (partners.value_or(baselines.partners()) != baselines.partners()) partners.emplace();
-    else
-      partners = baselines.partners();
+    else partners = baselines.partners();
     const std::array<double, 3> own_baseline = baseline_of(data, resolved.options);
     for (std::size_t p = 0; p < 3; ++p) baseline[p] += own_baseline[p] / static_cast<double>(folds);
   }

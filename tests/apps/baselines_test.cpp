@@ -6,9 +6,9 @@
 #include <cmath>
 #include <limits>
 
-#include "apps/training/baselines/shares.hpp"
 #include "apps/training/baselines/booster.hpp"
 #include "apps/training/baselines/nearest.hpp"
+#include "apps/training/baselines/shares.hpp"
 
 namespace molgraph {
 namespace {

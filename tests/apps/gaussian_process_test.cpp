@@ -180,7 +180,8 @@ std::vector<double> wave() {
 TEST(GaussianProcessFit, SolvesTheLabelsAndTakesTheLikeliestKernel) {
   const FeatureRows rows = twelve();
   const std::vector<double> y = wave();
-  const GaussianProcess process = fit_process(rows, set_of(TaskKind::regression, {"y"}, y), numbered(0, 12), {}).process;
+  const GaussianProcess process =
+      fit_process(rows, set_of(TaskKind::regression, {"y"}, y), numbered(0, 12), {}).process;
   double mean = 0, squares = 0;
   for (const double value : y) mean += value / 12;
   for (const double value : y) squares += (value - mean) * (value - mean) / 12;
@@ -242,7 +243,8 @@ TEST(GaussianProcessFit, MissingLabelsAndRowsOfWeightZeroTeachNothing) {
     set.weight[5] = weight;
     GaussianProcess noisy = like;
     noisy.noise = {1.0};
-    return std::abs(predictions(fit_process(rows, set, numbered(0, 12), {.like = &noisy}).process, rows, {5})[0] - y[5]);
+    return std::abs(predictions(fit_process(rows, set, numbered(0, 12), {.like = &noisy}).process, rows, {5})[0] -
+                    y[5]);
   };
   EXPECT_LT(error_of_5(100), 0.5 * error_of_5(1));
 }
@@ -318,8 +320,8 @@ TEST(GaussianProcessFit, LearnsSoManyLabelsAndSaysSo) {
   }
   std::vector<std::string> names;
   for (int t = 0; t < 60; ++t) names.push_back("y" + std::to_string(t));
-  const FittedProcess fitted = fit_process(rows_of(counts, numbers), set_of(TaskKind::regression, names, y),
-                                           numbered(0, kRows), {});
+  const FittedProcess fitted =
+      fit_process(rows_of(counts, numbers), set_of(TaskKind::regression, names, y), numbered(0, kRows), {});
   EXPECT_EQ(fitted.labels, 60 * kRows);
   EXPECT_EQ(fitted.learned, 60 * 1293);  // the third root of 1.3e11/60
   EXPECT_EQ(fitted.process.molecules.size(), 1293u);
@@ -351,7 +353,8 @@ TEST(GaussianProcessFit, ClassesAreProbabilities) {
     three.push_back(i % 3);
     two.push_back(i % 5 == 0);
   }
-  const GaussianProcess classes = fit_process(rows, set_of(TaskKind::multiclass, {"c"}, three, 3), numbered(0, 12), {}).process;
+  const GaussianProcess classes =
+      fit_process(rows, set_of(TaskKind::multiclass, {"c"}, three, 3), numbered(0, 12), {}).process;
   const std::vector<double> said = predictions(classes, rows, numbered(0, 12));
   ASSERT_EQ(said.size(), 36u);
   for (std::size_t i = 0; i < 12; ++i) {

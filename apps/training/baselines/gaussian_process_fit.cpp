@@ -23,8 +23,8 @@ using Vector = Eigen::VectorXd;
 constexpr std::int64_t kMoleculesPerPiece = 16;
 constexpr double kMostChoiceLabels = 1'000;  ///< that kernel and noise are chosen by
 constexpr int kCensoredRounds = 3;
-constexpr int kMostRaises = 4;        ///< of the noise, tenfold each, where a matrix cannot be solved otherwise
-constexpr double kNeverChosen = 0;    ///< noise of a target that had nothing to learn
+constexpr int kMostRaises = 4;      ///< of the noise, tenfold each, where a matrix cannot be solved otherwise
+constexpr double kNeverChosen = 0;  ///< noise of a target that had nothing to learn
 /// Labels of a target cost their third power, so many targets share what one may cost.
 constexpr double kCubesOfFit = 1.3e11, kCubesOfChoice = 4e9;
 

@@ -13,10 +13,11 @@
 namespace molgraph {
 
 struct ProcessFitOptions {
-  const GaussianProcess* like = nullptr;  ///< kernels and noises are this one's, where it had some; null = they are chosen
-  std::uint64_t seed = 0;                 ///< of what is drawn where there is too much
-  int threads = 0;                        ///< 0 = all usable cores; no number depends on it
-  std::function<void()> ask_to_go_on;     ///< called between pieces of work, by several threads; may throw
+  const GaussianProcess* like =
+      nullptr;                         ///< kernels and noises are this one's, where it had some; null = they are chosen
+  std::uint64_t seed = 0;              ///< of what is drawn where there is too much
+  int threads = 0;                     ///< 0 = all usable cores; no number depends on it
+  std::function<void()> ask_to_go_on;  ///< called between pieces of work, by several threads; may throw
 };
 
 /// The processes know at most so many molecules, one target at most so many labels, drawn by the seed.
@@ -29,11 +30,11 @@ struct FittedProcess {
 
 /// `rows` are those of all molecules of the set; `train` are indices into them. Regression targets are standardised.
 /// Of five mixtures of both kernels and seven noises the pair of the largest marginal likelihood (Rasmussen & Williams
-/// 2006, eq. 5.8, with the amplitude that maximises it) on at most 1,000 of the labels, fewer with many targets. Missing
-/// labels are left out; a row's noise is divided by its weight (mean 1), and rows of weight 0 teach nothing. A censored
-/// label is the limit, or what the process itself says of the molecule where that lies beyond it, by three rounds; mean
-/// and deviation are those of exact labels where there are some. A target with fewer than two labels, or with one value
-/// alone, is always that. Throws RunError for a matrix that cannot be solved.
+/// 2006, eq. 5.8, with the amplitude that maximises it) on at most 1,000 of the labels, fewer with many targets.
+/// Missing labels are left out; a row's noise is divided by its weight (mean 1), and rows of weight 0 teach nothing. A
+/// censored label is the limit, or what the process itself says of the molecule where that lies beyond it, by three
+/// rounds; mean and deviation are those of exact labels where there are some. A target with fewer than two labels, or
+/// with one value alone, is always that. Throws RunError for a matrix that cannot be solved.
 FittedProcess fit_process(const FeatureRows& rows, const MoleculeSet& set, const std::vector<std::int64_t>& train,
                           const ProcessFitOptions& options);
 
