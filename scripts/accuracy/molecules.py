@@ -1,4 +1,6 @@
-"""SMILES on standard input, one per line -> JSON {"canonical": [...], "scaffold": [...]}. Runs where RDKit is."""
+"""SMILES on standard input, one per line -> JSON {"canonical": [...], "scaffold": [...]}. Runs where RDKit is. What this
+RDKit cannot read is a molecule by its text, with a scaffold of its own: whether a method predicts it is up to the method.
+"""
 
 import json
 import sys
@@ -8,10 +10,13 @@ from rdkit.Chem.Scaffolds import MurckoScaffold
 
 RDLogger.DisableLog("rdApp.*")
 canonical, scaffold = [], []
-for number, line in enumerate(sys.stdin, 1):
-    molecule = Chem.MolFromSmiles(line.strip())
+for line in sys.stdin.read().splitlines():
+    text = line.strip()
+    molecule = Chem.MolFromSmiles(text)
     if molecule is None:
-        sys.exit(f"row {number}: RDKit cannot read '{line.strip()}'")
+        canonical.append(text)
+        scaffold.append(text)
+        continue
     canonical.append(Chem.MolToSmiles(molecule))
     scaffold.append(MurckoScaffold.MurckoScaffoldSmiles(mol=molecule, includeChirality=False))
 json.dump({"canonical": canonical, "scaffold": scaffold}, sys.stdout)
