@@ -137,7 +137,7 @@ std::vector<std::int64_t> learned_and_validated(const LoadedData& data) {
     for (const std::int64_t g : *part)
       if (data.set.weight.empty() || data.set.weight[static_cast<std::size_t>(g)] > 0) result.push_back(g);
   std::ranges::sort(result);
-  result.erase(std::ranges::unique(result).begin(), result.end());
+  result.erase(std::unique(result.begin(), result.end()), result.end());
   return result;
 }
 
