@@ -57,6 +57,15 @@ void visit_encoder(Options& o, Visitor&& field) {
   field("input_dropout", o.input_dropout);
   field("untie_virtual", o.untie_virtual);
   field(Newer{"resistance"}, o.terms.resistance);
+  field(Newer{"walk_bias"}, o.terms.walk_bias);
+  field(Newer{"walk_query"}, o.terms.walk_query);
+  field(Newer{"walk_key"}, o.terms.walk_key);
+  field(Newer{"walk_value"}, o.terms.walk_value);
+  field(Newer{"gate_walk"}, o.gate.walk);
+  field(Newer{"readout"}, o.readout);
+  field(Newer{"degree_scaler"}, o.degree_scaler);
+  field(Newer{"pair_paths"}, o.pair_paths);
+  field(Newer{"pair_rings"}, o.pair_rings);
 }
 
 template <class Options, class Visitor>
@@ -97,10 +106,12 @@ void visit_model(Options& o, Visitor&& field) {
 constexpr std::array kKeyTerms{"column", "row", "reverse"};
 constexpr std::array kPathRules{"mean", "single"};
 constexpr std::array kNodePositions{"none", "laplacian", "random_walk"};
+constexpr std::array kReadouts{"virtual_node", "sum", "mean"};
 
 json to_value(KeyTerm v) { return kKeyTerms[static_cast<std::size_t>(v)]; }
 json to_value(PathRule v) { return kPathRules[static_cast<std::size_t>(v)]; }
 json to_value(NodePosition v) { return kNodePositions[static_cast<std::size_t>(v)]; }
+json to_value(Readout v) { return kReadouts[static_cast<std::size_t>(v)]; }
 template <class T>
 json to_value(const T& v) {
   return v;
@@ -163,6 +174,7 @@ class ObjectReader {
   void read(const char* key, const json& value, NodePosition& out) const {
     out = word<NodePosition>(key, value, kNodePositions);
   }
+  void read(const char* key, const json& value, Readout& out) const { out = word<Readout>(key, value, kReadouts); }
   template <class Enum, std::size_t N>
   Enum word(const char* key, const json& value, const std::array<const char*, N>& words) const {
     std::string allowed;
@@ -196,8 +208,13 @@ void check(const ObjectReader& reader, const ModelOptions& o) {
   }
   check_range(reader, "score_terms", e.score_terms, 1, 16);
   check_range(reader, "gate_path_hops", e.gate.path_hops, 0, kMostDistance);
-  check_range(reader, "position_dim", e.position_dim, uses_position_dim(e) ? 1 : 0, kMostPositions);
+  check_range(reader, "position_dim", e.position_dim, uses_position_dim(e) && !e.pair_paths && !e.pair_rings ? 1 : 0,
+              weights_pair_vectors(e) ? kMostWalkSteps : kMostPositions);
+  if ((e.pair_paths || e.pair_rings) && !uses_pair_vectors(e))
+    reader.fail("has 'pair_paths' or 'pair_rings' that nothing reads");
   if (e.terms.global_bias && !e.terms.topology_query) reader.fail("has 'global_bias' without 'topology_query'");
+  if (e.terms.walk_key && e.key_term != KeyTerm::column)
+    reader.fail("has 'walk_key' with another 'key_term' than column");
   check_range(reader, "max_distance", o.max_distance, 1, kMostDistance);
   const auto own = [&](const char* key, double value, double low, double high) {
     if (o.architecture->has(key)) check_range(reader, key, value, low, high);

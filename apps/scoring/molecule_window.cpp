@@ -56,6 +56,14 @@ DistinctRows::DistinctRows(std::span<const std::string> all, std::span<const flo
   }
 }
 
+Pooling pooling_from_string(const std::string& text) {
+  if (text == "token") return Pooling::token;
+  if (text == "mean") return Pooling::mean;
+  if (text == "sum") return Pooling::sum;
+  if (text == "max") return Pooling::max;
+  throw UsageError("pooling " + text + ": use token, mean, sum or max");
+}
+
 void pool(Pooling pooling, const float* rows, std::int64_t tokens, std::int64_t width, float* out) {
   if (pooling == Pooling::token) {
     std::copy_n(rows, width, out);

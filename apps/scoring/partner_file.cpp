@@ -1,5 +1,6 @@
 #include "apps/scoring/partner_file.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 

@@ -1,7 +1,6 @@
 // What the files of a blend's partners have in common: arrays of numbers and a description in JSON, beside a model.
 #pragma once
 
-#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -54,7 +53,6 @@ class PartnerFile {
     copy(tensor, values.data());
     return values;
   }
-  bool has(const std::string& name) const { return file_.tensors.contains(name); }
   /// A list of texts or the like of the description.
   template <class T>
   T get(const char* name) const {

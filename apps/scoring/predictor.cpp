@@ -14,6 +14,7 @@
 #include "apps/scoring/run_blend.hpp"
 #include "apps/scoring/run_record.hpp"
 #include "attention/spec/missing_rows.hpp"
+#include "attention/spec/scalar.hpp"
 #include "datasets/system/threads.hpp"
 #include "featurize/graph/error.hpp"
 
@@ -99,13 +100,16 @@ Precision precision_from_string(const std::string& text) {
   throw UsageError("precision " + text + ": use fp32, tf32 or bf16");
 }
 
-Pooling pooling_from_string(const std::string& text) {
-  if (text == "token") return Pooling::token;
-  if (text == "mean") return Pooling::mean;
-  if (text == "sum") return Pooling::sum;
-  if (text == "max") return Pooling::max;
-  throw UsageError("pooling " + text + ": use token, mean, sum or max");
+namespace {
+
+/// With `token` replaced where the head reads another row.
+Pooling pooling_of(Pooling asked, const ModelConfig& config) {
+  const Readout readout = config.encoder().readout;
+  if (asked != Pooling::token || readout == Readout::virtual_node) return asked;
+  return readout == Readout::sum ? Pooling::sum : Pooling::mean;
 }
+
+}  // namespace
 
 struct Predictor::State {
   State(const PredictorOptions& given, std::vector<ScoringModel> loaded, std::vector<std::string> names,
@@ -242,6 +246,7 @@ struct Predictor::State {
         predictions[i].reason = rejection->reason;
       }
     }
+    const Pooling pooling = embedding == nullptr ? Pooling::token : pooling_of(embedding->pooling, runs[0].config);
     std::map<const RunBlend*, std::vector<double>> of_partners;
     if (!embedding_only) of_partners = partners_of(molecules, columns);
     for_each_batch(molecules, inputs, [&](std::size_t r, std::span<const std::size_t> chosen, const GraphBatch& batch) {
@@ -266,8 +271,11 @@ struct Predictor::State {
           mark_not_finite(to, (runs.size() > 1 ? "model " + std::to_string(r) : "the model") + " gives " + bad);
         const std::int64_t first = batch.token_offset[k], tokens = batch.token_offset[k + 1] - first;
         for (std::size_t l = 0; l < states.size(); ++l) {
-          pool(embedding->pooling, states[l].data() + static_cast<std::size_t>(first) * channels, tokens,
+          pool(pooling, states[l].data() + static_cast<std::size_t>(first) * channels, tokens,
                static_cast<std::int64_t>(channels), to.embedding.data() + l * channels);
+          if (pooling == embedding->pooling || pooling != Pooling::sum) continue;
+          for (std::size_t c = 0; c < channels; ++c)  // what the head reads is a share of the sum
+            to.embedding[l * channels + c] *= readout_share<float>(false, 1);
         }
         if (const std::string inner = not_finite(std::span<const float>(to.embedding));
             !inner.empty() && to.status == RowStatus::ok)

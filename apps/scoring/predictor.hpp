@@ -15,7 +15,9 @@
 
 namespace molgraph {
 
-/// How to pool an embedding. `token`: the virtual node's row; the others run over atoms only.
+/// How to pool an embedding. `token`: what the head reads, the virtual node's row or, if the model was trained with
+/// another readout (EncoderOptions::readout), the sum (divided by 16) or mean of the atoms'; the others run over atoms
+/// only.
 enum class Pooling : std::uint8_t { token, mean, sum, max };
 Pooling pooling_from_string(const std::string& text);  ///< throws UsageError
 

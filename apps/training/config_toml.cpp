@@ -48,7 +48,7 @@ bool extract(const toml::node& node, T& out) {
 }
 
 /// Options that runs of earlier versions lack, and what those versions did: "" = what they do by default now.
-constexpr std::array<std::pair<const char*, const char*>, 17> kNewer{{{"header", ""},
+constexpr std::array<std::pair<const char*, const char*>, 22> kNewer{{{"header", ""},
                                                                       {"censored", ""},
                                                                       {"weight-column", ""},
                                                                       {"descriptors", "none"},
@@ -64,7 +64,12 @@ constexpr std::array<std::pair<const char*, const char*>, 17> kNewer{{{"header",
                                                                       {"refit", ""},
                                                                       {"target-descriptors", ""},
                                                                       {"quality", ""},
-                                                                      {"member-splits", "off"}}};
+                                                                      {"member-splits", "off"},
+                                                                      {"walk-terms", ""},
+                                                                      {"pair-relations", ""},
+                                                                      {"readout", ""},
+                                                                      {"degree-scaler", ""},
+                                                                      {"schedule", ""}}};
 
 }  // namespace
 

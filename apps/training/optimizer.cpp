@@ -2,6 +2,7 @@
 
 #include <ATen/Parallel.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "attention/spec/scalar.hpp"
@@ -9,10 +10,11 @@
 namespace molgraph {
 namespace {
 
-constexpr std::int64_t kPiece = 1 << 16;  // of a tensor, for one thread
+constexpr std::int64_t kPiece = 1 << 16;  // numbers for one thread
 
-void update_piece(AdamStep u, float keep, float clip, const float* gradient, float* mean, float* square, float* weight,
-                  std::int64_t count) {
+/// The loop is compiled into vectors: four different arrays, and no errno for the root (apps/CMakeLists.txt).
+void update_piece(AdamStep u, float keep, float clip, const float* __restrict gradient, float* __restrict mean,
+                  float* __restrict square, float* __restrict weight, std::int64_t count) {
   for (std::int64_t i = 0; i < count; ++i) adam_update(u, keep, clip, gradient[i], mean[i], square[i], weight[i]);
 }
 
@@ -85,16 +87,23 @@ void Optimizer::step(double learning_rate, double clip) {
   ++updates_;
   const AdamStep u = adam_step(learning_rate, updates_);
   const float factor = clip > 0 ? static_cast<float>(clip_factor(clip, gradient_norm(parameters_))) : 1.0f;
-  for (std::size_t k = 0; k < parameters_.size(); ++k) {
-    if (!parameters_[k].grad().defined()) continue;
-    const float keep = adam_keep(learning_rate, decay_[k]);
-    const float* gradient = parameters_[k].grad().const_data_ptr<float>();
-    float *mean = means_[k].data_ptr<float>(), *square = squares_[k].data_ptr<float>(),
-          *weight = parameters_[k].data_ptr<float>();
-    at::parallel_for(0, parameters_[k].numel(), kPiece, [&](std::int64_t begin, std::int64_t end) {
-      update_piece(u, keep, factor, gradient + begin, mean + begin, square + begin, weight + begin, end - begin);
-    });
-  }
+  const auto update = [&](std::size_t k, std::int64_t begin, std::int64_t end) {
+    if (!parameters_[k].grad().defined()) return;
+    update_piece(u, adam_keep(learning_rate, decay_[k]), factor, parameters_[k].grad().const_data_ptr<float>() + begin,
+                 means_[k].data_ptr<float>() + begin, squares_[k].data_ptr<float>() + begin,
+                 parameters_[k].data_ptr<float>() + begin, end - begin);
+  };
+  std::int64_t numbers = 0;
+  for (const torch::Tensor& parameter : parameters_) numbers += parameter.numel();
+  // Across all tensors, one behind the other: most are too small to be shared.
+  at::parallel_for(0, numbers, kPiece, [&](std::int64_t begin, std::int64_t end) {
+    std::int64_t first = 0;
+    for (std::size_t k = 0; k < parameters_.size() && first < end; first += parameters_[k++].numel()) {
+      const std::int64_t from = std::max(begin - first, std::int64_t{0}),
+                         to = std::min(end - first, parameters_[k].numel());
+      if (from < to) update(k, from, to);
+    }
+  });
 }
 
 void Optimizer::append_state(NamedTensors& tensors) const {

@@ -5,12 +5,19 @@
 #include <utility>
 
 #include "apps/scoring/architectures.hpp"
+#include "apps/scoring/model_limits.hpp"
 #include "apps/training/warm_start.hpp"
+#include "attention/spec/terms.hpp"
 #include "datasets/system/text.hpp"
 #include "featurize/graph/error.hpp"
 
 namespace molgraph {
 namespace {
+
+template <class Word>
+bool names(const std::vector<Word>& words, Word word) {
+  return std::ranges::count(words, word) > 0;
+}
 
 /// True if the size stands for these extents, but for those that are given themselves.
 bool is_size(const ModelSettings& m, const Architecture& architecture, const EncoderOptions& e) {
@@ -61,6 +68,37 @@ bool has_validation(const LoadedData& data) {
          std::ranges::none_of(data.folds, [](const Split& fold) { return fold.valid.empty(); });
 }
 
+void set_walks(const ModelSettings& m, EncoderOptions& encoder) {
+  const auto has = [&](WalkTerm word) { return names(m.walk_terms, word); };
+  encoder.position = has(WalkTerm::input) ? NodePosition::random_walk : NodePosition::none;
+  encoder.terms.walk_bias = has(WalkTerm::bias);
+  encoder.terms.walk_query = has(WalkTerm::query);
+  encoder.terms.walk_key = has(WalkTerm::key);
+  encoder.terms.walk_value = has(WalkTerm::value);
+  encoder.gate.walk = has(WalkTerm::gate) && encoder.gate.enabled;
+  if (!names(m.pair_relations, PairWord::walks)) encoder.position_dim = 0;
+  encoder.pair_paths = names(m.pair_relations, PairWord::paths);
+  encoder.pair_rings = names(m.pair_relations, PairWord::rings);
+}
+
+void write_down_walks(const EncoderOptions& encoder, ModelSettings& m) {
+  std::vector<WalkTerm>& words = m.walk_terms;
+  words.clear();
+  const auto add = [&](bool enters, WalkTerm word) {
+    if (enters) words.push_back(word);
+  };
+  add(encoder.position == NodePosition::random_walk, WalkTerm::input);
+  add(encoder.terms.walk_bias, WalkTerm::bias);
+  add(encoder.gate.walk || !encoder.gate.enabled, WalkTerm::gate);
+  add(encoder.terms.walk_query, WalkTerm::query);
+  add(encoder.terms.walk_key, WalkTerm::key);
+  add(encoder.terms.walk_value, WalkTerm::value);
+  m.pair_relations.clear();
+  if (encoder.position_dim > 0) m.pair_relations.push_back(PairWord::walks);
+  if (encoder.pair_paths) m.pair_relations.push_back(PairWord::paths);
+  if (encoder.pair_rings) m.pair_relations.push_back(PairWord::rings);
+}
+
 void set_terms(const std::vector<GrpeTerm>& words, RelationTerms& terms) {
   const auto has = [&](GrpeTerm word) { return std::find(words.begin(), words.end(), word) != words.end(); };
   const bool topology = has(GrpeTerm::topology), edge = has(GrpeTerm::edge);
@@ -88,12 +126,21 @@ void check_model_flags(const TrainOptions& o, const NamedFlags& named, const Arc
     throw UsageError("--encoding " + std::string(encoding.name) + " needs " + owners_of("path_bias") +
                      ", which alone has the edge-path bias");
   }
-  const bool grpe_terms = encoding.name == "grpe", paths = encoding.path_bias || m.gate.path;
-  refuse(m.path_hops && !paths, "path-hops", "--encoding graphormer and --gate-path");
-  refuse(said("path") && !paths, "path", "--encoding graphormer and --gate-path");
-  refuse(m.untie_virtual && encoding.untie_virtual, "untie-virtual", "--encoding graphormer");
-  refuse(said("key-term") && !grpe_terms, "key-term", "--encoding grpe");
-  refuse(said("grpe-terms") && !grpe_terms, "grpe-terms", "--encoding grpe");
+  const bool grpe_terms = encoding.terms.topology_key && encoding.terms.edge_key, walks = has_walks(encoding),
+             paths = encoding.path_bias || m.gate.path;
+  refuse(m.path_hops && !paths, "path-hops", "--encoding graphormer, graphormer-walk and --gate-path");
+  refuse(said("path") && !paths, "path", "--encoding graphormer, graphormer-walk and --gate-path");
+  refuse(m.untie_virtual && encoding.untie_virtual, "untie-virtual", "--encoding graphormer and graphormer-walk");
+  refuse(said("key-term") && (!grpe_terms || walks), "key-term", "--encoding grpe");
+  refuse(said("grpe-terms") && !grpe_terms, "grpe-terms", "--encoding grpe or grpe-walk");
+  for (const char* flag : {"walk-terms", "pair-relations"})
+    refuse(said(flag) && !walks, flag, "--encoding grpe-walk and graphormer-walk");
+  if (walks && m.position_dim) {
+    refuse(!names(m.pair_relations, PairWord::walks), "pe-dim", "--pair-relations walks");
+    if (*m.position_dim > kMostWalkSteps)
+      throw UsageError("--pe-dim " + std::to_string(*m.position_dim) + ": walks between two atoms have at most " +
+                       std::to_string(kMostWalkSteps) + " steps");
+  }
   std::string with_positions;
   for (const Encoding& one : encodings())
     if (one.position_dim > 0) with_positions += (with_positions.empty() ? "" : ", ") + std::string(one.name);
@@ -102,6 +149,13 @@ void check_model_flags(const TrainOptions& o, const NamedFlags& named, const Arc
   const auto given = [&](const char* key) { return named.contains(key); };
   if (named.contains("size") && std::all_of(shape.begin(), shape.end(), given)) {
     throw UsageError("--size would do nothing beside --layers, --width, --ffn and --heads, which say all of it");
+  }
+}
+
+void check_gate(const GateSettings& asked, const GateOptions& gate) {
+  if ((asked.relu && !(gate.enabled && gate.relu)) || (asked.per_layer && !(gate.enabled && gate.per_layer)) ||
+      (asked.path && !(gate.enabled && gate.path_hops > 0))) {
+    throw UsageError("--gate-relu, --gate-path and --gate-per-layer need a new gate: --urpe");
   }
 }
 
@@ -116,6 +170,10 @@ void check_terms(const TrainOptions& o, const NamedFlags& named, const ModelConf
   const std::string without = "this model has no relation tables";
   refuse(named.contains("share-encodings") && !tables, "--share-encodings", without);
   refuse(named.contains("max-distance") && !topology, "--max-distance", "this model has no tables of distances");
+  const bool gate_named = std::ranges::count(o.model.walk_terms, WalkTerm::gate) > 0;
+  refuse(named.contains("walk-terms") && gate_named && !e.gate.enabled, "--walk-terms gate",
+         "there is no gate (--urpe)");
+  refuse(named.contains("pe-dim") && !uses_position_dim(e), "--pe-dim", "nothing of this model has that dimension");
   refuse(o.model.published_classes && !topology && !edges, "--published-classes", without);
   refuse(o.model.key_term == KeyTerm::row && !t.topology_key && !t.edge_key, "--key-term",
          "--grpe-terms leaves out the key");
@@ -138,6 +196,8 @@ void check_start(const TrainOptions& o, const NamedFlags& named, const ModelConf
   demand(open_or(m.ffn, e.ffn), "--ffn");
   demand(open_or(m.heads, e.heads), "--heads");
   demand(!m.post_ln || e.post_ln, "--post-ln");
+  demand(!said("readout") || e.readout == m.readout, "--readout");
+  demand(!m.degree_scaler || e.degree_scaler, "--degree-scaler");
   demand(m.share_encodings == Switch::automatic || e.share_encodings == (m.share_encodings == Switch::on),
          "--share-encodings");
   demand(open_or(m.position_dim, e.position_dim), "--pe-dim");
@@ -147,14 +207,25 @@ void check_start(const TrainOptions& o, const NamedFlags& named, const ModelConf
   demand(m.gate.path || open_or(m.path_hops, e.gate.path_hops) || (model.path_bias && *m.path_hops == model.path_hops),
          "--path-hops");
   demand(!m.untie_virtual || (model.path_bias && e.untie_virtual), "--untie-virtual");
-  if (m.encoding != nullptr || said("grpe-terms")) {
-    const Encoding& encoding = m.encoding != nullptr ? *m.encoding : encoding_from_string("grpe");
+  EncoderOptions walked = e;
+  set_walks(m, walked);
+  demand(!said("walk-terms") || (uses_pair_vectors(e) && walked.terms == e.terms && walked.position == e.position &&
+                                 (walked.gate.walk == e.gate.walk || !e.gate.enabled)),
+         "--walk-terms");
+  demand(!said("pair-relations") || (uses_pair_vectors(e) && walked.pair_vector() == e.pair_vector()),
+         "--pair-relations");
+  if (m.encoding != nullptr) {
     EncoderOptions wanted = e;
-    set_encoding(wanted, encoding);
+    set_encoding(wanted, *m.encoding);
     if (said("grpe-terms")) set_terms(m.grpe_terms, wanted.terms);
+    if (has_walks(*m.encoding)) set_walks(m, wanted);
     demand(wanted.terms == e.terms && wanted.position == e.position && wanted.score_terms == e.score_terms &&
-               encoding.path_bias == model.path_bias,
+               m.encoding->path_bias == model.path_bias,
            "--encoding or --grpe-terms");
+  } else if (said("grpe-terms")) {
+    RelationTerms wanted = e.terms;
+    set_terms(m.grpe_terms, wanted);
+    demand(wanted == e.terms && !model.path_bias, "--grpe-terms");
   }
   demand(!said("path") || (architecture.has("path_rule") && (model.path_bias || e.gate.path_hops > 0 || m.gate.path) &&
                            model.path_rule == m.path_rule),

@@ -18,6 +18,8 @@ using NamedFlags = std::set<std::string>;
 /// Of a model built from the options alone; before it is built.
 void check_model_flags(const TrainOptions& options, const NamedFlags& named, const Architecture& architecture,
                        const Encoding& encoding);
+/// A gate that was asked for must be new: its kind cannot change.
+void check_gate(const GateSettings& asked, const GateOptions& gate);
 /// The same, once it is known which terms the model has.
 void check_terms(const TrainOptions& options, const NamedFlags& named, const ModelConfig& config);
 /// With --from: what the options say of the architecture must be true of that run, whose architecture is kept.
@@ -29,6 +31,10 @@ void check_training_flags(const TrainOptions& options, const NamedFlags& named, 
 /// False if one of the splits lacks a validation part.
 bool has_validation(const LoadedData& data);
 
+/// Where pairs' vectors enter, as --walk-terms says, and their columns, as --pair-relations does.
+void set_walks(const ModelSettings& settings, EncoderOptions& encoder);
+/// What names them; a gate that is not there is named too, so that one to come has the term.
+void write_down_walks(const EncoderOptions& encoder, ModelSettings& settings);
 /// The terms that --grpe-terms names.
 void set_terms(const std::vector<GrpeTerm>& words, RelationTerms& terms);
 

@@ -13,17 +13,37 @@
 namespace molgraph {
 namespace {
 
+bool is_small_enough(const LoadedData& data) {
+  return static_cast<std::int64_t>(data.split.train.size()) <= kMostBaselineRows;
+}
+
+/// Where nothing is said of them.
+bool wants_baselines(const TrainOptions& o, const LoadedData& data) {
+  return is_own_table(o) && o.training.quality != Quality::fast && is_small_enough(data);
+}
+
+/// Whether people expect a blend where nothing is said of it.
+bool expects_blend(const TrainOptions& o, const LoadedData& data) {
+  return is_own_table(o) && o.training.quality != Quality::fast && o.training.baselines != Switch::off &&
+         o.model.recipe.empty() && !data.training.computed && data.set.computed_targets.empty();
+}
+
 /// "" if there may be a blend.
-std::string why_no_blend(const TrainingSettings& t, const LoadedData& data) {
+std::string why_no_blend(const TrainOptions& o, const LoadedData& data) {
+  const TrainingSettings& t = o.training;
   if (t.baselines == Switch::off) return "what it mixes in is left out by --no-baselines";
   if (!data.set.computed_targets.empty()) return "it is for measured targets";
   if (!has_validation(data)) return "there is no validation part to choose the shares by";
   const std::int64_t molecules = data.set.size(), targets = data.set.task.num_targets();
-  if (molecules > kMostBaselineMolecules)
-    return with_thousands(molecules) + " molecules are more than " + with_thousands(kMostBaselineMolecules);
-  if (static_cast<std::int64_t>(data.split.train.size()) * targets > kMostTreeCells &&
-      targets > kMostTreeCells / kFewestTreeRows)
+  const auto more_than = [](std::int64_t count, const char* what, std::int64_t most) {
+    return with_thousands(count) + what + " are more than " + with_thousands(most);
+  };
+  if (molecules > kMostBaselineMolecules) return more_than(molecules, " molecules", kMostBaselineMolecules);
+  const auto learned = static_cast<std::int64_t>(data.split.train.size());
+  if (learned * targets > kMostTreeCells && targets > kMostTreeCells / kFewestTreeRows)
     return with_thousands(targets) + " targets are too many";
+  if (t.baselines == Switch::automatic && t.blend == Switch::automatic && !is_small_enough(data))
+    return more_than(learned, " training molecules", kMostBaselineRows) + " (--blend)";
   return {};
 }
 
@@ -56,29 +76,18 @@ int rounds_of(const TrainOptions& o) {
 
 void resolve_quality(TrainOptions& o, const LoadedData& data) {
   TrainingSettings& t = o.training;
-  const bool computed = !data.set.computed_targets.empty();
-  const std::string no_blend = why_no_blend(t, data);
+  const std::string no_blend = why_no_blend(o, data);
+  if (t.blend == Switch::on && t.baselines == Switch::automatic) t.baselines = Switch::on;
   if (t.blend == Switch::on && !no_blend.empty()) throw UsageError("--blend: " + no_blend);
-  const bool wants = is_own_table(o) && t.quality != Quality::fast && !computed &&
-                     static_cast<std::int64_t>(data.split.train.size()) <= kMostBaselineRows;
-  if (t.blend == Switch::automatic)
-    t.blend = on_or_off((wants || t.baselines == Switch::on) && is_own_table(o) && t.quality != Quality::fast &&
-                        no_blend.empty() && o.model.recipe.empty() && !data.training.computed);
-  if (t.baselines == Switch::automatic) t.baselines = on_or_off(t.blend == Switch::on || wants);
-  if (computed) t.baselines = Switch::off;
+  if (t.blend == Switch::automatic) t.blend = on_or_off(expects_blend(o, data) && no_blend.empty());
+  if (t.baselines == Switch::automatic) t.baselines = on_or_off(wants_baselines(o, data));
+  if (!data.set.computed_targets.empty()) t.baselines = Switch::off;
   t.member_splits = on_or_off(has_member_splits(o));
   t.ensemble_size = members_of(o);
 }
 
-std::string why_no_blend_by_default(const TrainOptions& asked, const TrainOptions& resolved, const LoadedData& data) {
-  const TrainingSettings& t = asked.training;
-  const bool expected = t.blend == Switch::automatic && t.baselines != Switch::off && t.quality != Quality::fast &&
-                        is_own_table(asked) && asked.model.recipe.empty() && !data.training.computed;
-  if (!expected || resolved.training.blend == Switch::on) return {};
-  const std::string why = why_no_blend(t, data);
-  return why.empty() ? with_thousands(static_cast<std::int64_t>(data.split.train.size())) +
-                           " training molecules are more than " + with_thousands(kMostBaselineRows) + " (--blend)"
-                     : why;
+std::string why_no_blend_by_default(const TrainOptions& asked, const LoadedData& data) {
+  return asked.training.blend == Switch::automatic && expects_blend(asked, data) ? why_no_blend(asked, data) : "";
 }
 
 }  // namespace molgraph

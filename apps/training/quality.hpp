@@ -27,6 +27,6 @@ std::int64_t members_of(const TrainOptions& options);
 void resolve_quality(TrainOptions& options, const LoadedData& data);
 
 /// Why a table of one's own got no blend although nobody said so in `asked`; "" otherwise.
-std::string why_no_blend_by_default(const TrainOptions& asked, const TrainOptions& resolved, const LoadedData& data);
+std::string why_no_blend_by_default(const TrainOptions& asked, const LoadedData& data);
 
 }  // namespace molgraph

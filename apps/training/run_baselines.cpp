@@ -1,5 +1,6 @@
 #include "apps/training/run_baselines.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <new>
 
@@ -17,15 +18,89 @@
 namespace molgraph {
 namespace {
 
-/// The shares of every target in words: "logS 0.45 + 0.30".
-std::string shares_text(const std::vector<const std::vector<BlendTarget>*>& partners) {
-  std::vector<std::string> texts;
-  for (std::size_t t = 0; t < partners.front()->size(); ++t) {
-    std::string one = partners.front()->size() > 1 ? (*partners.front())[t].name + " " : "";
-    for (std::size_t p = 0; p < partners.size(); ++p) one += text(p > 0 ? " + %.2f" : "%.2f", (*partners[p])[t].share);
-    texts.push_back(std::move(one));
+/// [T] of each partner; what they leave is the transformer's.
+struct Shares {
+  std::vector<double> of_trees, of_process;
+};
+
+void set_shares(const std::vector<double>& shares, std::vector<BlendTarget>& targets) {
+  for (std::size_t t = 0; t < targets.size(); ++t) targets[t].share = shares[t];
+}
+
+/// By the validation part: first of the partners by themselves, then of the model and both. `of_model` [valid,
+/// outputs].
+Shares choose(Metric metric, const LoadedData& data, const Baselines& baselines, const std::vector<double>& of_model) {
+  const Task& task = data.set.task;
+  const std::vector<double> labels = targets_of(data.set, data.split.valid);
+  std::vector<double> process(task.names.size(), baselines.process ? 1.0 : 0.0);  // of what is the partners'
+  std::vector<double> both = baselines.process ? baselines.of_process[1] : baselines.of_trees[1];
+  if (baselines.process && baselines.trees) {
+    process = choose_shares(metric, task, baselines.of_process[1], baselines.of_trees[1], labels);
+    std::vector<BlendTarget> trees = blend_targets(task);
+    for (std::size_t t = 0; t < trees.size(); ++t) trees[t].share = 1 - process[t];
+    mix_rows(trees, baselines.of_trees[1], both);
   }
-  return list_of(texts, 12);
+  Shares shares;
+  const std::vector<double> model = choose_shares(metric, task, of_model, both, labels);
+  for (std::size_t t = 0; t < model.size(); ++t) {
+    shares.of_process.push_back((1 - model[t]) * process[t]);
+    shares.of_trees.push_back((1 - model[t]) * (1 - process[t]));
+  }
+  return shares;
+}
+
+/// What stands beside the model in the end.
+struct Partners {
+  std::optional<Trees> trees;
+  std::optional<ProcessPredictor> process;
+
+  /// Mixes `rows` [n, outputs] of the model with those of the partners, which are empty where there is none.
+  void mix(const std::vector<double>& of_trees, const std::vector<double>& of_process,
+           std::vector<double>& rows) const {
+    const std::size_t outputs = trees ? trees->outputs() : process->process().outputs();
+    for (std::size_t i = 0; i < rows.size(); i += outputs) {
+      std::vector<PartnerPrediction> said;
+      if (trees) said.push_back({trees->targets, std::span(of_trees).subspan(i, outputs)});
+      if (process) said.push_back({process->process().targets, std::span(of_process).subspan(i, outputs)});
+      blend_predictions(said, rows.data() + i);
+    }
+  }
+  /// "the Gaussian process's and the trees' share is logS 0.45 + 0.30, ..."
+  std::string shares_text() const {
+    std::vector<const std::vector<BlendTarget>*> shown;
+    if (process) shown.push_back(&process->process().targets);
+    if (trees) shown.push_back(&trees->targets);
+    std::vector<std::string> texts;
+    for (std::size_t t = 0; t < shown.front()->size(); ++t) {
+      std::string one = shown.front()->size() > 1 ? (*shown.front())[t].name + " " : "";
+      for (std::size_t p = 0; p < shown.size(); ++p) one += text(p > 0 ? " + %.2f" : "%.2f", (*shown[p])[t].share);
+      texts.push_back(std::move(one));
+    }
+    const char* names = process && trees ? "the Gaussian process's and the trees'"
+                        : process        ? "the Gaussian process's"
+                                         : "the trees'";
+    return std::string(names) + " share is " + list_of(texts, 12);
+  }
+};
+
+/// mix(molecules, rows) of those of a hidden part that have a molecule (-1 = none); the others stay.
+template <class Mix>
+void mix_present(const std::vector<std::int64_t>& molecules, const Mix& mix, std::vector<double>& values) {
+  const std::size_t outputs = values.size() / std::max<std::size_t>(molecules.size(), 1);
+  std::vector<std::int64_t> present;
+  std::vector<double> rows;
+  for (std::size_t i = 0; i < molecules.size(); ++i) {
+    if (molecules[i] < 0) continue;
+    present.push_back(molecules[i]);
+    rows.insert(rows.end(), &values[i * outputs], &values[i * outputs] + outputs);
+  }
+  mix(present, rows);
+  const double* from = rows.data();
+  for (std::size_t i = 0; i < molecules.size(); ++i) {
+    if (molecules[i] < 0) continue;
+    std::copy_n(from, outputs, &values[i * outputs]);
+    from += outputs;
+  }
 }
 
 }  // namespace
@@ -70,83 +145,42 @@ BaselineOptions RunBaselines::baseline_options() const {
 
 void RunBaselines::blend(const LoadedData& data, const Baselines& baselines, AllPredictions& predictions,
                          const std::string& folder) {
-  const Metric metric = resolved_.trainer.metric;
-  const Task& task = data.set.task;
-  const std::vector<double> labels = targets_of(data.set, data.split.valid);
-  const std::size_t targets = task.names.size();
-  // Of the partners by themselves, then of the model and both.
-  std::vector<double> of_process(targets, baselines.process ? 1.0 : 0.0);
-  if (baselines.process && baselines.trees)
-    of_process = choose_shares(metric, task, baselines.of_process[1], baselines.of_trees[1], labels);
-  const auto set_shares = [&](std::vector<BlendTarget>& partner, const std::vector<double>& of_model, bool process) {
-    for (std::size_t t = 0; t < targets; ++t)
-      partner[t].share = (1 - of_model[t]) * (process ? of_process[t] : 1 - of_process[t]);
-  };
-  std::vector<double> partners = baselines.process ? baselines.of_process[1] : baselines.of_trees[1];
-  if (baselines.process && baselines.trees) {
-    std::vector<BlendTarget> trees = blend_targets(task);
-    set_shares(trees, std::vector<double>(targets), false);
-    mix_rows(trees, baselines.of_trees[1], partners);
-  }
-  const std::vector<double> of_model = choose_shares(metric, task, predictions.parts[1], partners, labels);
-
+  const Shares shares = choose(resolved_.trainer.metric, data, baselines, predictions.parts[1]);
   const std::vector<std::int64_t> known = known_molecules(data.split);
-  std::optional<Trees> trees;
-  std::optional<ProcessPredictor> process;
+  Partners partners;
   if (baselines.trees) {
-    trees = refit_trees(baselines, *rows_, data.set, known, baseline_options());
-    set_shares(trees->targets, of_model, false);
+    partners.trees = refit_trees(baselines, *rows_, data.set, known, baseline_options());
+    set_shares(shares.of_trees, partners.trees->targets);
   }
   if (baselines.process) {
     GaussianProcess made = refit_process(baselines, *rows_, data.set, known, baseline_options());
-    set_shares(made.targets, of_model, true);
-    process.emplace(std::move(made));
+    set_shares(shares.of_process, made.targets);
+    partners.process.emplace(std::move(made));
   }
-  const auto mix = [&](const std::vector<std::int64_t>& molecules, bool known_part, std::vector<double>& rows) {
+
+  const auto mix = [&](const std::vector<std::int64_t>& molecules, std::vector<double>& rows) {
     std::vector<double> by_trees, by_process;
-    if (trees)
-      by_trees = known_part ? baselines.of_trees[1] : tree_predictions(*trees, *rows_, molecules, run_.threads);
-    if (process)
-      by_process =
-          known_part ? baselines.of_process[1] : process_predictions(*process, *rows_, molecules, run_.threads);
-    const auto outputs = static_cast<std::size_t>(task.num_outputs());
-    for (std::size_t i = 0; i < molecules.size(); ++i) {
-      std::vector<PartnerPrediction> said;
-      if (trees) said.push_back({trees->targets, std::span(by_trees).subspan(i * outputs, outputs)});
-      if (process) said.push_back({process->process().targets, std::span(by_process).subspan(i * outputs, outputs)});
-      blend_predictions(said, rows.data() + i * outputs);
-    }
+    if (partners.trees) by_trees = tree_predictions(*partners.trees, *rows_, molecules, run_.threads);
+    if (partners.process)
+      by_process = process_predictions(*partners.process, *rows_, molecules, run_.threads,
+                                       [this] { run_.control.stop_if_asked(); });
+    partners.mix(by_trees, by_process, rows);
   };
-  for (std::size_t p = 0; p < predictions.parts.size(); ++p)
-    mix(*parts_of(data.split)[p], p == 1, predictions.parts[p]);
-  for (auto& [name, values] : predictions.hidden) {
-    const std::vector<std::int64_t>& molecules = data.hidden_parts.at(name);
-    const auto outputs = static_cast<std::size_t>(task.num_outputs());
-    for (std::size_t i = 0; i < molecules.size(); ++i) {
-      if (molecules[i] < 0) continue;
-      std::vector<double> row(values.begin() + static_cast<std::ptrdiff_t>(i * outputs),
-                              values.begin() + static_cast<std::ptrdiff_t>((i + 1) * outputs));
-      mix({molecules[i]}, false, row);
-      std::ranges::copy(row, values.begin() + static_cast<std::ptrdiff_t>(i * outputs));
-    }
-  }
+  mix(data.split.train, predictions.parts[0]);
+  partners.mix(baselines.of_trees[1], baselines.of_process[1], predictions.parts[1]);  // who have not learned it
+  mix(data.split.test, predictions.parts[2]);
+  for (auto& [name, values] : predictions.hidden) mix_present(data.hidden_parts.at(name), mix, values);
+
   const RunDirectory directory{folder};
-  if (trees) write_trees(directory.trees(), *trees, resolved_.model.featurizer);
-  if (process) write_process(directory.process(), process->process(), resolved_.model.featurizer);
-  std::vector<const std::vector<BlendTarget>*> shown;
-  std::string names;
-  partners_.clear();
-  if (trees) partners_.emplace_back(kTreesPartner);
-  if (process) partners_.emplace_back(kProcessPartner);
-  if (process) {
-    shown.push_back(&process->process().targets);
-    names = "the Gaussian process's";
+  if (partners.trees) {
+    write_trees(directory.trees(), *partners.trees, resolved_.model.featurizer);
+    partners_.emplace_back(kTreesPartner);
   }
-  if (trees) {
-    shown.push_back(&trees->targets);
-    names += (process ? " and the trees'" : "the trees'");
+  if (partners.process) {
+    write_process(directory.process(), partners.process->process(), resolved_.model.featurizer);
+    partners_.emplace_back(kProcessPartner);
   }
-  run_.control.note("Blend: " + names + " share is " + shares_text(shown) +
+  run_.control.note("Blend: " + partners.shares_text() +
                     ", the transformer's the rest; chosen on the validation part, which they then learn too");
 }
 

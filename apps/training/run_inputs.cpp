@@ -1,9 +1,8 @@
 #include "apps/training/run_inputs.hpp"
 
-#include <filesystem>
-
 #include "apps/scoring/model_file.hpp"
 #include "apps/training/pretraining.hpp"
+#include "apps/training/quality.hpp"
 #include "apps/training/run_directory.hpp"
 #include "apps/training/run_options.hpp"
 #include "apps/training/shipped_weights.hpp"
@@ -56,8 +55,7 @@ void tell(const LoadedData& data, const RunControl& control) {
 }
 
 LoadedData load_together(const TrainRun& run, const std::optional<StartingPoint>& start) {
-  const bool named = !std::filesystem::exists(run.options.data.paths.front()),
-             goes_first = run.processes->place().local_rank == 0;
+  const bool named = !is_own_table(run.options), goes_first = run.processes->place().local_rank == 0;
   if (!named || run.processes->alone()) return load(run, start);
   LoadedData data;
   if (goes_first) data = load(run, start);

@@ -8,6 +8,7 @@
 #include "apps/training/run_baselines.hpp"
 #include "apps/training/shipped_weights.hpp"
 #include "apps/training/warm_start.hpp"
+#include "attention/spec/terms.hpp"
 #include "datasets/system/readable.hpp"
 #include "featurize/graph/error.hpp"
 
@@ -72,7 +73,7 @@ ModelOptions build_model(const ModelSettings& m, Features features) {
   model.spatial_pos_max = m.spatial_pos_max;
   model.perturb_noise = m.perturb_noise;
   model.published_classes = m.published_classes;
-  if (encoding.name == "grpe") {
+  if (encoding.terms.edge_key) {  // GRPE's frame
     e.key_term = m.key_term;
     set_terms(m.grpe_terms, e.terms);
   }
@@ -85,6 +86,8 @@ ModelOptions build_model(const ModelSettings& m, Features features) {
   e.post_ln = m.post_ln;
   if (m.share_encodings != Switch::automatic) e.share_encodings = m.share_encodings == Switch::on;
   e.gate = gate_options(m, features);
+  e.readout = m.readout, e.degree_scaler = m.degree_scaler;
+  if (has_walks(encoding)) set_walks(m, e);
   check_shape(e);
   return model;
 }
@@ -107,7 +110,10 @@ ModelOptions model_from(const ModelConfig& start, const ModelSettings& m, const 
   }
   ModelOptions model = start.model;
   GateOptions& gate = model.encoder.gate;
-  if (m.gate.use == Switch::on && !gate.enabled) gate = gate_options(m, start.featurizer.features);
+  if (m.gate.use == Switch::on && !gate.enabled) {
+    gate = gate_options(m, start.featurizer.features);
+    gate.walk = has_walks(model.encoder.terms) && std::ranges::count(m.walk_terms, WalkTerm::gate) > 0;
+  }
   if (model.architecture->has("perturb_noise")) model.perturb_noise = m.perturb_noise;
   return model;
 }
@@ -133,13 +139,6 @@ void set_inputs(ModelConfig& config, const LoadedData& data, const ModelConfig* 
   else config.model.input_scaling.reset();
 }
 
-void check_gate(const GateSettings& asked, const GateOptions& gate) {
-  if ((asked.relu && !(gate.enabled && gate.relu)) || (asked.per_layer && !(gate.enabled && gate.per_layer)) ||
-      (asked.path && !(gate.enabled && gate.path_hops > 0))) {
-    throw UsageError("--gate-relu, --gate-path and --gate-per-layer need a new gate: --urpe");
-  }
-}
-
 /// The settings as the model has them.
 void write_down(const ModelOptions& model, ModelSettings& m) {
   const EncoderOptions& e = model.encoder;
@@ -152,6 +151,8 @@ void write_down(const ModelOptions& model, ModelSettings& m) {
   m.share_encodings = on_or_off(e.share_encodings);
   m.position_dim = e.position_dim > 0 ? std::optional(e.position_dim) : std::nullopt;
   m.max_distance = model.max_distance;
+  m.readout = e.readout, m.degree_scaler = e.degree_scaler;
+  if (has_walks(e.terms)) write_down_walks(e, m);
   if (model.path_bias) m.path_hops = model.path_hops;
   if (e.gate.path_hops > 0) m.path_hops = e.gate.path_hops;
 }
@@ -269,6 +270,7 @@ TrainerOptions trainer_options(const TrainOptions& o, const LoadedData& data, co
   trainer.warmup_steps = *t.warmup_steps;
   trainer.lr = t.lr;
   trainer.end_lr = t.end_lr;
+  trainer.schedule = t.schedule;
   trainer.weight_decay = t.weight_decay;
   trainer.grad_clip = t.grad_clip;
   trainer.patience = *t.patience;

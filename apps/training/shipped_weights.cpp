@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <string_view>
 
+#include "apps/training/quality.hpp"
 #include "featurize/descriptors/descriptors.hpp"
 
 namespace molgraph {
@@ -48,9 +49,7 @@ std::string shipped_weights() {
 }
 
 std::string automatic_start(const TrainOptions& options, const LoadedData& data) {
-  std::error_code error;
-  const bool own = !options.data.paths.empty() && fs::exists(options.data.paths.front(), error);
-  const bool fits = own && options.training.quality != Quality::fast &&
+  const bool fits = is_own_table(options) && options.training.quality != Quality::fast &&
                     options.data.target_descriptors == DescriptorSet::none && options.model.recipe.empty() &&
                     has_default_model(options) && data.set.featurizer.features == Features::molgraph &&
                     !data.training.computed && !data.set.task.has(TaskKind::regression);

@@ -117,21 +117,21 @@ std::string censored_note(const char* name, const MoleculeSet& set, const std::v
 /// What stands in a file; nothing where there is no number.
 std::string cell_of(double value) { return std::isnan(value) ? "" : number_text(static_cast<float>(value)); }
 
-/// The paper's band and whether this run lies in it. `reached` holds the metric of train, valid and test.
-std::string paper_note(const TrainOptions& options, Metric metric, const std::array<double, 3>& reached) {
-  const Recipe& paper = recipe(options.model.recipe);
-  std::string note = "The paper: " + paper.band;
-  const double value = reached[paper.band_is_validation ? 1 : 2];
-  if (paper.high > paper.low && !std::isnan(value)) {
-    const bool inside = value >= paper.low && value <= paper.high;
-    const bool beyond = larger_is_better(metric) ? value > paper.high : value < paper.low;
+/// The recipe's band and whether this run lies in it. `reached` holds the metric of train, valid and test.
+std::string recipe_note(const TrainOptions& options, Metric metric, const std::array<double, 3>& reached) {
+  const Recipe& named = recipe(options.model.recipe);
+  std::string note = (named.own ? "Measured with this recipe: " : "The paper: ") + named.band;
+  const double value = reached[named.band_is_validation ? 1 : 2];
+  if (named.high > named.low && !std::isnan(value)) {
+    const bool inside = value >= named.low && value <= named.high;
+    const bool beyond = larger_is_better(metric) ? value > named.high : value < named.low;
     note += inside   ? "; this run lies in the band"
             : beyond ? "; this run is better than the band"
                      : "; this run is outside it";
   }
-  const std::int64_t steps = *options.training.steps, papers = paper.options.training.steps.value_or(0);
-  if (steps < papers)
-    note += text(" (with %lld of %lld steps)", static_cast<long long>(steps), static_cast<long long>(papers));
+  const std::int64_t steps = *options.training.steps, whole = named.options.training.steps.value_or(0);
+  if (steps < whole)
+    note += text(" (with %lld of %lld steps)", static_cast<long long>(steps), static_cast<long long>(whole));
   return note + "\n";
 }
 
@@ -215,7 +215,7 @@ Report report_results(const LoadedData& data, const TrainOptions& options, const
     if (with_mean) columns[metrics.size()].push_back(mean_predictor(data, options, chosen, part).value);
   }
   report.text = "\n" + with_columns(text("%-6s %9s", "part", "n"), rows, headings, columns);
-  if (!options.model.recipe.empty()) notes += paper_note(options, chosen, report.reached);
+  if (!options.model.recipe.empty()) notes += recipe_note(options, chosen, report.reached);
   report.text += notes;
   std::vector<std::pair<std::string, Reached>> others;
   if (beside) others.emplace_back("mean predictor", baseline_of(data, options));

@@ -229,7 +229,7 @@ void run_training(const TrainRun& asked) {
     write_rejected(directory.rejected(), data.set);
     write_duplicates(directory.duplicates(), data.repeated, data.set.task);
   }
-  if (const std::string why = why_no_blend_by_default(run.options, resolved.options, data); !why.empty())
+  if (const std::string why = why_no_blend_by_default(run.options, data); !why.empty())
     run.control.note("No blend with trees and a Gaussian process: " + why);
   RunBaselines baselines(run, resolved);
   if (data.folds.empty()) {

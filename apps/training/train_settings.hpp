@@ -8,6 +8,7 @@
 
 #include "apps/training/metrics.hpp"
 #include "apps/training/option_field.hpp"
+#include "apps/training/schedule.hpp"
 #include "attention/spec/encodings.hpp"
 #include "attention/spec/model_options.hpp"
 #include "attention/spec/precision.hpp"
@@ -56,6 +57,10 @@ struct GateSettings {
 
 /// What --grpe-terms names: relation classes, and what their tables act on.
 enum class GrpeTerm : std::uint8_t { topology, edge, query, key, value };
+/// What --walk-terms names: where the probabilities of walks enter.
+enum class WalkTerm : std::uint8_t { input, bias, gate, query, key, value };
+/// What --pair-relations names: the columns of pairs' vectors.
+enum class PairWord : std::uint8_t { walks, paths, rings };
 enum class Frozen : std::uint8_t { nothing, encoder };
 
 struct ModelSettings {
@@ -76,6 +81,11 @@ struct ModelSettings {
   bool untie_virtual = false;
   KeyTerm key_term = KeyTerm::column;  ///< column or row
   std::vector<GrpeTerm> grpe_terms{GrpeTerm::topology, GrpeTerm::edge, GrpeTerm::query, GrpeTerm::key, GrpeTerm::value};
+  std::vector<WalkTerm> walk_terms{WalkTerm::input, WalkTerm::bias, WalkTerm::gate,
+                                   WalkTerm::query, WalkTerm::key,  WalkTerm::value};
+  std::vector<PairWord> pair_relations{PairWord::walks};
+  Readout readout = Readout::virtual_node;
+  bool degree_scaler = false;
   bool published_classes = false;
   double dropout = 0.1, attention_dropout = 0.1, activation_dropout = 0.0, input_dropout = 0.0;
   double perturb_noise = 0.0;
@@ -100,6 +110,7 @@ struct TrainingSettings {
   std::optional<std::int64_t> epochs, steps, batch_size;
   double lr = 5e-4;  ///< peak
   double end_lr = 0.0;
+  Schedule schedule = Schedule::linear;
   std::optional<std::int64_t> warmup_steps;  ///< empty = by warmup_epochs, else 10 % of all
   std::optional<std::int64_t> warmup_epochs;
   double weight_decay = 0.01;

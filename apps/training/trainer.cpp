@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
+#include <numbers>
 
 #include "apps/training/batches.hpp"
 #include "apps/training/checkpoint.hpp"
@@ -338,7 +339,9 @@ double learning_rate(const TrainerOptions& o, std::int64_t step) {
   const auto s = static_cast<double>(step), warmup = static_cast<double>(o.warmup_steps);
   const auto total = static_cast<double>(o.total_steps);
   if (step <= o.warmup_steps) return o.lr * s / warmup;
-  return o.end_lr + (o.lr - o.end_lr) * (total - s) / (total - warmup);
+  const double left = (total - s) / (total - warmup);
+  const double share = o.schedule == Schedule::linear ? left : 0.5 * (1.0 - std::cos(std::numbers::pi * left));
+  return o.end_lr + (o.lr - o.end_lr) * share;
 }
 
 TrainerResult train(const Trainable& model, const MoleculeSet& set, const Split& split, const TrainerOptions& options,

@@ -17,6 +17,7 @@
 #include "apps/training/metrics.hpp"
 #include "apps/training/processes.hpp"
 #include "apps/training/run_control.hpp"
+#include "apps/training/schedule.hpp"
 #include "datasets/store/molecule_set.hpp"
 
 namespace molgraph {
@@ -49,6 +50,7 @@ struct TrainerOptions {
   std::int64_t warmup_steps = 0;  ///< W
   double lr = 5e-4;               ///< peak
   double end_lr = 0;
+  Schedule schedule = Schedule::linear;
   double weight_decay = 0.01;
   double grad_clip = 5.0;     ///< 0 = off
   std::int64_t patience = 0;  ///< epochs without a better validation, 0 = never stop early
@@ -63,7 +65,7 @@ struct TrainerOptions {
   RunControl control;                 ///< may stop the training, and hears of it
 };
 
-/// Learning rate of update s = 1..S: linear up to the peak at W, then linear down to end_lr at S.
+/// Learning rate of update s = 1..S: linear up to the peak at W, then down to end_lr at S by the schedule.
 double learning_rate(const TrainerOptions& options, std::int64_t step);
 
 struct TrainerResult {

@@ -4,19 +4,9 @@
 #include <cstring>
 
 #include "attention/cpu/kernels/gemm_bf16.hpp"
+#include "attention/spec/scalar.hpp"
 
 namespace molgraph::cpu {
-namespace {
-
-// Vectors only grow: a smaller pack uses the front part.
-template <class T>
-T* sized(std::vector<T>& x, std::size_t count) {
-  if (x.size() < count) x.resize(count);
-  return x.data();
-}
-
-}  // namespace
-
 // y = x times the matrix (+ bias); the weights of the `next` product are fetched meanwhile.
 void Encoder::product(const PackedMatrix& matrix, const float* x, std::size_t rows, const float* bias, float* y,
                       const PackedLinear* next) {
@@ -81,6 +71,25 @@ void Encoder::load_terms(const EncoderWeights& weights, std::size_t layer, bool 
     terms_.load_gate(weights, gate_of(layout, layer), pack(), PairInputs::of_layer(input_.pairs.gate, layer));
 }
 
+void Encoder::arrange_walks() {
+  const std::size_t steps = shape_.steps;
+  if (steps == 0) return;
+  first_walk_.clear();
+  std::size_t floats = 0;
+  for (const MoleculeRelations& of : pack().molecules) {
+    first_walk_.push_back(floats);
+    floats += kernels_.walk_floats(of.tokens, shape_.heads, steps);
+  }
+  const bool keys = shape_.options.terms.walk_key;
+  float *by_query = sized(walks_, floats), *by_key = sized(walks_by_key_, keys ? floats : 0);
+  for (std::size_t b = 0; b < pack().size(); ++b) {
+    const MoleculeRelations& of = pack().molecules[b];
+    const float* from = input_.walks + of.first_pair * steps;
+    kernels_.arrange_walks(from, of.tokens, shape_.heads, steps, false, by_query + first_walk_[b]);
+    if (keys) kernels_.arrange_walks(from, of.tokens, shape_.heads, steps, true, by_key + first_walk_[b]);
+  }
+}
+
 Attention Encoder::attention_of(std::size_t molecule, LayerState& state, bool virtual_only) {
   const MoleculeRelations& of = pack().molecules[molecule];
   Attention g{.tokens = of.tokens, .heads = shape_.heads, .head_width = shape_.head_width, .scale = shape_.scale};
@@ -95,7 +104,14 @@ Attention Encoder::attention_of(std::size_t molecule, LayerState& state, bool vi
   if (keeps()) g.softmax = sized(state.softmax, pack().pairs * shape_.heads) + of.first_pair * shape_.heads;
   g.z = state.z.data() + (virtual_only ? molecule : of.first_token) * shape_.inner_stride;
   g.z_stride = shape_.inner_stride;
-  g.scratch = sized(scratch_, kernels_.attention_scratch(of.tokens, shape_.heads, of.count(), keeps()));
+  if (shape_.steps > 0 && !virtual_only) {
+    g.steps = shape_.steps;
+    g.walks = walks_.data() + first_walk_[molecule];
+    if (g.walk_key != nullptr) g.walks_by_key = walks_by_key_.data() + first_walk_[molecule];
+  } else {  // no walk begins at a virtual node
+    g.walk_query = g.walk_key = g.walk_value = nullptr;
+  }
+  g.scratch = sized(scratch_, kernels_.attention_scratch(of.tokens, shape_.heads, of.count(), g.steps, keeps()));
   return g;
 }
 
@@ -163,12 +179,31 @@ void Encoder::norm(const EncoderWeights& weights, std::size_t s, const float* ca
                           .statistics = sized(at.statistics, 2 * rows)});
 }
 
-void Encoder::attend(const PackedLayer& layer, std::size_t k, const float* x, LayerState& state) {
+float Encoder::log_degree_of(std::size_t row, bool virtual_only) const {
+  return virtual_only ? 0.0f : input_.log_degree[row];
+}
+
+// z times a + b log(1 + degree); z itself without `scaler`.
+const float* Encoder::scale_by_degree(const float* scaler, std::size_t rows, LayerState& state) {
+  if (scaler == nullptr) return state.z.data();
+  const std::size_t stride = shape_.inner_stride;
+  const float *a = scaler, *b = a + stride, *z = state.z.data();
+  float* scaled = sized(state.scaled, pack().tokens * stride);
+  for (std::size_t i = 0; i < rows; ++i) {
+    const float degree = log_degree_of(i, rows < pack().tokens);
+    for (std::size_t c = 0; c < stride; ++c) scaled[i * stride + c] = z[i * stride + c] * (a[c] + b[c] * degree);
+  }
+  return scaled;
+}
+
+void Encoder::attend(const EncoderWeights& weights, std::size_t k, const float* x, LayerState& state) {
+  const PackedLayer& layer = weights.layer(k);
   const std::size_t tokens = pack().tokens, rows = rows_of(2 * k + 1);
   multiply(layer.qkv, x, tokens, sized(state.qkv, tokens * layer.qkv.forward.columns), &layer.output);
   sized(state.z, tokens * shape_.inner_stride);
   for (std::size_t b = 0; b < pack().size(); ++b) kernels_.attention(attention_of(b, state, rows < tokens));
-  multiply(layer.output, state.z.data(), rows, sized(branch_, rows * shape_.stride), &layer.linear1);
+  const float* z = scale_by_degree(weights.at(weights.layout().layers[k].degree_scaler), rows, state);
+  multiply(layer.output, z, rows, sized(branch_, rows * shape_.stride), &layer.linear1);
 }
 
 void Encoder::feed_forward(const PackedLayer& layer, std::size_t k, const float* x, LayerState& state,
@@ -194,11 +229,12 @@ void Encoder::forward(const EncoderWeights& weights, const PackInput& input, con
                       float* graph) {
   input_ = input;
   // Nobody reads the other tokens of the last layer: they are keys and values there, and nothing else.
-  virtual_only_ = std::none_of(kept.begin(), kept.end(), [&](const KeptLayer& k) {
-    return k.layer < 0 || k.layer == static_cast<int>(layers_count_);
-  });
+  virtual_only_ = reads_virtual_node() && std::none_of(kept.begin(), kept.end(), [&](const KeptLayer& k) {
+                    return k.layer < 0 || k.layer == static_cast<int>(layers_count_);
+                  });
   const bool post_ln = shape_.options.post_ln;
   const std::size_t last = 2 * layers_count_;
+  arrange_walks();
   load_terms(weights, 0, true);
   keep_layer(kept, 0, post_ln ? stage(0).normed.data() : stage(0).sum.data());
   if (!post_ln) norm(weights, 0, stage(0).sum.data(), nullptr, {});
@@ -212,7 +248,7 @@ void Encoder::forward(const EncoderWeights& weights, const PackInput& input, con
       draw_token_bits(k, RandomSite::ffn_activation, shape_.ffn, shape_.options.activation_dropout,
                       state.activation_bits);
       draw_weight_bits(k, state.weight_bits);
-      attend(weights.layer(k), k, half_input(s), state);
+      attend(weights, k, half_input(s), state);
     } else {
       feed_forward(weights.layer(k), k, half_input(s), state,
                    k + 1 < layers_count_ ? &weights.layer(k + 1).qkv : nullptr);
@@ -226,7 +262,24 @@ void Encoder::forward(const EncoderWeights& weights, const PackInput& input, con
   const bool normed = norm_offset(weights.layout(), last) != kNone;
   const float* output = normed ? stage(last).normed.data() : stage(last).sum.data();
   keep_layer(kept, -1, output);
-  std::copy_n(virtual_only_ ? output : virtual_rows(output), pack().size() * shape_.stride, graph);
+  if (reads_virtual_node())
+    std::copy_n(virtual_only_ ? output : virtual_rows(output), pack().size() * shape_.stride, graph);
+  else pool_atoms(output, graph);
+}
+
+bool Encoder::reads_virtual_node() const { return shape_.options.readout == Readout::virtual_node; }
+
+// The sum or mean of the atoms' rows.
+void Encoder::pool_atoms(const float* x, float* graph) const {
+  const std::size_t stride = shape_.stride;
+  std::fill_n(graph, pack().size() * stride, 0.0f);
+  for (std::size_t b = 0; b < pack().size(); ++b, graph += stride) {
+    const MoleculeRelations& of = pack().molecules[b];
+    for (std::size_t i = 1; i < of.tokens; ++i)
+      for (std::size_t c = 0; c < stride; ++c) graph[c] += x[(of.first_token + i) * stride + c];
+    const auto share = readout_share<float>(shape_.options.readout == Readout::mean, of.atoms());
+    for (std::size_t c = 0; c < stride; ++c) graph[c] *= share;
+  }
 }
 
 // Rows of stage s: those of all tokens, or behind the last layer's attention those of the virtual nodes.
@@ -238,142 +291,6 @@ const float* Encoder::virtual_rows(const float* x) {
   for (std::size_t b = 0; b < pack().size(); ++b)
     std::copy_n(x + pack().molecules[b].first_token * shape_.stride, shape_.stride, rows + b * shape_.stride);
   return rows;
-}
-
-// --- the way back ---
-
-// From a row per molecule to a row per token in place, zero but at the virtual nodes.
-void Encoder::spread_virtual_rows(float* x) const {
-  const std::size_t stride = shape_.stride;
-  for (std::size_t b = pack().size(); b-- > 0;) {  // from the end: a row never moves forward
-    const MoleculeRelations& of = pack().molecules[b];
-    std::memmove(x + of.first_token * stride, x + b * stride, stride * sizeof(float));
-    std::fill_n(x + (of.first_token + 1) * stride, (of.tokens - 1) * stride, 0.0f);
-  }
-}
-
-void Encoder::norm_back(const EncoderWeights& weights, std::size_t s, const float* dy, float* dx, bool accumulate,
-                        float* flat) {
-  const std::size_t offset = norm_offset(weights.layout(), s);
-  kernels_.norm_gradient({.rows = rows_of(s),
-                          .width = shape_.width,
-                          .stride = shape_.stride,
-                          .sum = stage(s).sum.data(),
-                          .statistics = stage(s).statistics.data(),
-                          .dy = dy,
-                          .weight = weights.at(offset),
-                          .dx = dx,
-                          .dweight = flat + offset,
-                          .dbias = flat + offset + shape_.stride,
-                          .accumulate = accumulate});
-}
-
-// dx = dy W^T; the weight's and the bias's gradients are added up.
-void Encoder::linear_back(const PackedLinear& linear, const LinearOffsets& offsets, std::size_t rows, const float* x,
-                          const float* dy, float* dx, float* flat) {
-  const WeightGradient g{.a = x,
-                         .a_stride = offsets.in_stride,
-                         .rows = rows,
-                         .depth = offsets.in,
-                         .y = dy,
-                         .y_stride = offsets.out_stride,
-                         .columns = offsets.out_stride,
-                         .weights = flat + offsets.weight,
-                         .soon = {linear.backward.fp32.data(), linear.backward.fp32.size()}};
-  if (linear.backward.bf16.empty()) kernels_.weight_gradient(g);
-  else weight_gradient_bf16(g, sized(rounded_, weight_gradient_bf16_scratch(g)));
-  kernels_.column_sums(dy, rows, offsets.out_stride, offsets.out_stride, flat + offsets.bias);
-  product(linear.backward, dy, rows, nullptr, dx);
-}
-
-void Encoder::attend_back(const EncoderWeights& weights, std::size_t k, const float* dy, float* dx, float* flat) {
-  const PackedLayer& layer = weights.layer(k);
-  const LayerOffsets& offsets = weights.layout().layers[k];
-  LayerState& state = state_of(k);
-  const std::size_t tokens = pack().tokens, rows = rows_of(2 * k + 1);
-  const bool virtual_only = rows < tokens;
-  float* dz = sized(dhidden_, tokens * std::max(shape_.inner_stride, shape_.ffn_stride));
-  linear_back(layer.output, offsets.output, rows, state.z.data(), dy, dz, flat);
-  float* dqkv = sized(dqkv_, tokens * layer.qkv.forward.columns);
-  if (shape_.inner < shape_.inner_stride || virtual_only) std::fill_n(dqkv, tokens * layer.qkv.forward.columns, 0.0f);
-  for (std::size_t b = 0; b < pack().size(); ++b) {
-    const MoleculeRelations& of = pack().molecules[b];
-    AttentionGradient d{.dz = dz + (virtual_only ? b : of.first_token) * shape_.inner_stride,
-                        .dz_stride = shape_.inner_stride};
-    terms_.fill(pack(), b, d);
-    d.dq = dqkv + of.first_token * layer.qkv.forward.columns;
-    d.dk = d.dq + shape_.inner_stride;
-    d.dv = d.dk + shape_.inner_stride;
-    kernels_.attention_gradient(attention_of(b, state, virtual_only), d);
-  }
-  linear_back(layer.qkv, offsets.qkv, tokens, half_input(2 * k), dqkv, dx, flat);
-}
-
-void Encoder::feed_forward_back(const EncoderWeights& weights, std::size_t k, const float* dy, float* dx, float* flat) {
-  const PackedLayer& layer = weights.layer(k);
-  const LayerOffsets& offsets = weights.layout().layers[k];
-  LayerState& state = state_of(k);
-  const std::size_t rows = rows_of(2 * k + 1), floats = rows * shape_.ffn_stride;
-  float* dhidden = sized(dhidden_, pack().tokens * std::max(shape_.inner_stride, shape_.ffn_stride));
-  linear_back(layer.linear2, offsets.linear2, rows, state.hidden.data(), dy, dhidden, flat);
-  kernels_.multiply(state.slope.data(), dhidden, floats);
-  linear_back(layer.linear1, offsets.linear1, rows, half_input(2 * k + 1), dhidden, dx, flat);
-}
-
-const float* Encoder::backward(const EncoderWeights& weights, const float* dgraph, const PackGradient& gradient) {
-  const FlatLayout& layout = weights.layout();
-  const EncoderOptions& o = shape_.options;
-  const std::size_t floats = pack().tokens * shape_.stride, last = 2 * layers_count_;
-  // `flow` is the gradient of what is carried along: of `sum` with pre-LN, of `normed` with post-LN.
-  float *flow = sized(flow_, floats), *dy = sized(dy_, floats), *dbranch = sized(dbranch_, floats);
-  std::copy_n(dgraph, pack().size() * shape_.stride, flow);
-  if (!virtual_only_) spread_virtual_rows(flow);
-  if (!o.post_ln && layout.final_norm != kNone) {
-    std::copy_n(flow, rows_of(last) * shape_.stride, dy);
-    norm_back(weights, last, dy, flow, false, gradient.flat);
-  }
-  terms_.clear_gradients();
-  terms_.clear_gate_gradients();
-  for (std::size_t s = last; s-- > 0;) {
-    const std::size_t k = s / 2, rows = rows_of(s + 1);
-    if (o.post_ln) {
-      norm_back(weights, s + 1, flow, dbranch, false, gradient.flat);
-      std::swap(flow, dbranch);
-    }
-    const Keep keep = residual_keep(state_of(k), s);
-    const float* branch_slope = flow;
-    if (keep.bits != nullptr) {
-      kernels_.drop(flow, dy, rows, shape_.stride, keep);
-      branch_slope = dy;
-    }
-    if (s % 2 == 1) {
-      feed_forward_back(weights, k, branch_slope, dbranch, gradient.flat);
-    } else {
-      if (k + 1 < layers_count_) load_terms(weights, k, false);  // the last layer's are still there
-      attend_back(weights, k, branch_slope, dbranch, gradient.flat);
-      finish_terms(weights, k, gradient);
-    }
-    if (rows < rows_of(s)) spread_virtual_rows(flow);
-    if (o.post_ln) kernels_.add(dbranch, flow, rows_of(s) * shape_.stride);
-    else norm_back(weights, s, dbranch, flow, true, gradient.flat);
-  }
-  return flow;
-}
-
-// Takes the terms' gradients to their tables: after every layer if the layers have their own, else after the first
-// layer.
-void Encoder::finish_terms(const EncoderWeights& weights, std::size_t k, const PackGradient& gradient) {
-  const FlatLayout& layout = weights.layout();
-  if (own_relations() || k == 0) {
-    terms_.add_gradients(relations_of(layout, k), pack(), gradient.flat,
-                         PairGradients::of_layer(gradient.pairs.bias, k));
-    terms_.clear_gradients();
-  }
-  if (own_gates() || k == 0) {
-    terms_.add_gate_gradients(gate_of(layout, k), pack(), gradient.flat,
-                              PairGradients::of_layer(gradient.pairs.gate, k));
-    terms_.clear_gate_gradients();
-  }
 }
 
 }  // namespace molgraph::cpu

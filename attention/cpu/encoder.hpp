@@ -16,6 +16,8 @@ struct PackInput {
   const Pack* pack = nullptr;
   const std::int64_t* row = nullptr;  ///< [molecules] keys of their random numbers
   PairInputs pairs;
+  const float* walks = nullptr;  ///< PackPlaces::pair_walks() of EncoderShape::steps, where a table has rows by step
+  const float* log_degree = nullptr;  ///< [tokens] (spec/scalar.hpp), with EncoderOptions::degree_scaler
   RandomMode random;
   bool keep_activations = false;  ///< for backward()
 };
@@ -43,7 +45,7 @@ class Encoder {
 
   /// Node input of the next pack, [tokens, stride]; to be filled before forward(), zero beyond the width.
   float* input(std::size_t tokens);
-  /// `graph` [molecules, stride]: the virtual nodes' final rows.
+  /// `graph` [molecules, stride]: what EncoderOptions::readout makes of the final rows.
   void forward(const EncoderWeights& weights, const PackInput& input, const std::vector<KeptLayer>& kept, float* graph);
   /// `dgraph` [molecules, stride]. Returns the node input's gradient, [tokens, stride].
   const float* backward(const EncoderWeights& weights, const float* dgraph, const PackGradient& gradient);
@@ -53,10 +55,16 @@ class Encoder {
     std::vector<float> sum, normed, statistics;
   };
   struct LayerState {
-    std::vector<float> qkv, softmax, z, hidden, slope;
+    std::vector<float> qkv, softmax, z, scaled, hidden, slope;
     std::vector<std::uint8_t> weight_bits, activation_bits, residual_bits[2];
   };
 
+  /// Vectors only grow: a smaller pack uses the front part.
+  template <class T>
+  static T* sized(std::vector<T>& x, std::size_t count) {
+    if (x.size() < count) x.resize(count);
+    return x.data();
+  }
   const Pack& pack() const { return *input_.pack; }
   bool keeps() const { return input_.keep_activations; }
   LayerState& state_of(std::size_t layer) { return layers_[keeps() ? layer : 0]; }
@@ -67,9 +75,13 @@ class Encoder {
   bool own_gates() const;
   const TableSet& relations_of(const FlatLayout& layout, std::size_t layer) const;
   const TableSet& gate_of(const FlatLayout& layout, std::size_t layer) const;
+  void arrange_walks();
   void load_terms(const EncoderWeights& weights, std::size_t layer, bool always);
   std::size_t rows_of(std::size_t s) const;
   bool is_virtual_only(std::size_t s) const;
+  bool reads_virtual_node() const;
+  void pool_atoms(const float* x, float* graph) const;
+  void spread_to_atoms(const float* dgraph, float* dx) const;
   const float* virtual_rows(const float* x);
   void spread_virtual_rows(float* x) const;
   Attention attention_of(std::size_t molecule, LayerState& state, bool virtual_only);
@@ -83,7 +95,11 @@ class Encoder {
   void product(const PackedMatrix& matrix, const float* x, std::size_t rows, const float* bias, float* y,
                const PackedLinear* next = nullptr);
   void multiply(const PackedLinear& linear, const float* x, std::size_t rows, float* y, const PackedLinear* next);
-  void attend(const PackedLayer& layer, std::size_t k, const float* x, LayerState& state);
+  void attend(const EncoderWeights& weights, std::size_t k, const float* x, LayerState& state);
+  float log_degree_of(std::size_t row, bool virtual_only) const;
+  const float* scale_by_degree(const float* scaler, std::size_t rows, LayerState& state);
+  void scale_by_degree_back(const float* scaler, std::size_t rows, const LayerState& state, float* dz,
+                            float* dscaler) const;
   void feed_forward(const PackedLayer& layer, std::size_t k, const float* x, LayerState& state,
                     const PackedLinear* next);
   void keep_layer(const std::vector<KeptLayer>& kept, int layer, const float* states) const;
@@ -105,6 +121,8 @@ class Encoder {
   std::vector<LayerState> layers_;
   std::vector<Stage> stages_;
   std::vector<float> branch_, virtual_, scratch_;            // forward
+  std::vector<float> walks_, walks_by_key_;                  // as Kernels::arrange_walks() leaves them
+  std::vector<std::size_t> first_walk_;                      // [molecules] in both
   std::vector<float> flow_, dy_, dbranch_, dhidden_, dqkv_;  // backward
   std::vector<std::uint16_t> draws_, rounded_;
 };

@@ -13,6 +13,7 @@
 #include "attention/cpu/parallel.hpp"
 #include "attention/spec/parameters.hpp"
 #include "attention/spec/plan_check.hpp"
+#include "attention/spec/scalar.hpp"
 
 namespace molgraph::cpu {
 namespace {
@@ -55,7 +56,7 @@ struct Worker {
   Encoder encoder;
   NodeInput::Trace trace;
   PairTerms::Work terms;
-  std::vector<float> graph, dgraph;
+  std::vector<float> graph, dgraph, log_degree;
 };
 
 class CpuEngine final : public Engine {
@@ -148,14 +149,29 @@ void CpuEngine::forward(const GraphBatch& batch, std::size_t first, std::size_t 
                         const float* perturbation, const std::vector<KeptStates>& kept, bool keep_activations,
                         Worker& w) const {
   w.pack.load(batch, first, last, shape_, plan_.classes);
+  w.terms.places.load(batch, w.pack);
   const auto token = static_cast<std::size_t>(batch.token_offset[first]);
-  node_.forward(batch, w.pack, random, perturbation == nullptr ? nullptr : perturbation + token * shape_.width, w.trace,
-                w.encoder.input(w.pack.tokens));
+  node_.forward(w.terms.places, random, perturbation == nullptr ? nullptr : perturbation + token * shape_.width,
+                w.trace, w.encoder.input(w.pack.tokens));
   std::vector<KeptLayer> wanted;
   for (const KeptStates& k : kept) wanted.push_back({k.layer, k.states + token * shape_.width});
   w.graph.resize(w.pack.size() * shape_.stride);
-  const PackInput input{&w.pack, batch.row.data() + first, terms_.values(batch, w.pack, w.terms), random,
-                        keep_activations};
+  PackInput input{.pack = &w.pack,
+                  .row = batch.row.data() + first,
+                  .pairs = terms_.values(w.terms),
+                  .random = random,
+                  .keep_activations = keep_activations};
+  if (shape_.options.degree_scaler) {
+    w.log_degree.assign(w.pack.tokens, 0.0f);
+    for (std::size_t b = first; b < last; ++b) {
+      const std::size_t atom = w.pack.molecules[b - first].first_token + 1;
+      for (std::int64_t a = batch.atom_offset[b]; a < batch.atom_offset[b + 1]; ++a)
+        w.log_degree[atom + static_cast<std::size_t>(a - batch.atom_offset[b])] =
+            static_cast<float>(log_degree(batch.degree[static_cast<std::size_t>(a)]));
+    }
+    input.log_degree = w.log_degree.data();
+  }
+  if (shape_.steps > 0) input.walks = w.terms.places.pair_walks(shape_.options.pair_vector()).data();
   w.encoder.forward(weights_, input, wanted, w.graph.data());
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "attention/spec/terms.hpp"
+
 namespace molgraph::cpu {
 namespace {
 
@@ -126,8 +128,10 @@ void NodeInput::drop(const GraphBatch& batch, const Pack& pack, const RandomMode
   kernels().drop(x, x, pack.tokens, shape_.stride, {trace.keep.data(), static_cast<float>(dropout_scale(threshold))});
 }
 
-void NodeInput::forward(const GraphBatch& batch, const Pack& pack, const RandomMode& random, const float* perturbation,
-                        Trace& trace, float* x) const {
+void NodeInput::forward(PackPlaces& places, const RandomMode& random, const float* perturbation, Trace& trace,
+                        float* x) const {
+  const GraphBatch& batch = places.batch();
+  const Pack& pack = places.pack();
   const std::size_t width = shape_.width, stride = shape_.stride;
   std::fill_n(x, pack.tokens * stride, 0.0f);
   for_each_row(batch, pack,
@@ -135,7 +139,10 @@ void NodeInput::forward(const GraphBatch& batch, const Pack& pack, const RandomM
   if (random.training && plan_.perturb_noise > 0) add_noise(batch, pack, random, x);
   const std::size_t dim = position_.count;
   if (dim > 0) {
-    pack_positions(batch, pack, plan_.encoder.position, dim, random, trace.positions);
+    const EncoderOptions& o = plan_.encoder;
+    if (o.position == NodePosition::random_walk && weights_pair_vectors(o))
+      places.diagonals(o.pair_vector(), trace.positions);
+    else pack_positions(batch, pack, o.position, o.pair_vector(), random, trace.positions);
     for (std::size_t t = 0; t < pack.tokens; ++t)
       for (std::size_t d = 0; d < dim; ++d)
         for (std::size_t c = 0; c < width; ++c)

@@ -21,9 +21,8 @@ class NodeInput {
     std::vector<float> positions, before_norm, statistics, slope;
     std::vector<std::uint8_t> keep;
   };
-  /// `perturbation` [tokens, C] of the pack or null -> `x` [tokens, stride].
-  void forward(const GraphBatch& batch, const Pack& pack, const RandomMode& random, const float* perturbation,
-               Trace& trace, float* x) const;
+  /// `perturbation` [tokens, C] of the pack that `places` has loaded, or null -> `x` [tokens, stride].
+  void forward(PackPlaces& places, const RandomMode& random, const float* perturbation, Trace& trace, float* x) const;
   /// `dx` [tokens, stride] -> `flat` [gradient_size()] is added to, `dperturbation` [tokens, C] overwritten unless
   /// null.
   void gradient(const GraphBatch& batch, const Pack& pack, const float* dx, Trace& trace, float* flat,

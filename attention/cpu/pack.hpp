@@ -17,6 +17,7 @@ struct MoleculeRelations {
   std::vector<std::uint16_t> topology, edge;  ///< [M] classes of each relation
   std::size_t first_pair = 0, tokens = 0, first_token = 0;
   std::size_t count() const { return topology.size(); }
+  std::int64_t atoms() const { return static_cast<std::int64_t>(tokens) - 1; }
 };
 
 /// Molecules [first, last) of a batch. Everything is filled by load(); vectors only grow.

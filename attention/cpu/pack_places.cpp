@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "attention/spec/node_positions.hpp"
+#include "attention/spec/pair_vector.hpp"
 #include "attention/spec/resistance.hpp"
 #include "attention/spec/scalar.hpp"
 
@@ -43,6 +44,14 @@ void pack_resistances(const GraphBatch& batch, const Pack& pack, std::vector<flo
   }
 }
 
+void pack_pair_walks(const GraphBatch& batch, const Pack& pack, const PairVector& vector, std::vector<float>& out) {
+  const auto size = static_cast<std::size_t>(vector.size());
+  out.resize(pack.pairs * size);
+  for (std::size_t b = pack.first; b < pack.last; ++b)
+    pair_vectors(batch, static_cast<std::int64_t>(b), vector,
+                 out.data() + pack.molecules[b - pack.first].first_pair * size);
+}
+
 }  // namespace
 
 void PackPlaces::load(const GraphBatch& batch, const Pack& pack) {
@@ -50,6 +59,7 @@ void PackPlaces::load(const GraphBatch& batch, const Pack& pack) {
   pack_ = &pack;
   has_levels_ = has_resistances_ = false;
   walk_steps_ = 0;
+  pair_vector_ = {};
 }
 
 const std::vector<LevelPart>& PackPlaces::levels() {
@@ -59,7 +69,8 @@ const std::vector<LevelPart>& PackPlaces::levels() {
 }
 
 const std::vector<float>& PackPlaces::walks(std::size_t steps) {
-  if (walk_steps_ != steps) pack_positions(*batch_, *pack_, NodePosition::random_walk, steps, {}, walks_);
+  if (walk_steps_ != steps)
+    pack_positions(*batch_, *pack_, NodePosition::random_walk, {.steps = static_cast<int>(steps)}, {}, walks_);
   walk_steps_ = steps;
   return walks_;
 }
@@ -70,9 +81,26 @@ const std::vector<float>& PackPlaces::resistances() {
   return resistances_;
 }
 
-void pack_positions(const GraphBatch& batch, const Pack& pack, NodePosition kind, std::size_t dim,
+const std::vector<float>& PackPlaces::pair_walks(const PairVector& vector) {
+  if (pair_vector_ != vector) pack_pair_walks(*batch_, *pack_, vector, pair_walks_);
+  pair_vector_ = vector;
+  return pair_walks_;
+}
+
+void PackPlaces::diagonals(const PairVector& vector, std::vector<float>& out) {
+  const std::vector<float>& pairs = pair_walks(vector);
+  const auto size = static_cast<std::size_t>(vector.size());
+  out.resize(pack_->tokens * size);
+  for (const MoleculeRelations& of : pack_->molecules)
+    for (std::size_t i = 0; i < of.tokens; ++i)
+      for (std::size_t k = 0; k < size; ++k)
+        out[(of.first_token + i) * size + k] = pairs[of.first_pair * size + (k * of.tokens + i) * of.tokens + i];
+}
+
+void pack_positions(const GraphBatch& batch, const Pack& pack, NodePosition kind, const PairVector& vector,
                     const RandomMode& random, std::vector<float>& out) {
-  const auto count = static_cast<int>(dim);
+  const int count = vector.size();
+  const auto dim = static_cast<std::size_t>(count);
   out.assign(pack.tokens * dim, 0.0f);
   std::vector<double> rows;
   std::vector<std::uint16_t> draws(dim);
@@ -80,7 +108,7 @@ void pack_positions(const GraphBatch& batch, const Pack& pack, NodePosition kind
     const MoleculeRelations& of = pack.molecules[b - pack.first];
     rows.assign((of.tokens - 1) * dim, 0.0);
     const auto molecule = static_cast<std::int64_t>(b);
-    if (kind == NodePosition::random_walk) random_walk_positions(batch, molecule, count, rows.data());
+    if (kind == NodePosition::random_walk) atom_vectors(batch, molecule, vector, rows.data());
     else laplacian_positions(batch, molecule, count, rows.data());
     if (kind == NodePosition::laplacian && random.training) {
       random_draws(input_stream(batch, b, random, RandomSite::laplacian_sign), count, draws.data());

@@ -6,6 +6,7 @@
 
 #include "attention/cpu/pack.hpp"
 #include "attention/engine.hpp"
+#include "attention/spec/options.hpp"
 #include "attention/spec/random.hpp"
 
 namespace molgraph::cpu {
@@ -29,6 +30,11 @@ class PackPlaces {
   const std::vector<float>& walks(std::size_t steps);
   /// [pairs of the pack] resistance distances (spec/resistance.hpp), -1 where there is none.
   const std::vector<float>& resistances();
+  /// Vectors of pairs of tokens (spec/pair_vector.hpp): per molecule [size, tokens j, tokens i], the first at its
+  /// first_pair times the size.
+  const std::vector<float>& pair_walks(const PairVector& vector);
+  /// Of these the vectors of atoms with themselves: `out` [tokens of the pack, vector.size()].
+  void diagonals(const PairVector& vector, std::vector<float>& out);
   /// Working memory for the caller; overwritten by the next one.
   std::vector<float>& scratch() { return scratch_; }
 
@@ -37,12 +43,14 @@ class PackPlaces {
   const Pack* pack_ = nullptr;
   bool has_levels_ = false, has_resistances_ = false;
   std::size_t walk_steps_ = 0;  ///< of `walks_`; 0 = not computed
+  PairVector pair_vector_;      ///< of `pair_walks_`; empty = not computed
   std::vector<LevelPart> levels_;
-  std::vector<float> walks_, resistances_, scratch_;
+  std::vector<float> walks_, resistances_, pair_walks_, scratch_;
 };
 
-/// [tokens of the pack, dim] of spec/node_positions.hpp, zero at token 0; eigenvectors have random signs in training.
-void pack_positions(const GraphBatch& batch, const Pack& pack, NodePosition kind, std::size_t dim,
+/// [tokens of the pack, vector.size()] of spec/node_positions.hpp, zero at token 0; as many eigenvectors, which have
+/// random signs in training, or the diagonal of the pairs' vectors.
+void pack_positions(const GraphBatch& batch, const Pack& pack, NodePosition kind, const PairVector& vector,
                     const RandomMode& random, std::vector<float>& out);
 
 /// The draws of molecule b of the batch at a site of the node input.

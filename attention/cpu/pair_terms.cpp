@@ -6,6 +6,7 @@
 #include "attention/cpu/absolute_term.hpp"
 #include "attention/cpu/path_term.hpp"
 #include "attention/cpu/resistance_term.hpp"
+#include "attention/cpu/walk_term.hpp"
 
 namespace molgraph::cpu {
 
@@ -14,6 +15,7 @@ std::unique_ptr<PairTermPart> make_pair_term(const PairTerm& term, const Paramet
     case PairTerm::Kind::path: return std::make_unique<PathTerm>(term, parameters, features);
     case PairTerm::Kind::absolute: return std::make_unique<AbsoluteTerm>(term, parameters);
     case PairTerm::Kind::resistance: return std::make_unique<ResistanceTerm>(term, parameters);
+    case PairTerm::Kind::walk: return std::make_unique<WalkTerm>(term, parameters);
   }
   throw std::invalid_argument("a pair term of no kind");
 }
@@ -81,9 +83,8 @@ std::vector<const float*> PairTerms::sum(TermFills fills, std::size_t floats, Pa
   return pointers;
 }
 
-PairInputs PairTerms::values(const GraphBatch& batch, const Pack& pack, Work& work) const {
-  work.places.load(batch, pack);
-  const std::size_t floats = pack.pairs * heads_;
+PairInputs PairTerms::values(Work& work) const {
+  const std::size_t floats = work.places.pack().pairs * heads_;
   return {sum(TermFills::bias, floats, work.places, work.bias), sum(TermFills::gate, floats, work.places, work.gate)};
 }
 

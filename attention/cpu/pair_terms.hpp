@@ -69,8 +69,9 @@ class PairTerms {
         dgate;  ///< [pairs, H] each: one for all layers, or one per layer
     std::vector<float> slope;
   };
-  /// The values of all terms, summed up in their order: first those of all layers, then a layer's own.
-  PairInputs values(const GraphBatch& batch, const Pack& pack, Work& work) const;
+  /// The values of all terms for the pack that `work.places` has loaded, summed up in their order: first those of all
+  /// layers, then a layer's own.
+  PairInputs values(Work& work) const;
   /// Zeros for the gradients by values()'s arrays.
   PairGradients gradients(const Pack& pack, Work& work) const;
   /// Takes them to the terms: `flat` [size()] arrays of gradient_size() are added to.

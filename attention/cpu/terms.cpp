@@ -1,6 +1,7 @@
 #include "attention/cpu/terms.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace molgraph::cpu {
 namespace {
@@ -14,10 +15,20 @@ const std::uint16_t* classes_of(const MoleculeRelations& molecule, RelationTable
   }
 }
 
+/// A table of classes (or of one row) that fills `fills`.
+bool fills_by_class(const PlacedTable& table, TermFills fills) {
+  return table.fills == fills && table.row != RelationTable::Row::walk;
+}
+
 bool fills_any(const TableSet& set, TermFills fills) {
   return std::any_of(set.tables.begin(), set.tables.end(),
-                     [&](const PlacedTable& table) { return table.fills == fills; });
+                     [&](const PlacedTable& table) { return fills_by_class(table, fills); });
 }
+
+using Row = RelationTable::Row;
+
+/// What tables of rows by step fill.
+constexpr std::array kWalkTables{TermFills::query_rows, TermFills::key_rows, TermFills::value_rows};
 
 void add(const float* from, float* to, std::size_t count) {
   for (std::size_t c = 0; c < count; ++c) to[c] += from[c];
@@ -34,7 +45,7 @@ void PackTerms::load_rows(const EncoderWeights& weights, const TableSet& set, Te
   float* first = rows.data();
   for (const MoleculeRelations& molecule : pack.molecules) {
     for (const PlacedTable& table : set.tables) {
-      if (table.fills != fills) continue;
+      if (!fills_by_class(table, fills)) continue;
       const float* from = weights.at(table.offset);
       const std::uint16_t* classes = classes_of(molecule, table.row);
       for (std::size_t m = 0; m < molecule.count(); ++m)
@@ -51,7 +62,7 @@ void PackTerms::scatter_rows(const TableSet& set, TermFills fills, const Pack& p
   const float* first = rows.data();
   for (const MoleculeRelations& molecule : pack.molecules) {
     for (const PlacedTable& table : set.tables) {
-      if (table.fills != fills) continue;
+      if (!fills_by_class(table, fills)) continue;
       const std::uint16_t* classes = classes_of(molecule, table.row);
       for (std::size_t m = 0; m < molecule.count(); ++m)
         add(first + m * width, flat + table.offset + (classes != nullptr ? classes[m] * width : 0), width);
@@ -65,7 +76,7 @@ void PackTerms::add_pairs(const EncoderWeights& weights, const TableSet& set, Te
                           std::vector<float>& pairs) const {
   const std::size_t heads = shape_.heads;
   for (const PlacedTable& table : set.tables) {
-    if (table.fills != fills) continue;
+    if (!fills_by_class(table, fills)) continue;
     const float* from = weights.at(table.offset);
     for (const MoleculeRelations& molecule : pack.molecules) {
       const std::uint16_t* classes = classes_of(molecule, table.row);
@@ -80,7 +91,7 @@ void PackTerms::scatter_pairs(const TableSet& set, TermFills fills, const Pack& 
                               float* flat) const {
   const std::size_t heads = shape_.heads;
   for (const PlacedTable& table : set.tables) {
-    if (table.fills != fills) continue;
+    if (!fills_by_class(table, fills)) continue;
     float* to = flat + table.offset;
     for (const MoleculeRelations& molecule : pack.molecules) {
       const std::uint16_t* classes = classes_of(molecule, table.row);
@@ -98,6 +109,7 @@ void PackTerms::load(const EncoderWeights& weights, const TableSet& set, const P
   load_rows(weights, set, TermFills::query_rows, pack, rows_.query);
   load_rows(weights, set, TermFills::key_rows, pack, rows_.key);
   load_rows(weights, set, TermFills::value_rows, pack, rows_.value);
+  for (std::size_t k = 0; k < kWalkTables.size(); ++k) walk_rows_[k] = weights.at(set.find(kWalkTables[k], Row::walk));
 
   const std::size_t heads = shape_.heads, floats = pack.pairs * heads;
   if (!fills_any(set, TermFills::bias) && pair_bias == nullptr && pack.forbidden.empty()) return rows_.bias.clear();
@@ -136,9 +148,13 @@ void PackTerms::fill(const Pack& pack, std::size_t molecule, Attention& attentio
   attention.value_rows = rows(rows_.value);
   attention.bias = pairs(rows_.bias);
   attention.gate = pairs(rows_.gate);
+  attention.walk_query = walk_rows_[0];
+  attention.walk_key = walk_rows_[1];
+  attention.walk_value = walk_rows_[2];
 }
 
-void PackTerms::fill(const Pack& pack, std::size_t molecule, AttentionGradient& gradient) {
+void PackTerms::fill(const TableSet& set, const Pack& pack, std::size_t molecule, float* flat,
+                     AttentionGradient& gradient) {
   const MoleculeRelations& of = pack.molecules[molecule];
   const auto rows = [&](std::vector<float>& x) {
     return x.empty() ? nullptr : x.data() + first_relation_[molecule] * shape_.inner;
@@ -151,6 +167,13 @@ void PackTerms::fill(const Pack& pack, std::size_t molecule, AttentionGradient& 
   gradient.dvalue_rows = rows(gradients_.value);
   gradient.dbias = pairs(gradients_.bias);
   gradient.dgate = pairs(gradients_.gate);
+  const auto walk_rows = [&](std::size_t k) {
+    const std::size_t offset = set.find(kWalkTables[k], Row::walk);
+    return offset == kNone ? nullptr : flat + offset;
+  };
+  gradient.dwalk_query = walk_rows(0);
+  gradient.dwalk_key = walk_rows(1);
+  gradient.dwalk_value = walk_rows(2);
 }
 
 void PackTerms::clear_gradients() {

@@ -29,7 +29,8 @@ class PackTerms {
   void load_gate(const EncoderWeights& weights, const TableSet& set, const Pack& pack, const float* pair_gate);
   /// The molecule's part of the operation's arguments.
   void fill(const Pack& pack, std::size_t molecule, Attention& attention) const;
-  void fill(const Pack& pack, std::size_t molecule, AttentionGradient& gradient);
+  /// Rows by step have their gradients in `flat` at once.
+  void fill(const TableSet& set, const Pack& pack, std::size_t molecule, float* flat, AttentionGradient& gradient);
 
   void clear_gradients();
   void clear_gate_gradients();
@@ -55,6 +56,7 @@ class PackTerms {
   const EncoderShape& shape_;
   std::vector<std::size_t> first_relation_;  ///< [molecules + 1] in the rows
   Rows rows_, gradients_;
+  const float* walk_rows_[3] = {};  ///< of query, key and value [K, d*H]; null = off
 };
 
 }  // namespace molgraph::cpu

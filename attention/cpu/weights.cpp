@@ -65,6 +65,7 @@ EncoderShape::EncoderShape(const ModelPlan& plan)
       head_width(static_cast<std::size_t>(options.width / options.heads)), inner(heads * head_width),
       inner_stride(padded(inner)), width(static_cast<std::size_t>(options.width)), stride(padded(width)),
       ffn(static_cast<std::size_t>(options.ffn)), ffn_stride(padded(ffn)),
+      steps(has_walk_rows(options.terms) ? static_cast<std::size_t>(options.pair_vector().size()) : 0),
       scale(score_scale<float>(static_cast<int>(head_width), options.score_terms)) {
   const std::vector<RelationTable> tables = relation_tables(options);
   edges = std::any_of(tables.begin(), tables.end(),
@@ -151,6 +152,7 @@ TableSet FlatLayout::tables(const Source& from, int layer) {
     const std::size_t width = per_head ? shape.heads : shape.inner;
     const std::size_t rows = table.row == RelationTable::Row::topology ? shape.topology_classes
                              : table.row == RelationTable::Row::edge   ? shape.edge_classes
+                             : table.row == RelationTable::Row::walk   ? shape.steps
                                                                        : 1;
     set.tables.push_back(
         {table.fills, table.row, place(*spec, rows * width, steps(rows, width), per_head ? heads : channels)});
@@ -177,6 +179,11 @@ FlatLayout::FlatLayout(const EncoderShape& shape, const ParameterList& parameter
     layer.ffn_norm = norm(from, prefix + "ffn_norm");
     layer.qkv = query_key_value(from, prefix + "attention.");
     layer.output = linear(from, prefix + "attention.output", Channels::by_head, Channels::plain);
+    if (shape.options.degree_scaler) {
+      const std::vector<std::size_t> channels = head_innermost(shape);
+      layer.degree_scaler = place(parameters.at(prefix + "attention.scale"), shape.inner_stride, {0}, channels);
+      place(parameters.at(prefix + "attention.degree_scale"), shape.inner_stride, {0}, channels);
+    }
     layer.linear1 = linear(from, prefix + "ffn.linear1", Channels::plain, Channels::plain);
     layer.linear2 = linear(from, prefix + "ffn.linear2", Channels::plain, Channels::plain);
     layer.own = tables(from, k);

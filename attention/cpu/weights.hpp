@@ -26,7 +26,8 @@ struct EncoderShape {
   std::size_t inner_stride;   ///< of one of the three
   std::size_t width, stride;  ///< C and its padding
   std::size_t ffn, ffn_stride;
-  float scale;  ///< alpha
+  std::size_t steps;  ///< columns of the pairs' vectors that weight rows; 0 = no table has such rows
+  float scale;        ///< alpha
 };
 
 inline constexpr std::size_t kNone = static_cast<std::size_t>(-1);
@@ -52,6 +53,7 @@ struct LinearOffsets {
 struct LayerOffsets {
   std::size_t attention_norm = 0, ffn_norm = 0;  ///< weight, then bias, [stride] each
   LinearOffsets qkv, output, linear1, linear2;   ///< qkv: three blocks of inner_stride columns
+  std::size_t degree_scaler = kNone;             ///< a, then b, [inner_stride] each
   TableSet own;
 };
 

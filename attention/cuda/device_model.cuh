@@ -48,7 +48,7 @@ class DeviceModel : public Engine, public ResidentTraining {
 
   /// Makes what is derived from the weights: rounded copies, tables of paths and classes.
   virtual void derive() = 0;
-  /// The virtual nodes' predictions [B, outputs], on the device.
+  /// The molecules' predictions [B, outputs], on the device.
   virtual const float* forward(const ResidentMolecules& set, const BatchPlaces& batch, const DrawKey* draws,
                                const float* perturbation, bool keep) = 0;
   virtual const float* states(int layer) const = 0;

@@ -7,10 +7,12 @@
 #include <vector>
 
 #include "attention/cuda/kernels/attention_gradient.cuh"
+#include "attention/cuda/kernels/degree_scale.cuh"
 #include "attention/cuda/norm_sums.cuh"
 #include "attention/cuda/pair_terms.cuh"
 #include "attention/cuda/products.cuh"
 #include "attention/cuda/table_gradients.cuh"
+#include "attention/cuda/token_rows.cuh"
 #include "attention/spec/random.hpp"
 
 namespace molgraph::cuda {
@@ -22,7 +24,7 @@ class Encoder {
       : plan_(plan), o_(plan.encoder), places_(parameters, plan.encoder), stream_(stream), multiply_(stream, precision),
         layers_(static_cast<std::size_t>(o_.layers)), grouped_(o_.width < Products<E>::kWide),
         fused_(Products<E>::has_whole_rows(o_.width)), states_(layers_), stages_(2 * layers_ + 1),
-        flows_(grouped_ ? 2 * layers_ : 1), norm_sums_(stream) {}
+        flows_(grouped_ ? 2 * layers_ : 1), norm_sums_(stream), scale_sums_(stream) {}
 
   /// Makes what is derived from the weights alone: the bias by topology class.
   void derive(const Weights& w) {
@@ -60,6 +62,19 @@ class Encoder {
   int rows() const { return pass_.batch->rows; }
   std::size_t floats(int width) const { return static_cast<std::size_t>(rows()) * static_cast<std::size_t>(width); }
   E* z(std::size_t k) { return z_.data() + (pass_.keep ? k : 0) * floats(o_.width); }
+  /// What the output product reads: z, or z scaled by degrees.
+  E* attended(std::size_t k) {
+    return o_.degree_scaler ? scaled_z_.data() + (pass_.keep ? k : 0) * floats(o_.width) : z(k);
+  }
+  DegreeScale<E> degree_scale_of(const WeightView<E>& w, std::size_t k) {
+    return {.rows = rows(),
+            .width = o_.width,
+            .log_degree = pass_.tokens->log_degree.data(),
+            .scale = w.at(places_.layers[k].scale),
+            .by = w.at(places_.layers[k].degree_scale),
+            .z = z(k),
+            .scaled = attended(k)};
+  }
   Flow& flow(std::size_t s) { return flows_[grouped_ ? s : 0]; }
   E* dqkv(std::size_t k) { return dqkv_.data() + (grouped_ ? k : 0) * floats(3 * o_.width); }
   LayerState& state(std::size_t k) { return states_[pass_.keep ? k : 0]; }
@@ -128,6 +143,7 @@ class Encoder {
     return all[all.size() == 1 ? 0 : k];
   }
   TermTables term_tables(const WeightView<E>& w, std::size_t k) const;
+  WalkTables walk_tables(const WeightView<E>& w, std::size_t k) const;
   ClassBias class_bias(const Weights& w, std::size_t k) const;
   Attention<E> attention_of(const WeightView<E>& w, std::size_t k, const BatchPlaces::Class& some);
   /// Returns the product that is the input's gradient.
@@ -140,6 +156,12 @@ class Encoder {
   float* table_slope(bool wanted, TermFills fills) {
     const auto floats = static_cast<std::size_t>(pass_.batch->relations) * static_cast<std::size_t>(table_width(fills));
     return wanted ? drows_[static_cast<std::size_t>(fills)].sized(floats) : nullptr;
+  }
+  /// Rows per molecule and step, where gradients of a table of walks are left: [molecules K, C].
+  std::int64_t walk_rows() const { return std::int64_t{pass_.batch->molecules} * o_.pair_vector().size(); }
+  float* walk_slope(bool wanted, TermFills fills) {
+    const auto floats = static_cast<std::size_t>(walk_rows()) * static_cast<std::size_t>(o_.width);
+    return wanted ? dwalks_[static_cast<std::size_t>(fills)].sized(floats) : nullptr;
   }
   void finish_tables(const WeightView<E>& w, std::size_t k);
 
@@ -157,11 +179,11 @@ class Encoder {
   std::vector<Stage> stages_;
   std::vector<Flow> flows_;
   std::vector<typename WeightGradients<E>::One> waiting_;
-  NormSums norm_sums_;
+  NormSums norm_sums_, scale_sums_;
   std::vector<Array<float>> class_bias_;  ///< b[t] [T, H]: one for all layers, or one per layer; empty = none
   Array<float> branch_, dbranch_, scratch_, dclass_bias_;
-  Array<float> drows_[5];   ///< by TermFills
-  Array<E> z_, dz_, dqkv_;  ///< z and dqkv: [layers, ...]
+  Array<float> drows_[5], dwalks_[5];  ///< by TermFills
+  Array<E> z_, scaled_z_, dz_, dqkv_;  ///< but for dz: [layers, ...]
 };
 
 template <class E>
@@ -229,11 +251,26 @@ TermTables Encoder<E>::term_tables(const WeightView<E>& w, std::size_t k) const 
       case RelationTable::Row::topology: rows->topology = w.at(one.offset); break;
       case RelationTable::Row::edge: rows->edge = w.at(one.offset); break;
       case RelationTable::Row::all: rows->all = w.at(one.offset); break;
+      case RelationTable::Row::walk: break;  // walk_tables()
     }
   }
   if (!class_bias_.empty()) tables.bias = of_layer(class_bias_, k).data();
   for (const TablePlaces::One& one : of_layer(places_.gates, k).tables) tables.gate = w.at(one.offset);
   return tables;
+}
+
+template <class E>
+WalkTables Encoder<E>::walk_tables(const WeightView<E>& w, std::size_t k) const {
+  if (!has_walk_rows(o_.terms)) return {};
+  const auto table = [&](TermFills fills) {
+    const auto* place = of_layer(places_.relations, k).find(fills, RelationTable::Row::walk);
+    return place == nullptr ? nullptr : w.at(place->offset);
+  };
+  return {.query = table(TermFills::query_rows),
+          .key = table(TermFills::key_rows),
+          .value = table(TermFills::value_rows),
+          .steps = o_.pair_vector().size(),
+          .probabilities = pass_.set->pair_walks()};
 }
 
 template <class E>
@@ -273,6 +310,7 @@ Attention<E> Encoder<E>::attention_of(const WeightView<E>& w, std::size_t k, con
           .classes = pass_.set->classes(),
           .forbidden = pass_.set->forbidden(),
           .tables = term_tables(w, k),
+          .walks = walk_tables(w, k),
           .pair_bias = pass_.bias->values(k),
           .pair_gate = pass_.gate->values(k),
           .dropout = dropout(k, RandomSite::attention_weights, o_.attention_dropout),
@@ -290,6 +328,7 @@ void Encoder<E>::forward(const WeightView<E>& w, const PassInput& pass, const fl
                     unsure = static_cast<std::size_t>(pass_.batch->last_rows) * static_cast<std::size_t>(o_.width);
   E* first_z = z_.sized(kept * wide);  // rows of no molecule are written by nobody
   clear_each(first_z + wide - unsure, wide * sizeof(E), unsure * sizeof(E), kept, stream_);
+  if (o_.degree_scaler) (void)scaled_z_.sized(kept * wide);
   for (std::size_t s = 0; s < last; ++s) {
     const std::size_t k = s / 2;
     const LayerPlaces& layer = places_.layers[k];
@@ -300,7 +339,8 @@ void Encoder<E>::forward(const WeightView<E>& w, const PassInput& pass, const fl
       multiply_(qkv);
       for (const BatchPlaces::Class& some : pass_.batch->classes)
         attention(stream_, attention_of(w, k, some), scratch_);
-      end_half_layer(w, s, product(w, layer.output, z(k)));
+      if (o_.degree_scaler) degree_scale(stream_, degree_scale_of(w, k));
+      end_half_layer(w, s, product(w, layer.output, attended(k)));
     } else {
       Product<E> up = product(w, layer.linear1, stage(s).normed.data());
       up.y = at.hidden.sized(floats(o_.ffn));

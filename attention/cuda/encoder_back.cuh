@@ -44,13 +44,23 @@ Product<E> Encoder<E>::attend_back(const WeightView<E>& w, std::size_t k, const 
   Product<E> down = back(w, layer.output, dy);
   down.y = dz_.sized(floats(o_.width));
   multiply_(down);
+  if (o_.degree_scaler) {
+    DegreeScale<E> task = degree_scale_of(w, k);
+    task.scaled = down.y;
+    task.parts = scale_sums_.next(w.gradient(layer.scale), w.gradient(layer.degree_scale));
+    degree_scale_gradient(stream_, task, norm_parts(rows()));
+  }
   const bool first_of_all = k + 1 == layers_;
   const TermTables tables = term_tables(w, k);
+  const WalkTables walks = walk_tables(w, k);
   AttentionGradient<E> g{.dz = down.y,
                          .dqkv = dqkv(k),
                          .dquery_rows = table_slope(tables.query.any(), TermFills::query_rows),
                          .dkey_rows = table_slope(tables.key.any(), TermFills::key_rows),
                          .dvalue_rows = table_slope(tables.value.any(), TermFills::value_rows),
+                         .dwalk_query = walk_slope(walks.query != nullptr, TermFills::query_rows),
+                         .dwalk_key = walk_slope(walks.key != nullptr, TermFills::key_rows),
+                         .dwalk_value = walk_slope(walks.value != nullptr, TermFills::value_rows),
                          .dbias_rows = table_slope(tables.bias != nullptr, TermFills::bias),
                          .dgate_rows = table_slope(tables.gate != nullptr, TermFills::gate),
                          .dpair_bias = pass_.bias->gradient(k),
@@ -60,7 +70,7 @@ Product<E> Encoder<E>::attend_back(const WeightView<E>& w, std::size_t k, const 
                          .first_pair = first_of_all || pass_.bias->per_layer()};
   for (const BatchPlaces::Class& some : pass_.batch->classes)
     attention_gradient(stream_, attention_of(w, k, some), g, scratch_);
-  weight_gradient(w, layer.output, z(k), dy);
+  weight_gradient(w, layer.output, attended(k), dy);
   weight_gradient(w, layer.qkv, stage(2 * k).normed.data(), dqkv(k));
   finish_tables(w, k);
   return back(w, layer.qkv, dqkv(k));
@@ -71,9 +81,10 @@ template <class E>
 void Encoder<E>::finish_tables(const WeightView<E>& w, std::size_t k) {
   TableGradients tables(stream_);
   const auto add_up = [&](const TablePlaces& places) {
-    for (const TablePlaces::One& one : places.tables)
-      tables.add({.from = drows_[static_cast<std::size_t>(one.table.fills)].data(),
-                  .entries = pass_.batch->relations,
+    for (const TablePlaces::One& one : places.tables) {
+      const bool walk = one.table.row == RelationTable::Row::walk;
+      tables.add({.from = (walk ? dwalks_ : drows_)[static_cast<std::size_t>(one.table.fills)].data(),
+                  .entries = walk ? walk_rows() : pass_.batch->relations,
                   .width = table_width(one.table.fills),
                   .rows = one.rows,
                   .slices = w.slices,
@@ -82,6 +93,7 @@ void Encoder<E>::finish_tables(const WeightView<E>& w, std::size_t k) {
                   .classes = pass_.classes,
                   .by = one.table.row,
                   .last_row = one.rows - 1});
+    }
   };
   if (!o_.share_encodings || k == 0) {
     const TablePlaces& places = of_layer(places_.relations, k);
@@ -114,6 +126,7 @@ void Encoder<E>::backward(const WeightView<E>& w, float* flow_in) {
   const std::size_t last = 2 * layers_, wide = floats(o_.width);
   // `flow_in` is the gradient of what is carried along: of `sum` with pre-LN, of `normed` with post-LN.
   norm_sums_.begin(last + 1, norm_blocks(), o_.width);
+  if (o_.degree_scaler) scale_sums_.begin(layers_, norm_parts(rows()), o_.width);
   const std::size_t copies = grouped_ ? layers_ : 1, size = floats(3 * o_.width);
   const std::size_t unsure = static_cast<std::size_t>(pass_.batch->last_rows) * static_cast<std::size_t>(3 * o_.width);
   E* first_dqkv = dqkv_.sized(copies * size);  // rows of no molecule stay zero
@@ -146,6 +159,7 @@ void Encoder<E>::backward(const WeightView<E>& w, float* flow_in) {
   if (grouped_) multiply_(weight_gradients(w), waiting_);
   waiting_.clear();
   norm_sums_.run();
+  scale_sums_.run();
 }
 
 }  // namespace molgraph::cuda

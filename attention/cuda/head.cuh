@@ -5,18 +5,19 @@
 #include <vector>
 
 #include "attention/cuda/kernels/head_input.cuh"
+#include "attention/cuda/kernels/readout.cuh"
 #include "attention/cuda/norm_sums.cuh"
 #include "attention/cuda/pass.hpp"
 #include "attention/cuda/products.cuh"
 
 namespace molgraph::cuda {
 
-/// The task head on the virtual nodes' rows; its products are float32 always.
+/// The task head on what it reads of the tokens' rows; its products are float32 always.
 class Head {
  public:
   Head(const ModelPlan& plan, const Parameters& p, Stream stream)
       : width_(plan.encoder.width), inputs_(plan.head.inputs), drop_(plan.encoder.dropout),
-        stand_in_(p.offset("head.stand_in")), stream_(stream) {
+        readout_(plan.encoder.readout), stand_in_(p.offset("head.stand_in")), stream_(stream) {
     int in = width_;
     const auto add = [&](const std::string& name, int out, bool gelu, bool norm) {
       Layer& layer = layers_.emplace_back();
@@ -40,8 +41,7 @@ class Head {
                  const float* states) {
     const auto count = static_cast<std::size_t>(batch.molecules);
     float* x = graph_.sized(count * static_cast<std::size_t>(width_));
-    launch(stream_, virtual_rows_kernel, blocks_for(batch.molecules, kRowsPerBlock), kRowThreads, 0, batch.molecule,
-           batch.molecules, width_, x, const_cast<float*>(states), false);
+    read_tokens(stream_, readout(batch, const_cast<float*>(states), x));
     for (Layer& layer : layers_) {
       if (layer.mixes) {
         input_ = {.molecule = batch.molecule,
@@ -145,12 +145,21 @@ class Head {
       launch(stream_, stand_in_gradient_kernel, blocks_for(inputs_, kRowsPerBlock), kRowThreads, 0, back);
       dy = back.graph;
     }
-    clear(dstates, static_cast<std::size_t>(batch.rows) * static_cast<std::size_t>(width_) * sizeof(float), stream_);
-    launch(stream_, virtual_rows_kernel, blocks_for(batch.molecules, kRowsPerBlock), kRowThreads, 0, batch.molecule,
-           batch.molecules, width_, const_cast<float*>(dy), dstates, true);
+    read_tokens_back(stream_, readout(batch, dstates, const_cast<float*>(dy)));
   }
 
  private:
+  TokenReadout readout(const BatchPlaces& batch, float* tokens, float* graph) const {
+    return {.kind = readout_,
+            .molecule = batch.molecule,
+            .token = batch.token,
+            .molecules = batch.molecules,
+            .rows = batch.rows,
+            .width = width_,
+            .tokens = tokens,
+            .graph = graph};
+  }
+
   struct Layer {
     LinearPlace linear;
     bool gelu = false;
@@ -162,6 +171,7 @@ class Head {
   };
   int width_, inputs_;  ///< C, D
   double drop_;
+  Readout readout_;
   std::int64_t stand_in_;
   Stream stream_;
   std::vector<Layer> layers_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "attention/spec/node_positions.hpp"
+#include "attention/spec/pair_vector.hpp"
 #include "attention/spec/resistance.hpp"
 #include "attention/spec/terms.hpp"
 
@@ -13,6 +14,19 @@ namespace {
 constexpr std::int32_t kTokenClasses[] = {32, 64, 1 << 20};
 // Half warps get a launch of their own if at least this share of the molecules fits into them.
 constexpr double kHalfWarpShare = 0.3;
+
+/// MoleculeArrays::pair_walks of molecule b, of n tokens: from [column, key, query] to [key, column, query].
+void append_pair_walks(const GraphBatch& batch, std::int64_t b, std::size_t n, const PairVector& vector,
+                       std::vector<float>& to) {
+  const auto steps = static_cast<std::size_t>(vector.size());
+  std::vector<float> by_step(n * n * steps);
+  pair_vectors(batch, b, vector, by_step.data());
+  for (std::size_t j = 0; j < n; ++j)
+    for (std::size_t t = 0; t < steps; ++t) {
+      const auto row = by_step.begin() + static_cast<std::ptrdiff_t>((t * n + j) * n);
+      to.insert(to.end(), row, row + static_cast<std::ptrdiff_t>(n));
+    }
+}
 
 /// Were they made for a model with path terms?
 bool paths_of(const MoleculeArrays& molecules) { return !molecules.distance.empty(); }
@@ -30,7 +44,9 @@ void MoleculeArrays::append(const GraphBatch& batch, const ModelPlan& plan) {
     return std::any_of(terms.begin(), terms.end(), [&](const PairTerm& t) { return t.kind == kind; });
   };
   const bool paths = has(PairTerm::Kind::path), walks_wanted = has(PairTerm::Kind::absolute);
-  const bool resistances = has(PairTerm::Kind::resistance);
+  const bool resistances = has(PairTerm::Kind::resistance),
+             between_atoms = has(PairTerm::Kind::walk) || has_walk_rows(o.terms);
+  const PairVector vector = o.pair_vector();
   const auto columns = static_cast<std::size_t>(feature_shape(batch.features).atom_columns);
   RelationNumbers numbers(rule, edges);
   std::vector<double> rows;
@@ -77,10 +93,10 @@ void MoleculeArrays::append(const GraphBatch& batch, const ModelPlan& plan) {
       first_bond.push_back(static_cast<std::int32_t>(partner.size()));
     }
     const auto append_positions = [&](NodePosition kind, std::vector<float>& to) {
-      rows.assign(count * static_cast<std::size_t>(o.position_dim), 0.0);
+      rows.assign(count * static_cast<std::size_t>(vector.size()), 0.0);
       const auto molecule = static_cast<std::int64_t>(b);
-      if (kind == NodePosition::random_walk) random_walk_positions(batch, molecule, o.position_dim, rows.data());
-      else laplacian_positions(batch, molecule, o.position_dim, rows.data());
+      if (kind == NodePosition::random_walk) atom_vectors(batch, molecule, vector, rows.data());
+      else laplacian_positions(batch, molecule, vector.size(), rows.data());
       to.insert(to.end(), rows.begin(), rows.end());
     };
     if (o.position != NodePosition::none) append_positions(o.position, positions);
@@ -92,6 +108,7 @@ void MoleculeArrays::append(const GraphBatch& batch, const ModelPlan& plan) {
         for (std::size_t i = 0; i < n; ++i)
           resistance.push_back(i == 0 || j == 0 ? -1.0f : static_cast<float>(rows[(j - 1) * count + i - 1]));
     }
+    if (between_atoms) append_pair_walks(batch, static_cast<std::int64_t>(b), n, vector, pair_walks);
     entries.push_back(entry);
   }
 }
@@ -120,6 +137,8 @@ void MoleculeArrays::append(const MoleculeArrays& from, std::int64_t number) {
   part(forbidden, from.forbidden, of.pair_at, pair_count);
   part(distance, from.distance, of.pair_at, pair_count);
   part(resistance, from.resistance, of.pair_at, pair_count);
+  const auto steps = static_cast<std::int64_t>(from.pair_walks.size() / from.relation.size());
+  part(pair_walks, from.pair_walks, of.pair_at * steps, pair_count * steps);
   part(classes, from.classes, of.relation_at, of.relations);
   if (!paths_of(from)) return;
   for (std::int64_t j = 1; j <= count; ++j)
@@ -134,7 +153,7 @@ void MoleculeArrays::clear() {
   entries.clear();
   for (auto* array : {&atoms, &forbidden, &bond}) array->clear();
   for (auto* array : {&relation, &distance, &partner}) array->clear();
-  for (auto* array : {&positions, &walks, &inputs, &resistance}) array->clear();
+  for (auto* array : {&positions, &walks, &inputs, &resistance, &pair_walks}) array->clear();
   degree.clear();
   classes.clear();
   first_bond.assign(1, 0);
@@ -143,7 +162,7 @@ void MoleculeArrays::clear() {
 std::size_t MoleculeArrays::bytes() const {
   const auto of = [](const auto& array) { return array.size() * sizeof(array[0]); };
   return of(atoms) + of(degree) + of(relation) + of(classes) + of(forbidden) + of(distance) + of(first_bond) +
-         of(partner) + of(bond) + of(positions) + of(walks) + of(inputs) + of(resistance);
+         of(partner) + of(bond) + of(positions) + of(walks) + of(inputs) + of(resistance) + of(pair_walks);
 }
 
 std::size_t ResidentMolecules::class_of(std::int32_t tokens) const {
@@ -179,6 +198,7 @@ void ResidentMolecules::visit_arrays(const MoleculeArrays& from, const Visit& vi
   visit(walks_, from.walks);
   visit(inputs_, from.inputs);
   visit(resistance_, from.resistance);
+  visit(pair_walks_, from.pair_walks);
 }
 
 void ResidentMolecules::upload(const MoleculeArrays& from, const ModelPlan& plan, Stream stream) {

@@ -41,6 +41,10 @@ struct MoleculeArrays {
   std::vector<float> positions, walks;  ///< [atoms, dim]; empty unless the model has them
   std::vector<float> inputs;            ///< [molecules, D] of the head, NaN = missing
   std::vector<float> resistance;        ///< as `relation`, -1 = none; empty unless the model has such a term
+  /// Per molecule [key, column, query] of K columns (spec/pair_vector.hpp), 0 with the virtual node: lanes that have a
+  /// query each read side by side. 4 n^2 K bytes, which is most of a molecule: 37 KB for 24 tokens and 16 columns.
+  /// Empty unless the model has a term of walks.
+  std::vector<float> pair_walks;
 
   void append(const GraphBatch& batch, const ModelPlan& plan);
   /// The molecule `number` of others, which were made for the same plan.
@@ -79,6 +83,7 @@ class ResidentMolecules {
   const float* walks() const { return walks_.data(); }
   const float* inputs() const { return inputs_.data(); }
   const float* resistance() const { return resistance_.data(); }
+  const float* pair_walks() const { return pair_walks_.data(); }
 
  private:
   /// Chooses the classes of sizes.
@@ -97,7 +102,7 @@ class ResidentMolecules {
   Array<std::int32_t> degree_, first_bond_;
   Array<std::uint16_t> relation_, distance_, partner_;
   Array<std::uint32_t> classes_;
-  Array<float> positions_, walks_, inputs_, resistance_;
+  Array<float> positions_, walks_, inputs_, resistance_, pair_walks_;
   bool has_forbidden_ = false;
 };
 

@@ -1,4 +1,4 @@
-// Gradients of LayerNorms' weights and biases, many in one launch.
+// Gradients of LayerNorms' weights and biases, many in one launch; those of degree scales are such pairs too.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace molgraph::cuda {
 
-/// The gradients of the weights and biases of LayerNorms, which are added up together at the end.
+/// The gradients of the weights and biases of LayerNorms (or of degree scales), which are added up together at the end.
 class NormSums {
  public:
   explicit NormSums(Stream stream) : stream_(stream) {}

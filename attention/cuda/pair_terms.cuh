@@ -9,6 +9,7 @@
 #include "attention/cuda/kernels/rows.cuh"
 #include "attention/cuda/path_term.cuh"
 #include "attention/cuda/resistance_term.cuh"
+#include "attention/cuda/walk_term.cuh"
 #include "attention/spec/terms.hpp"
 
 namespace molgraph::cuda {
@@ -20,6 +21,7 @@ inline std::unique_ptr<PairTermPart> make_pair_term(const PairTerm& term, const 
     case PairTerm::Kind::path: return std::make_unique<PathTerm>(term, plan, parameters, stream);
     case PairTerm::Kind::absolute: return std::make_unique<AbsoluteTerm>(term, plan, parameters, stream);
     case PairTerm::Kind::resistance: return std::make_unique<ResistanceTerm>(term, plan, parameters, stream);
+    case PairTerm::Kind::walk: return std::make_unique<WalkTerm>(term, plan, parameters, stream);
   }
   throw std::invalid_argument("a pair term of no kind");
 }

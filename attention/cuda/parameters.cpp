@@ -74,7 +74,9 @@ EncoderPlaces::EncoderPlaces(const Parameters& parameters, const EncoderOptions&
                       linear_place(parameters, prefix + "attention.query", o.width, 3 * o.width),
                       linear_place(parameters, prefix + "attention.output", o.width, o.width),
                       linear_place(parameters, prefix + "ffn.linear1", o.width, o.ffn),
-                      linear_place(parameters, prefix + "ffn.linear2", o.ffn, o.width)});
+                      linear_place(parameters, prefix + "ffn.linear2", o.ffn, o.width),
+                      parameters.offset(prefix + "attention.scale"),
+                      parameters.offset(prefix + "attention.degree_scale")});
   }
   const auto owned = [&](bool per_layer, const std::vector<RelationTable>& all, std::vector<TablePlaces>& to) {
     for (int k = per_layer ? 0 : -1; k < (per_layer ? o.layers : 0); ++k)

@@ -65,6 +65,7 @@ struct TablePlaces {
 struct LayerPlaces {
   NormPlace attention_norm, ffn_norm;
   LinearPlace qkv, output, linear1, linear2;
+  std::int64_t scale = kNone, degree_scale = kNone;  ///< EncoderOptions::degree_scaler
 };
 struct EncoderPlaces {
   EncoderPlaces(const Parameters& parameters, const EncoderOptions& options);

@@ -28,8 +28,9 @@ class TokenRows {
     const auto rows = static_cast<std::size_t>(batch.rows);
     t.ids = ids.sized(rows * static_cast<std::size_t>(features.atom_columns));
     if (plan_.max_degree >= 0) t.degree_ids = degree_ids.sized(rows), t.last_degree = plan_.max_degree;
+    if (plan_.encoder.degree_scaler) t.log_degree = log_degree.sized(rows);
     if (plan_.encoder.position != NodePosition::none) {
-      t.position_dim = plan_.encoder.position_dim;
+      t.position_dim = plan_.encoder.pair_vector().size();
       t.atom_positions = set.positions();
       t.positions = positions.sized(rows * static_cast<std::size_t>(t.position_dim));
       if (plan_.encoder.position == NodePosition::laplacian) t.signs = draws;
@@ -38,7 +39,7 @@ class TokenRows {
     if (!has_absolute_) return;
     TokenTables w{.rows = batch.rows,
                   .last_absolute = kAbsoluteLastDegree,
-                  .position_dim = plan_.encoder.position_dim,
+                  .position_dim = plan_.encoder.pair_vector().size(),
                   .molecules = t.molecules,
                   .token = t.token,
                   .atoms = t.atoms,
@@ -49,7 +50,7 @@ class TokenRows {
     launch(stream_, token_tables_kernel, blocks_for(batch.rows, kTableThreads), kTableThreads, 0, w);
   }
   Array<std::int32_t> ids, degree_ids, absolute_ids;
-  Array<float> positions, walks;
+  Array<float> positions, walks, log_degree;  ///< the last of models with a degree scaler
 
  private:
   const ModelPlan& plan_;

@@ -13,6 +13,14 @@ double by_head(const std::vector<Matrix>& values, int head, std::int64_t i, std:
   return values.empty() ? otherwise : values[static_cast<std::size_t>(head)](i, j);
 }
 
+/// sum over steps of rows[step] r_ij[step]; 0 if the table is switched off.
+double walked(const Matrix& rows, const std::vector<Matrix>& walks, std::int64_t i, std::int64_t j,
+              std::int64_t column) {
+  double sum = 0;
+  for (std::int64_t t = 0; t < rows.rows; ++t) sum += rows(t, column) * walks[static_cast<std::size_t>(t)](i, j);
+  return sum;
+}
+
 double score(const Matrix& q, const Matrix& k, const PairClasses& classes, const AttentionTerms& terms, int head,
              std::int64_t i, std::int64_t j) {
   const RelationTables& w = terms.tables;
@@ -28,6 +36,7 @@ double score(const Matrix& q, const Matrix& k, const PairClasses& classes, const
     sum += q(i, c) * (number(w.topology_query, t, c) + number(w.edge_query, e, c));
     sum += k(x, c) * (number(w.topology_key, t_key, c) + number(w.edge_key, e_key, c) + number(w.content_bias, 0, c));
     sum += number(w.position_bias, 0, c) * number(w.topology_query, t, c);
+    sum += q(i, c) * walked(w.walk_query, terms.walks, i, j, c) + k(j, c) * walked(w.walk_key, terms.walks, i, j, c);
   }
   const double alpha = 1.0 / std::sqrt(static_cast<double>(d * terms.score_terms));
   const std::int64_t bias_row = std::min<std::int64_t>(t, w.spatial.rows - 1);
@@ -77,7 +86,8 @@ Matrix attention_head(const Matrix& q, const Matrix& k, const Matrix& v, const P
       for (std::int64_t c = 0; c < d; ++c) {
         const std::int64_t column = head * d + c;
         const double value = v(j, column) + number(terms.tables.topology_value, classes.topology(i, j), column) +
-                             number(terms.tables.edge_value, classes.edge(i, j), column);
+                             number(terms.tables.edge_value, classes.edge(i, j), column) +
+                             walked(terms.tables.walk_value, terms.walks, i, j, column);
         z(i, c) += w(i, j) * value;
       }
   return z;

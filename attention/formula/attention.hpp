@@ -5,6 +5,7 @@
 //     a_ij = softmax over the molecule's tokens j of s_ij
 //     w_ij = dropout( a_ij * C_ij )
 //     z_i  = sum_j w_ij * ( v_j + PV[t] + EV[e] )
+//     and, with walks: q_i.(.. + sum_s WQ[s] r_ij[s]), k_j.(.. + sum_s WK[s] r_ij[s]), v_j + .. + sum_s WV[s] r_ij[s]
 //
 // per head, with t and e the topology and edge class of the pair (i, j). x = j, or i (KeyTerm::row); t' and e' are the
 // classes of (i, j), or of (j, i) (KeyTerm::reverse).
@@ -25,6 +26,7 @@ struct RelationTables {
   Matrix topology_query, topology_key, topology_value;  ///< PQ, PK, PV [T, C]
   Matrix edge_query, edge_key, edge_value;              ///< EQ, EK, EV [E, C]
   Matrix content_bias, position_bias;                   ///< u, v [1, C] (Dai et al. 2019)
+  Matrix walk_query, walk_key, walk_value;              ///< WQ, WK, WV [steps, C]
 };
 
 /// Everything in the attention of one layer beside q, k and v.
@@ -33,6 +35,7 @@ struct AttentionTerms {
   KeyTerm key_term = KeyTerm::column;
   int score_terms = 1;  ///< alpha = 1/sqrt(score_terms * d)
   RelationTables tables;
+  std::vector<Matrix> walks;    ///< r by step [N, N] (node_positions.hpp); as many as WQ, WK, WV have rows
   std::vector<Matrix> bias;     ///< by head [N, N]: what b_ij has beside `spatial` (pair_terms.hpp); empty = nothing
   std::vector<Matrix> gate;     ///< C by head [N, N]; empty = 1
   std::vector<Matrix> dropout;  ///< factors by head [N, N]; empty = 1

@@ -1,7 +1,10 @@
 #include "attention/formula/encoder.hpp"
 
+#include <cmath>
+
 #include "attention/formula/layers.hpp"
 #include "attention/formula/pair_terms.hpp"
+#include "attention/formula/pair_vectors.hpp"
 
 namespace molgraph::formula {
 namespace {
@@ -17,7 +20,22 @@ RelationTables relation_tables(const Parameters& parameters, const std::string& 
           .edge_key = parameters[owner + "edge_key"],
           .edge_value = parameters[owner + "edge_value"],
           .content_bias = parameters[owner + "content_bias"],
-          .position_bias = parameters[owner + "position_bias"]};
+          .position_bias = parameters[owner + "position_bias"],
+          .walk_query = parameters[owner + "walk_query"],
+          .walk_key = parameters[owner + "walk_key"],
+          .walk_value = parameters[owner + "walk_value"]};
+}
+
+/// z_i (a + b log(1 + degree)) (EncoderOptions::degree_scaler); z itself where the model has no such parameters.
+Matrix scaled_by_degree(const Matrix& z, const Molecule& molecule, const Parameters& parameters,
+                        const std::string& layer) {
+  const Matrix &a = parameters[layer + "attention.scale"], &b = parameters[layer + "attention.degree_scale"];
+  if (a.empty()) return z;
+  Matrix scaled = z;
+  for (std::int64_t i = 0; i < z.rows; ++i)
+    for (std::int64_t c = 0; c < z.columns; ++c)
+      scaled(i, c) *= a(0, c) + b(0, c) * (i == 0 ? 0.0 : std::log(1.0 + molecule.degree(i)));
+  return scaled;
 }
 
 }  // namespace
@@ -28,14 +46,16 @@ AttentionTerms attention_terms(const Molecule& molecule, const PairClasses& clas
   const std::string tables_of = o.share_encodings ? "encoder." : layer_prefix(layer);
   AttentionTerms terms{.heads = o.heads, .key_term = o.key_term, .score_terms = o.score_terms};
   terms.tables = relation_tables(parameters, tables_of);
+  if (has_walk_rows(o.terms)) terms.walks = pair_vectors(molecule, o.pair_vector());
   terms.bias = pair_terms_of(TermFills::bias, layer, molecule, plan, parameters);
   terms.gate = gate(molecule, classes, plan, parameters, layer);
   terms.dropout = draws.attention(layer, o.heads, molecule.tokens(), o.attention_dropout);
   return terms;
 }
 
-Matrix encoder_block(const Matrix& input, const PairClasses& classes, const AttentionTerms& terms,
-                     const EncoderOptions& options, const Parameters& parameters, const Draws& draws, int layer) {
+Matrix encoder_block(const Matrix& input, const Molecule& molecule, const PairClasses& classes,
+                     const AttentionTerms& terms, const EncoderOptions& options, const Parameters& parameters,
+                     const Draws& draws, int layer) {
   const std::string own = layer_prefix(layer);
   const auto drop = [&](const Matrix& x, RandomSite site, double p) {
     return product_by_element(x, draws.dropout(site, layer, x.rows, x.columns, p));
@@ -44,7 +64,7 @@ Matrix encoder_block(const Matrix& input, const PairClasses& classes, const Atte
     const Matrix q = linear(x, parameters, own + "attention.query");
     const Matrix k = linear(x, parameters, own + "attention.key");
     const Matrix v = linear(x, parameters, own + "attention.value");
-    const Matrix z = attention(q, k, v, classes, terms);
+    const Matrix z = scaled_by_degree(attention(q, k, v, classes, terms), molecule, parameters, own);
     return drop(linear(z, parameters, own + "attention.output"), RandomSite::attention_residual, options.dropout);
   };
   const auto feed_forward = [&](const Matrix& x) {
@@ -69,7 +89,7 @@ std::vector<Matrix> encoder(const Matrix& x, const Molecule& molecule, const Mod
   std::vector<Matrix> states{x};
   for (int layer = 0; layer < o.layers; ++layer) {
     const AttentionTerms terms = attention_terms(molecule, classes, plan, parameters, draws, layer);
-    states.push_back(encoder_block(states.back(), classes, terms, o, parameters, draws, layer));
+    states.push_back(encoder_block(states.back(), molecule, classes, terms, o, parameters, draws, layer));
   }
   const bool normed = !o.post_ln && o.final_norm;
   states.push_back(normed ? layer_norm(states.back(), parameters, "encoder.final_norm") : states.back());

@@ -19,7 +19,8 @@ AttentionTerms attention_terms(const Molecule& molecule, const PairClasses& clas
 ///     x = x + drop(O(attention(LN(x))));   x = x + drop(W2 drop(GELU(W1 LN(x))))
 /// and with LayerNorm behind (EncoderOptions::post_ln)
 ///     x = LN(x + drop(O(attention(x))));   x = LN(x + drop(W2 drop(GELU(W1 x)))).
-Matrix encoder_block(const Matrix& x, const PairClasses& classes, const AttentionTerms& terms,
+/// With EncoderOptions::degree_scaler the attention's output is scaled atom by atom before O.
+Matrix encoder_block(const Matrix& x, const Molecule& molecule, const PairClasses& classes, const AttentionTerms& terms,
                      const EncoderOptions& options, const Parameters& parameters, const Draws& draws, int layer);
 
 /// States [N, C]: entry 0 is `x` itself, entry l what block l made of it, and the last what the head reads: the same as

@@ -3,8 +3,25 @@
 #include "attention/formula/encoder.hpp"
 #include "attention/formula/head.hpp"
 #include "attention/formula/node_input.hpp"
+#include "attention/spec/scalar.hpp"
 
 namespace molgraph::formula {
+
+namespace {
+
+/// What the head reads of the tokens [N, C]: [1, C].
+Matrix readout(const Matrix& tokens, Readout kind) {
+  Matrix graph(1, tokens.columns);
+  const std::int64_t atoms = tokens.rows - 1;
+  for (std::int64_t c = 0; c < tokens.columns; ++c) {
+    if (kind == Readout::virtual_node) graph(0, c) = tokens(0, c);
+    for (std::int64_t i = 1; i <= atoms && kind != Readout::virtual_node; ++i)
+      graph(0, c) += tokens(i, c) / static_cast<double>(kind == Readout::mean ? atoms : kReadoutAtoms);
+  }
+  return graph;
+}
+
+}  // namespace
 
 Output run(const ModelPlan& plan, const GraphBatch& batch, std::int64_t molecule_number, const Parameters& parameters,
            const RandomMode& random, const Matrix& perturbation) {
@@ -14,8 +31,7 @@ Output run(const ModelPlan& plan, const GraphBatch& batch, std::int64_t molecule
   Output output;
   output.states = encoder(x, molecule, plan, parameters, draws);
   const Matrix& last = output.states.back();
-  Matrix graph(1, last.columns);  // the virtual node's row
-  for (std::int64_t c = 0; c < last.columns; ++c) graph(0, c) = last(0, c);
+  const Matrix graph = readout(last, plan.encoder.readout);
   Matrix inputs(1, plan.head.inputs);
   for (std::int64_t d = 0; d < inputs.columns; ++d) inputs(0, d) = molecule.input(d);
   const Matrix dropout =

@@ -4,6 +4,7 @@
 
 #include "attention/formula/layers.hpp"
 #include "attention/formula/node_positions.hpp"
+#include "attention/formula/pair_vectors.hpp"
 
 namespace molgraph::formula {
 
@@ -36,7 +37,7 @@ Matrix node_input(const Molecule& molecule, const ModelPlan& plan, const Paramet
   Matrix x = node_embedding(molecule, plan, parameters, draws);
   if (o.position != NodePosition::none) {
     const bool walk = o.position == NodePosition::random_walk;
-    const Matrix place = walk ? random_walk(molecule, o.position_dim) : laplacian(molecule, o.position_dim, draws);
+    const Matrix place = walk ? atom_vectors(molecule, o.pair_vector()) : laplacian(molecule, o.position_dim, draws);
     x = sum(x, linear(place, parameters.at("encoder.position.weight"), {}));
   }
   if (!perturbation.empty()) x = sum(x, perturbation);

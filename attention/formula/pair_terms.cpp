@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "attention/formula/node_positions.hpp"
+#include "attention/formula/pair_vectors.hpp"
 #include "attention/spec/node_positions.hpp"
 
 namespace molgraph::formula {
@@ -168,6 +169,17 @@ std::vector<Matrix> resistance_values(const Molecule& molecule, const Matrix& me
   return bias;
 }
 
+std::vector<Matrix> walk_values(const Molecule& molecule, const PairVector& vector, const Matrix& weight) {
+  const std::vector<Matrix> r = pair_vectors(molecule, vector);
+  std::vector<Matrix> values = zeros(weight.columns, molecule.tokens());
+  for (std::size_t h = 0; h < values.size(); ++h)
+    for (std::int64_t t = 0; t < weight.rows; ++t)
+      for (std::int64_t i = 1; i < molecule.tokens(); ++i)
+        for (std::int64_t j = 1; j < molecule.tokens(); ++j)
+          values[h](i, j) += r[static_cast<std::size_t>(t)](i, j) * weight(t, static_cast<std::int64_t>(h));
+  return values;
+}
+
 namespace {
 
 std::vector<Matrix> pair_term(const PairTerm& term, const Molecule& molecule, const ModelPlan& plan,
@@ -177,6 +189,7 @@ std::vector<Matrix> pair_term(const PairTerm& term, const Molecule& molecule, co
       return path_values(molecule, parameters.at(term.prefix + "bond"), parameters.at(term.prefix + "hop_weight"),
                          plan.pack.path_rule);
     case PairTerm::Kind::absolute: return absolute_values(molecule, parameters, term.prefix, plan.encoder.heads);
+    case PairTerm::Kind::walk: return walk_values(molecule, term.vector, parameters.at(term.prefix + "weight"));
     case PairTerm::Kind::resistance: break;
   }
   return resistance_values(molecule, parameters.at(term.prefix + "mean"), parameters.at(term.prefix + "width"),

@@ -39,6 +39,10 @@ Matrix resistance(const Molecule& molecule);
 std::vector<Matrix> resistance_values(const Molecule& molecule, const Matrix& mean, const Matrix& width,
                                       const Matrix& weight);
 
+/// sum_t weight[t] r_ij[t], r the vectors of formula/pair_vectors.hpp (Ma et al. 2023, section 3.1; docs/formula.md
+/// section 5). `weight` [steps, H].
+std::vector<Matrix> walk_values(const Molecule& molecule, const PairVector& vector, const Matrix& weight);
+
 /// The sum of those terms of the model (spec/terms.hpp) that fill a layer's b_ij, or its gate, beside the tables by
 /// class. Empty if there is none.
 std::vector<Matrix> pair_terms_of(TermFills fills, int layer, const Molecule& molecule, const ModelPlan& plan,

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "attention/spec/node_positions.hpp"
+#include "attention/spec/pair_vector.hpp"
 #include "attention/spec/random.hpp"
 
 namespace molgraph {
@@ -24,8 +25,9 @@ void flip_signs(const RandomStream& stream, std::int64_t atoms, int dim, double*
 
 }  // namespace
 
-Tensor node_positions(const GraphBatch& batch, NodePosition kind, int dim, const ForwardMode& mode,
+Tensor node_positions(const GraphBatch& batch, NodePosition kind, const PairVector& vector, const ForwardMode& mode,
                       const torch::TensorOptions& like) {
+  const int dim = vector.size();
   const Tensor positions = torch::zeros({batch.num_tokens(), dim}, torch::kFloat64);
   auto* out = positions.data_ptr<double>();
   at::parallel_for(0, batch.size(), 1, [&](std::int64_t begin, std::int64_t end) {
@@ -33,7 +35,7 @@ Tensor node_positions(const GraphBatch& batch, NodePosition kind, int dim, const
       const auto k = static_cast<std::size_t>(b);
       double* rows = out + (batch.token_offset[k] + 1) * dim;
       if (kind == NodePosition::random_walk) {
-        random_walk_positions(batch, b, dim, rows);
+        atom_vectors(batch, b, vector, rows);
         continue;
       }
       laplacian_positions(batch, b, dim, rows);

@@ -14,8 +14,8 @@ namespace molgraph {
 /// [tokens, dim] of spec/node_positions.hpp, zero at token 0. In training every eigenvector of every molecule gets a
 /// random sign per update, so per epoch (Dwivedi & Bresson 2020, section 2.1): column c takes draw c of
 /// RandomSite::laplacian_sign, minus where it is 32768 or more. At scoring the canonical signs hold.
-torch::Tensor node_positions(const GraphBatch& batch, NodePosition kind, int dim, const ForwardMode& mode,
-                             const torch::TensorOptions& like);
+torch::Tensor node_positions(const GraphBatch& batch, NodePosition kind, const PairVector& vector,
+                             const ForwardMode& mode, const torch::TensorOptions& like);
 
 /// DIET-ABS (Chen et al. 2021, arXiv:2104.08698, eq. 1): b_ij = P_Q(i).P_K(j) per head, of rank 64. There P is a
 /// learned row per position of the sequence; here an atom's row is that of its degree plus its random walk's return

@@ -19,6 +19,7 @@ Tensor rows_of_relations(const FilledTable& filled, const AttentionLayout& layou
   switch (filled.table.row) {
     case RelationTable::Row::topology: return filled.rows.index_select(0, layout.relation_topology);
     case RelationTable::Row::edge: return filled.rows.index_select(0, layout.relation_edge);
+    case RelationTable::Row::walk:
     case RelationTable::Row::all: break;
   }
   return filled.rows.unsqueeze(0).expand({layout.relation_topology.size(0), -1});
@@ -29,11 +30,19 @@ Tensor relation_rows(const std::vector<FilledTable>& tables, TermFills fills, co
                      int heads) {
   Tensor sum;
   for (const FilledTable& filled : tables) {
-    if (filled.table.fills != fills) continue;
+    if (filled.table.fills != fills || filled.table.row == RelationTable::Row::walk) continue;
     const Tensor rows = rows_of_relations(filled, layout);
     sum = sum.defined() ? sum + rows : rows;
   }
   return sum.defined() ? sum.reshape({sum.size(0), heads, -1}) : sum;
+}
+
+// The walks' table that fills this place [steps, H, d]; undefined if there is none.
+Tensor walk_rows(const std::vector<FilledTable>& tables, TermFills fills, int heads) {
+  for (const FilledTable& filled : tables)
+    if (filled.table.fills == fills && filled.table.row == RelationTable::Row::walk)
+      return filled.rows.view({filled.rows.size(0), heads, -1});
+  return {};
 }
 
 // -inf at masked keys, else 0; [1, G, N*N].
@@ -121,6 +130,14 @@ Tensor relation_scores(const TokenGroup& group, const Tensor& bias, const Tensor
   return scores;
 }
 
+// sum_t (x_i.table[t]) r_ij[t] for pairs (i, j), or with `by_key` of x_j: [H, G, N*N]. x [H, G, N, d], table [H, d,
+// steps], walks [G, N, N, steps].
+Tensor walk_scores(const Tensor& x, const Tensor& table, const Tensor& walks, bool by_key) {
+  const Tensor products = torch::matmul(x, table.unsqueeze(1));  // [H, G, N, steps]
+  const Tensor scores = torch::einsum(by_key ? "hgjs,gijs->hgij" : "hgis,gijs->hgij", {products, walks});
+  return scores.reshape({x.size(0), x.size(1), -1});
+}
+
 // The operation on one group; qkv [G*N, 3*C] -> z [G*N, C].
 Tensor attend_group(const Tensor& qkv, const TokenGroup& group, const BatchTerms& terms, std::size_t g,
                     const Tensor& gate, const Tensor& dropout, AttentionWeights* seen) {
@@ -130,8 +147,10 @@ Tensor attend_group(const Tensor& qkv, const TokenGroup& group, const BatchTerms
   const std::vector<Tensor> qkv_parts = parts.unbind(0);
   const Tensor &q = qkv_parts[0], &k = qkv_parts[1], &v = qkv_parts[2];  // [H, G, N, d]
 
-  const Tensor base =
+  Tensor base =
       relation_scores(group, terms.bias[g], terms.key_slot.empty() ? Tensor() : terms.key_slot[g], terms, q, k);
+  if (terms.walk_query.defined()) base = base + walk_scores(q, terms.walk_query, terms.walks[g], false);
+  if (terms.walk_key.defined()) base = base + walk_scores(k, terms.walk_key, terms.walks[g], true);
   const Tensor flat_k = k.view({heads * molecules, size, width}).transpose(1, 2);
   const Tensor scores =
       torch::baddbmm(base.expand({heads, -1, -1}).reshape({heads * molecules, size, size}),
@@ -149,6 +168,11 @@ Tensor attend_group(const Tensor& qkv, const TokenGroup& group, const BatchTerms
     const Tensor weight_of_relation = sum_by_slot(weights, group.row_slot, size * relations);  // S_i[m] of "Cost"
     z = torch::baddbmm(z, weight_of_relation.view({heads, molecules * size, relations}), terms.value_table);
   }
+  if (terms.walk_value.defined()) {
+    const Tensor walked = torch::einsum(
+        "hgij,gijs->hgis", {weights.view({heads, molecules, size, size}), terms.walks[g]});  // sum over j of w_ij r_ij
+    z = torch::baddbmm(z, walked.reshape({heads, molecules * size, -1}), terms.walk_value);
+  }
   if (seen != nullptr) {
     seen->softmax.push_back(softmax.view({heads, molecules, size, size}));
     seen->weights.push_back(weights.view({heads, molecules, size, size}));
@@ -159,7 +183,8 @@ Tensor attend_group(const Tensor& qkv, const TokenGroup& group, const BatchTerms
 }  // namespace
 
 BatchTerms make_terms(const std::vector<FilledTable>& tables, const std::vector<PairValues>& added,
-                      const AttentionLayout& layout, const TermOptions& options, const torch::TensorOptions& like) {
+                      const AttentionLayout& layout, const TermOptions& options, const torch::TensorOptions& like,
+                      const Tensor& walks) {
   const int heads = options.heads;
   BatchTerms terms;
   terms.heads = heads;
@@ -172,11 +197,18 @@ BatchTerms make_terms(const std::vector<FilledTable>& tables, const std::vector<
   terms.key_table = scaled(relation_rows(tables, TermFills::key_rows, layout, heads));
   const Tensor value = relation_rows(tables, TermFills::value_rows, layout, heads);
   if (value.defined()) terms.value_table = value.transpose(0, 1).contiguous();
+  terms.walk_query = scaled(walk_rows(tables, TermFills::query_rows, heads));
+  terms.walk_key = scaled(walk_rows(tables, TermFills::key_rows, heads));
+  const Tensor walk_value = walk_rows(tables, TermFills::value_rows, heads);
+  if (walk_value.defined()) terms.walk_value = walk_value.transpose(0, 1).contiguous();
 
   const PairSums bias(bias_by_class(tables, options), added, layout);
   for (std::size_t g = 0; g < layout.groups.size(); ++g) {
     const TokenGroup& group = layout.groups[g];
     const auto molecules = static_cast<std::int64_t>(group.molecules.size());
+    if (terms.walk_query.defined() || terms.walk_key.defined() || walk_value.defined())
+      terms.walks.push_back(walks.index_select(0, group.packed_pair.view({-1}).to(torch::kInt64))
+                                .view({molecules, group.size, group.size, -1}));
     terms.bias.push_back(bias.add_to(key_mask(group, like).view({1, 1, -1}), group, g));
     if (options.key_term == KeyTerm::column) terms.key_slot.push_back(group.column_slot);
     if (options.key_term == KeyTerm::reverse) {  // row_slot holds j*M + m(j, i) at the pair (j, i)

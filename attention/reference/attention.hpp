@@ -24,7 +24,8 @@ namespace molgraph {
 struct FilledTable {
   RelationTable table;
   /// b [T, H], or [T - 2, H]: then the last three classes (VIRTUAL) share the last row; gate [T, H]; PQ, PK, PV [T,
-  /// H*d]; EQ, EK, EV [E, H*d]; u [H*d]: adds alpha * u.k_j to s_ij (Dai et al. 2019, arXiv:1901.02860, section 3.3)
+  /// H*d]; EQ, EK, EV [E, H*d]; WQ, WK, WV [steps, H*d]; u [H*d]: adds alpha * u.k_j to s_ij (Dai et al. 2019,
+  /// arXiv:1901.02860, section 3.3)
   torch::Tensor rows;
   torch::Tensor position;  ///< beside u: v [H*d], adds alpha * v.PQ[t]; there is a PQ then
 };
@@ -56,12 +57,16 @@ struct BatchTerms {
   std::vector<torch::Tensor> bias;
   /// per group [G, N*N] int32, where pair (i, j) stands among the products k.key_table; empty: k_x is k_i, as the query
   std::vector<torch::Tensor> key_slot;
+  /// alpha*WQ and alpha*WK [H, d, steps], WV [H, steps, d], or undefined
+  torch::Tensor walk_query, walk_key, walk_value;
+  std::vector<torch::Tensor> walks;  ///< per group r_ij [G, N, N, steps]; empty unless one of the three is there
 };
 
 /// `tables` in relation_tables()'s order; b_ij is the sum of its table's rows and of `added`, in this order. `like`
-/// gives dtype.
+/// gives dtype. `walks` [P, steps]: r of every packed pair, for tables whose rows walks weight.
 BatchTerms make_terms(const std::vector<FilledTable>& tables, const std::vector<PairValues>& added,
-                      const AttentionLayout& layout, const TermOptions& options, const torch::TensorOptions& like);
+                      const AttentionLayout& layout, const TermOptions& options, const torch::TensorOptions& like,
+                      const torch::Tensor& walks = {});
 
 /// C_ij of every group [H, G, N*N]: the sum of the gate's tables and of `added`; `relu` as GateOptions::relu, on the
 /// sum.

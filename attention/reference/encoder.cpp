@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "attention/reference/absolute_encodings.hpp"
+#include "attention/spec/scalar.hpp"
 
 namespace molgraph {
 namespace {
@@ -10,6 +11,17 @@ namespace {
 using torch::Tensor;
 
 Tensor drop(const Tensor& x, const Tensor& factors) { return factors.defined() ? x * factors : x; }
+
+// log(1 + degree) of every token in the layout's order, [grouped tokens, 1]; 0 of virtual nodes.
+Tensor log_degrees(const GraphBatch& batch, const AttentionLayout& layout, const torch::TensorOptions& like) {
+  std::vector<double> degrees;
+  for (std::size_t b = 0; b < static_cast<std::size_t>(batch.size()); ++b) {
+    degrees.push_back(0);
+    for (std::int64_t a = batch.atom_offset[b]; a < batch.atom_offset[b + 1]; ++a)
+      degrees.push_back(log_degree(batch.degree[static_cast<std::size_t>(a)]));
+  }
+  return torch::tensor(degrees, torch::kFloat64).to(like.dtype()).index_select(0, layout.to_grouped).unsqueeze(1);
+}
 
 }  // namespace
 
@@ -26,6 +38,7 @@ struct Encoder::Pass {
   TermInput input;
   std::vector<PairValues> shared;  ///< of the pair terms, in their order; empty where a layer has its own
   PairValues given;
+  Tensor log_degree;  ///< [grouped tokens, 1]; undefined without EncoderOptions::degree_scaler
 };
 
 Encoder::Encoder(const EncoderOptions& options, const ParameterTree& parameters, std::string prefix,
@@ -33,7 +46,7 @@ Encoder::Encoder(const EncoderOptions& options, const ParameterTree& parameters,
     : options_(options), parameters_(parameters), prefix_(std::move(prefix)), pair_terms_(std::move(terms)) {
   TORCH_CHECK(options.heads > 0 && options.width % options.heads == 0, "width ", options.width,
               " is no multiple of the number of heads ", options.heads);
-  TORCH_CHECK(options.position_dim > 0 || !uses_position_dim(options), "positions of atoms need a dimension");
+  TORCH_CHECK(options.pair_vector().size() > 0 || !uses_position_dim(options), "positions of atoms need a dimension");
   TORCH_CHECK(!options.terms.global_bias || options.terms.topology_query, "the global bias v.PQ[t] needs the table PQ");
 }
 
@@ -41,6 +54,7 @@ Tensor Encoder::forward(Tensor x, const GraphBatch& batch, const RelationClasses
                         std::vector<Tensor>* kept, const PairValues& given) const {
   Pass pass(batch, classes, mode, x.options());
   pass.given = given;
+  if (options_.degree_scaler) pass.log_degree = log_degrees(batch, pass.layout, pass.like);
   for (const PairTerm& term : pair_terms_)
     pass.shared.push_back(term.layer < 0 ? pair_values(term, parameters_, pass.input) : PairValues());
   std::vector<Tensor> states(mode.keep_layers.size());
@@ -68,7 +82,7 @@ Tensor Encoder::forward(Tensor x, const GraphBatch& batch, const RelationClasses
 // Packed tokens -> what enters the first block, in the layout's order.
 Tensor Encoder::input(Tensor x, const GraphBatch& batch, const Pass& pass) const {
   if (options_.position != NodePosition::none)
-    x = x + torch::linear(node_positions(batch, options_.position, options_.position_dim, pass.mode, pass.like),
+    x = x + torch::linear(node_positions(batch, options_.position, options_.pair_vector(), pass.mode, pass.like),
                           parameters_[prefix_ + "position.weight"]);
   if (pass.mode.perturbation.defined()) x = x + pass.mode.perturbation;
   if (options_.input_norm) x = parameters_.norm(x, prefix_ + "input_norm");
@@ -97,7 +111,10 @@ Tensor Encoder::attend(int layer, const Tensor& x, const BatchTerms& terms, cons
   const Tensor qkv = torch::linear(x, joined("weight"), joined("bias"));
   const Tensor z = attention(qkv, pass.layout, terms, gates,
                              pass.masks.attention(layer, options_.heads, options_.attention_dropout));
-  return drop(parameters_.linear(z, name + "output"),
+  const Tensor scaled = options_.degree_scaler
+                            ? z * (parameters_[name + "scale"] + pass.log_degree * parameters_[name + "degree_scale"])
+                            : z;
+  return drop(parameters_.linear(scaled, name + "output"),
               pass.masks.tokens(layer, RandomSite::attention_residual, options_.width, options_.dropout));
 }
 
@@ -114,7 +131,8 @@ BatchTerms Encoder::terms_of(int layer, Pass& pass) const {
   std::vector<PairValues> values = added(TermFills::bias, layer, pass);
   values.push_back(pass.given);
   return make_terms(filled(relation_tables(options_), layer), values, pass.layout,
-                    {options_.heads, !options_.untie_virtual, options_.key_term, options_.score_terms}, pass.like);
+                    {options_.heads, !options_.untie_virtual, options_.key_term, options_.score_terms}, pass.like,
+                    has_walk_rows(options_.terms) ? pass.input.pair_walks(options_.pair_vector()) : Tensor());
 }
 
 std::vector<Tensor> Encoder::gates_of(int layer, Pass& pass) const {

@@ -6,6 +6,7 @@
 #include "attention/reference/node_input.hpp"
 #include "attention/reference/relation_classes.hpp"
 #include "attention/spec/plan_check.hpp"
+#include "attention/spec/scalar.hpp"
 
 namespace molgraph {
 
@@ -18,6 +19,22 @@ GraphModel::GraphModel(const ModelOptions& options)
       initialise(item.value(), *own);
 }
 
+namespace {
+
+// What the head reads of the packed tokens [tokens, C]: [B, C].
+torch::Tensor readout(const torch::Tensor& states, const GraphBatch& batch, Readout kind) {
+  if (kind == Readout::virtual_node) return states.index_select(0, virtual_tokens(batch));
+  std::vector<torch::Tensor> rows;
+  for (std::size_t b = 0; b < static_cast<std::size_t>(batch.size()); ++b) {
+    const std::int64_t atoms = batch.token_offset[b + 1] - batch.token_offset[b] - 1;
+    const torch::Tensor of_atoms = states.narrow(0, batch.token_offset[b] + 1, atoms);
+    rows.push_back(of_atoms.sum(0) * readout_share<double>(kind == Readout::mean, atoms));
+  }
+  return torch::stack(rows);
+}
+
+}  // namespace
+
 ModelOutput GraphModel::run(const GraphBatch& batch, const ForwardMode& mode) const {
   check_batch(batch, plan_, needs_paths(plan_));
   const torch::Tensor x = node_input(*this, plan_, batch, mode);
@@ -25,7 +42,7 @@ ModelOutput GraphModel::run(const GraphBatch& batch, const ForwardMode& mode) co
   ModelOutput output;
   const torch::Tensor states =
       Encoder(plan_.encoder, *this, "encoder.", pair_terms(plan_)).forward(x, batch, classes, mode, &output.layers);
-  const torch::Tensor graph = states.index_select(0, virtual_tokens(batch));
+  const torch::Tensor graph = readout(states, batch, plan_.encoder.readout);
   torch::Tensor inputs, dropout;
   if (const std::int64_t count = plan_.head.inputs; count > 0) {
     inputs = torch::tensor(torch::ArrayRef<float>(batch.inputs)).view({batch.size(), count}).to(graph.dtype());

@@ -19,13 +19,16 @@ class TermInput {
       : batch(molecules), mode_(mode), like_(like) {}
   /// [tokens, steps] random-walk positions.
   const torch::Tensor& walks(int steps);
+  /// [P, vector.size()] vectors of every pair.
+  const torch::Tensor& pair_walks(const PairVector& vector);
 
   const GraphBatch& batch;
 
  private:
   const ForwardMode& mode_;
   torch::TensorOptions like_;
-  torch::Tensor walks_;
+  torch::Tensor walks_, pair_walks_;
+  PairVector pair_vector_;  ///< of `pair_walks_`
 };
 
 /// What the term adds to every pair.

@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <array>
 
+#include "attention/spec/terms.hpp"
 #include "featurize/graph/error.hpp"
 
 namespace molgraph {
 namespace {
 
-constexpr std::array<Encoding, 13> kEncodings{{
+constexpr std::array<Encoding, 15> kEncodings{{
     {.name = "none",
      .formula = "q_i.k_j / sqrt(d)",
      .source = "Vaswani et al. 2017; GRPE Table 9, row 1",
@@ -77,6 +78,38 @@ constexpr std::array<Encoding, 13> kEncodings{{
                .edge_query = true,
                .edge_key = true,
                .edge_value = true}},
+    {.name = "grpe-walk",
+     .formula = "grpe, and scores + sum_t ((q_i.WQ[t] + k_j.WK[t]) / sqrt(d) + W[t]) r_ij[t], values + sum_t WV[t] "
+                "r_ij[t], input x_i + W p_i, p_i = r_ii; r_ij[t] = ((D^-1 A)^t)_ij, t = 1..k",
+     .source =
+         "Park et al. 2022, with the relations of Ma et al. 2023 (GRIT), section 3.1; pairs have no state of their "
+         "own that layers update, and --urpe's gate is C[t_ij] + sum_t W[t] r_ij[t]",
+     .parameters = "3 (T + E) C + k (4 C + H), k H more with --urpe",
+     .cost = "grpe's + 3 k n^2 H per layer, k n^2 per molecule and pass",
+     .use = "as grpe, where rings and branches decide; small molecules, many epochs",
+     .terms = {.topology_query = true,
+               .topology_key = true,
+               .topology_value = true,
+               .edge_query = true,
+               .edge_key = true,
+               .edge_value = true,
+               .walk_bias = true,
+               .walk_query = true,
+               .walk_key = true,
+               .walk_value = true},
+     .position = NodePosition::random_walk,
+     .position_dim = 10},
+    {.name = "graphormer-walk",
+     .formula = "graphormer, and what grpe-walk adds",
+     .source = "Ying et al. 2021, with the relations of Ma et al. 2023 (GRIT), section 3.1, as in grpe-walk",
+     .parameters = "graphormer's + k (4 C + H), k H more with --urpe",
+     .cost = "graphormer's + 3 k n^2 H per layer, k n^2 per molecule and pass",
+     .use = "as graphormer, where rings and branches decide",
+     .terms = {.bias = true, .walk_bias = true, .walk_query = true, .walk_key = true, .walk_value = true},
+     .path_bias = true,
+     .untie_virtual = false,
+     .position = NodePosition::random_walk,
+     .position_dim = 10},
     {.name = "diet-abs",
      .formula = "q_i.k_j / sqrt(d) + P_Q(i).P_K(j)",
      .source = "Chen et al. 2021, eq. 1; P from degree and random walk instead of the position in a sentence",
@@ -122,6 +155,8 @@ constexpr std::array<Encoding, 13> kEncodings{{
 
 }  // namespace
 
+bool has_walks(const Encoding& encoding) { return has_walks(encoding.terms); }
+
 std::span<const Encoding> encodings() { return kEncodings; }
 
 const Encoding& encoding_from_string(std::string_view name) {
@@ -141,6 +176,7 @@ void set_encoding(EncoderOptions& encoder, const Encoding& encoding) {
   encoder.untie_virtual = encoding.untie_virtual;
   encoder.position = encoding.position;
   encoder.position_dim = encoding.position_dim;
+  encoder.gate.walk = has_walks(encoding);
 }
 
 }  // namespace molgraph

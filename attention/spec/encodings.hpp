@@ -27,10 +27,12 @@ struct Encoding {
   int position_dim = 0;  ///< default of --pe-dim; 0 = not used
 };
 
+/// True if probabilities of walks enter somewhere beside the node input.
+bool has_walks(const Encoding& encoding);
 std::span<const Encoding> encodings();
 /// Throws UsageError with the list of names.
 const Encoding& encoding_from_string(std::string_view name);
-/// Sets the terms of `encoder`; sizes, gate and dropouts stay.
+/// Sets the terms of `encoder`, and whether a gate has the walk's; sizes, the rest of the gate and dropouts stay.
 void set_encoding(EncoderOptions& encoder, const Encoding& encoding);
 
 }  // namespace molgraph

@@ -147,26 +147,6 @@ MatrixXd normalised_laplacian(const std::vector<int>& fragment, const std::vecto
 
 }  // namespace
 
-void random_walk_positions(const GraphBatch& batch, std::int64_t molecule, int steps, double* out) {
-  const auto neighbours = neighbours_of(batch, molecule);
-  const std::size_t atoms = neighbours.size(), count = static_cast<std::size_t>(steps);
-  std::vector<double> now(atoms), next(atoms);
-  for (std::size_t start = 0; start < atoms; ++start) {
-    std::fill(now.begin(), now.end(), 0.0);
-    now[start] = 1.0;
-    for (std::size_t t = 0; t < count; ++t) {
-      std::fill(next.begin(), next.end(), 0.0);
-      for (std::size_t a = 0; a < atoms; ++a) {
-        if (now[a] == 0.0) continue;
-        const double share = now[a] / static_cast<double>(neighbours[a].size());
-        for (const Neighbour& n : neighbours[a]) next[static_cast<std::size_t>(n.atom)] += share;
-      }
-      now.swap(next);
-      out[start * count + t] = now[start];
-    }
-  }
-}
-
 void laplacian_positions(const GraphBatch& batch, std::int64_t molecule, int count, double* out) {
   const auto neighbours = neighbours_of(batch, molecule);
   const auto environments = environments_of(batch, molecule, neighbours);

@@ -1,4 +1,4 @@
-// Where an atom stands in its molecule, as numbers: Laplacian eigenvectors and return probabilities of random walks.
+// Where an atom stands in its molecule, as numbers: Laplacian eigenvectors. Random walks: walks.hpp.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,6 @@ namespace molgraph {
 /// Of RelationTerms::absolute_bias: the rank of P_Q.P_K per head, and the rows of its tables: degrees up to this one
 /// (larger ones share its row), then the virtual node's.
 inline constexpr int kAbsoluteRank = 64, kAbsoluteLastDegree = 15, kAbsoluteRows = kAbsoluteLastDegree + 2;
-
-/// Probabilities that a random walk from an atom is back after 1, 2, ... `steps` steps: the diagonals of (D^-1 A)^t
-/// (Dwivedi et al. 2022, arXiv:2110.07875, eq. 9; Li et al. 2020, arXiv:2009.00142). An atom without bonds has zeros.
-/// `out` [atoms of the molecule, steps]; values in [0, 1]; step 1 is always 0 in a molecule. Invariant under
-/// renumbering.
-void random_walk_positions(const GraphBatch& batch, std::int64_t molecule, int steps, double* out);
 
 /// The `count` non-trivial eigenvectors of I - D^-1/2 A D^-1/2 with the smallest eigenvalues, of unit length (Dwivedi &
 /// Bresson 2020, arXiv:2012.09699, section 2.1; there the signs are random, and bases of equal eigenvalues arbitrary).

@@ -29,6 +29,12 @@ struct RelationTerms {
   bool absolute_bias = false;
   /// sum_k W[k].G_k(R_ij) added to b_ij, R the resistance distance (Zhang et al. 2023, section 4)
   bool resistance = false;
+  /// sum_t W[t].r_ij[t] added to b_ij, r_ij the pair's vector: by default r_ij[t] = ((D^-1 A)^t)_ij, the probability of
+  /// walking from i to j in t steps (Ma et al. 2023, section 3.1); spec/pair_vector.hpp
+  bool walk_bias = false;
+  bool walk_query = false;  ///< q_i . sum_t WQ[t] r_ij[t]
+  bool walk_key = false;    ///< k_j . sum_t WK[t] r_ij[t]; with KeyTerm::column only
+  bool walk_value = false;  ///< sum_t WV[t] r_ij[t] added to v_j
 
   bool operator==(const RelationTerms&) const = default;
 };
@@ -36,12 +42,27 @@ struct RelationTerms {
 /// Encodings of an atom's place in its molecule that are added to the node input.
 enum class NodePosition : std::uint8_t { none, laplacian, random_walk };
 
+/// The columns of a pair's vector r_ij, in this order (spec/pair_vector.hpp).
+struct PairVector {
+  int steps = 0;       ///< probabilities of walks of 1 .. `steps` steps
+  bool paths = false;  ///< numbers of paths by length
+  bool rings = false;  ///< same ring, same ring system
+
+  int size() const;
+  bool operator==(const PairVector&) const = default;
+};
+
+/// What the head reads of the last layer's tokens: the virtual node's row, or the sum or the mean of the atoms' rows.
+/// The sum is divided by kReadoutAtoms (spec/scalar.hpp), so that the head starts alike with all three.
+enum class Readout : std::uint8_t { virtual_node, sum, mean };
+
 /// URPE's gate C_ij on the softmax's output (Luo et al. 2022, eq. 8).
 struct GateOptions {
   bool enabled = false;
   bool relu = false;       ///< the gate goes through ReLU
   bool per_layer = false;  ///< a table per layer instead of one shared by all
   int path_hops = 0;       ///< > 0: the gate has an edge-path term of its own over this many hops
+  bool walk = false;       ///< the gate has a term sum_t W[t].r_ij[t] of the pair's vector
 };
 
 /// Rows that an imported model's tables lack: a molecule that needs one is rejected with the reason.
@@ -83,9 +104,17 @@ struct EncoderOptions {
   double activation_dropout = 0.0;  ///< inside the FFN
   double input_dropout = 0.0;       ///< on the node input
   NodePosition position = NodePosition::none;
-  int position_dim =
-      0;  ///< k: eigenvectors, or steps of the random walk (of absolute_bias too), kernels of resistance; 0 = not used
+  int position_dim = 0;  ///< k: eigenvectors, or steps of the random walk (of absolute_bias and walk terms too),
+                         ///< kernels of resistance; 0 = not used
+  Readout readout = Readout::virtual_node;
+  /// z_i times a + b log(1 + degree), a and b [C] learned in every layer (Ma et al. 2023, section 3.2, after Corso et
+  /// al. 2020): the degree that the softmax's average forgets. The virtual node's degree counts as 0.
+  bool degree_scaler = false;
+  bool pair_paths = false, pair_rings = false;  ///< of the pairs' vectors, beside `position_dim` steps
   bool untie_virtual = true;  ///< false: the three VIRTUAL classes share one bias b per head (Graphormer)
+
+  /// What walk terms weight, and whose diagonal NodePosition::random_walk reads.
+  PairVector pair_vector() const { return {position_dim, pair_paths, pair_rings}; }
 };
 
 }  // namespace molgraph

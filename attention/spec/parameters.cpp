@@ -72,6 +72,9 @@ class Lister {
         for (const char* part : {"mean", "width"}) add(term.prefix + part, {term.size}, role, {Kind::positive, 3});
         add(term.prefix + "weight", {term.size, heads}, role, {Kind::normal, kTableDeviation});
         break;
+      case PairTerm::Kind::walk:  // a gate starts at one
+        add(term.prefix + "weight", {term.size, heads}, role, {Kind::normal, gate ? 0.0 : kTableDeviation});
+        break;
     }
   }
 
@@ -94,7 +97,7 @@ class Lister {
 
   void encoder(const std::string& prefix) {
     encodings(prefix, -1);
-    if (o_.position != NodePosition::none) linear(prefix + "position", o_.position_dim, o_.width, false);
+    if (o_.position != NodePosition::none) linear(prefix + "position", o_.pair_vector().size(), o_.width, false);
     if (o_.input_norm) norm(prefix + "input_norm");
     for (int k = 0; k < o_.layers; ++k) {
       const std::string layer = owner_prefix(prefix, k);
@@ -102,6 +105,10 @@ class Lister {
       norm(layer + "ffn_norm");
       for (const char* part : {"query", "key", "value", "output"})
         linear(layer + "attention." + part, o_.width, o_.width);
+      if (o_.degree_scaler) {
+        add(layer + "attention.scale", {o_.width}, ParameterRole::degree_scale, {Kind::constant, 1});
+        add(layer + "attention.degree_scale", {o_.width}, ParameterRole::degree_scale, {});
+      }
       linear(layer + "ffn.linear1", o_.width, o_.ffn);
       linear(layer + "ffn.linear2", o_.ffn, o_.width);
       encodings(prefix, k);
@@ -126,7 +133,9 @@ class Lister {
 
  private:
   void table(const std::string& owner, const RelationTable& table) {
-    const std::int64_t classes = table.row == RelationTable::Row::edge ? edge_ : topology_;
+    const std::int64_t classes = table.row == RelationTable::Row::edge   ? edge_
+                                 : table.row == RelationTable::Row::walk ? o_.pair_vector().size()
+                                                                         : topology_;
     switch (table.fills) {
       case TermFills::bias:  // the last three classes, the virtual node's, may share a row
         add(owner + table.name, {o_.untie_virtual ? classes : classes - 2, o_.heads}, ParameterRole::class_bias, {});

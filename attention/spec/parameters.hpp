@@ -25,6 +25,7 @@ enum class ParameterRole : std::uint8_t {
   gate,           ///< C by topology class [T, H]
   pair_term,      ///< of a term of pair_terms() that is added to the scores' bias
   gate_term,      ///< of a term of pair_terms() that is added to the gate
+  degree_scale,   ///< what z is multiplied with: alone, and by the logarithm of the degree [C]
   stand_in,       ///< what a missing input of the head is taken for [D]
 };
 
@@ -81,6 +82,7 @@ class ParameterList {
 
 /// Of the encoder alone, its names beginning with `prefix`. T and E: `topology_classes`, `edge_classes`.
 ///     layers.K.attention.{query,key,value,output}.{weight,bias}   [C, C], [C]
+///     layers.K.attention.{scale,degree_scale}  [C], [C]
 ///     layers.K.ffn.linear1.{weight,bias}  [F, C], [F];  layers.K.ffn.linear2.{weight,bias}  [C, F], [C]
 ///     layers.K.{attention_norm,ffn_norm}.{weight,bias}  [C];  final_norm.{weight,bias}  [C] (pre-LN)
 ///     spatial [T, H] (or [T - 2, H]: EncoderOptions::untie_virtual), topology_{query,key,value} [T, C],
@@ -88,7 +90,7 @@ class ParameterList {
 ///     content_bias, position_bias  [C];  absolute.*: in layers.K when share_encodings is off
 ///     resistance.{mean,width} [K], resistance.weight [K, H]: in layers.K when share_encodings is off
 ///     gate [T, H], gate_path.*: in layers.K when gate.per_layer
-///     input_norm.{weight,bias}  [C];  position.weight  [C, position_dim]
+///     input_norm.{weight,bias}  [C];  position.weight  [C, pair_vector().size()]
 /// Each exists only if its term is on.
 ParameterList encoder_parameters(const EncoderOptions& options, int topology_classes, int edge_classes,
                                  Features features, const std::string& prefix = "");

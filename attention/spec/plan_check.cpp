@@ -200,7 +200,10 @@ void check_plan(const ModelPlan& plan) {
   demand(plan.head.inputs == 0 || plan.head.mixed >= 1, "a head without a width");
   demand(plan.max_degree >= -1, "a negative degree");
   demand(plan.path_hops >= 0 && e.gate.path_hops >= 0, "a negative number of hops");
-  demand(e.position_dim >= 1 || !uses_position_dim(e), "positions without a dimension");
+  demand(e.position_dim >= 0 && (e.pair_vector().size() >= 1 || !uses_position_dim(e)),
+         "positions without a dimension");
+  demand(!(e.pair_paths || e.pair_rings) || uses_pair_vectors(e), "columns of pairs' vectors that nothing weights");
+  demand(!e.terms.walk_key || e.key_term == KeyTerm::column, "walk_key with another key term than column");
   demand(!e.terms.global_bias || e.terms.topology_query, "global_bias without topology_query");
   for (const double p : {e.dropout, e.attention_dropout, e.activation_dropout, e.input_dropout})
     demand(p >= 0 && p < 1, "a dropout outside [0, 1)");

@@ -38,6 +38,18 @@ MOLGRAPH_HOST_DEVICE inline T gelu_slope(T x) {
   return slope;
 }
 
+// --- degrees and readout ---
+
+/// The logarithm that EncoderOptions::degree_scaler takes of an atom's degree; 0 for the virtual node.
+MOLGRAPH_HOST_DEVICE inline double log_degree(std::int64_t degree) { return std::log1p(static_cast<double>(degree)); }
+
+inline constexpr std::int64_t kReadoutAtoms = 16;
+/// What each of `atoms` rows counts in their sum (Readout::sum) or mean.
+template <class T>
+MOLGRAPH_HOST_DEVICE inline T readout_share(bool mean, std::int64_t atoms) {
+  return T(1) / static_cast<T>(mean ? atoms : kReadoutAtoms);
+}
+
 // --- resistance distances (Zhang et al. 2023, arXiv:2301.09505, section 4) ---
 
 /// Added to the absolute value of a Gaussian's learned width, so that it never vanishes.

@@ -34,6 +34,9 @@ std::vector<RelationTable> relation_tables(const EncoderOptions& options) {
   add(on.edge_key, "edge_key", TermFills::key_rows, Row::edge);
   add(on.edge_value, "edge_value", TermFills::value_rows, Row::edge);
   add(on.global_bias, "content_bias", TermFills::key_rows, Row::all);
+  add(on.walk_query, "walk_query", TermFills::query_rows, Row::walk);
+  add(on.walk_key, "walk_key", TermFills::key_rows, Row::walk);
+  add(on.walk_value, "walk_value", TermFills::value_rows, Row::walk);
   return tables;
 }
 
@@ -50,15 +53,37 @@ std::vector<PairTerm> encoder_pair_terms(const EncoderOptions& o, const std::str
   if (o.terms.resistance)
     add_owned({.kind = PairTerm::Kind::resistance, .fills = TermFills::bias, .size = o.position_dim}, "resistance",
               prefix, !o.share_encodings, o.layers, terms);
+  if (o.terms.walk_bias)
+    add_owned({.kind = PairTerm::Kind::walk,
+               .fills = TermFills::bias,
+               .size = o.pair_vector().size(),
+               .vector = o.pair_vector()},
+              "walk", prefix, !o.share_encodings, o.layers, terms);
+  if (o.gate.enabled && o.gate.walk)
+    add_owned({.kind = PairTerm::Kind::walk,
+               .fills = TermFills::gate,
+               .size = o.pair_vector().size(),
+               .vector = o.pair_vector()},
+              "gate_walk", prefix, o.gate.per_layer, o.layers, terms);
   if (o.gate.enabled && o.gate.path_hops > 0)
     add_owned({.kind = PairTerm::Kind::path, .fills = TermFills::gate, .size = o.gate.path_hops}, "gate_path", prefix,
               o.gate.per_layer, o.layers, terms);
   return terms;
 }
 
-bool uses_position_dim(const EncoderOptions& o) {
-  return o.position != NodePosition::none || o.terms.absolute_bias || o.terms.resistance;
+bool weights_pair_vectors(const EncoderOptions& o) { return has_walks(o.terms) || (o.gate.enabled && o.gate.walk); }
+
+bool uses_pair_vectors(const EncoderOptions& o) {
+  return o.position == NodePosition::random_walk || weights_pair_vectors(o);
 }
+
+bool uses_position_dim(const EncoderOptions& o) {
+  return o.position != NodePosition::none || o.terms.absolute_bias || o.terms.resistance || uses_pair_vectors(o);
+}
+
+bool has_walks(const RelationTerms& on) { return on.walk_bias || has_walk_rows(on); }
+
+bool has_walk_rows(const RelationTerms& on) { return on.walk_query || on.walk_key || on.walk_value; }
 
 std::vector<PairTerm> pair_terms(const ModelPlan& plan) {
   std::vector<PairTerm> terms;

@@ -212,6 +212,11 @@ std::string dataset_name(const std::string& name) {
   return entry == nullptr ? std::string() : entry->name;
 }
 
+std::string default_recipe(const std::string& name, const std::string& subset) {
+  const Entry* entry = find_entry(name, subset);
+  return entry ? entry->training.recipe : "";
+}
+
 bool has_computed_targets(const std::string& name) {
   const Entry* entry = find_entry(name, "");
   return entry != nullptr && entry->training.computed;

@@ -52,6 +52,10 @@ std::optional<SourcePlan> plan_named(const std::string& name, const LoadOptions&
 /// The name of the data set that a spelling of it means ("ogbg-molhiv", "ZINC-full"), "" if none.
 std::string dataset_name(const std::string& name);
 
+/// TrainingDefaults::recipe of that part of a data set ("zinc-full" means name and subset, subset "" the default one),
+/// "" if the name is none. Throws UsageError for an unknown subset.
+std::string default_recipe(const std::string& name, const std::string& subset);
+
 /// TrainingDefaults::computed of the data set `name`, by which its stores know it; false if none is called that.
 bool has_computed_targets(const std::string& name);
 

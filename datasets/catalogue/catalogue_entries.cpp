@@ -36,17 +36,19 @@ Entry zinc(const std::string& subset, const std::string& table, std::array<std::
            const std::string& what) {
   Entry entry{.name = "zinc", .subset = subset, .targets = {"y"}};
   Layout jt_vae{.table = "", .lists = {"zinc/train.txt", "zinc/valid.txt", "zinc/test.txt"}};
-  if (subset == "12k") jt_vae.picks = {"zinc/train.index", "zinc/val.index", "zinc/test.index"};
+  const bool small = subset == "12k";
+  if (small) jt_vae.picks = {"zinc/train.index", "zinc/val.index", "zinc/test.index"};
   entry.layouts = {{.table = table, .part_column = "split"}, jt_vae};
   entry.target_name = "penalized_logp";
   entry.features = Features::zinc;
-  entry.training = {.model = "graphormer", .steps = 20'000, .batch_size = 256, .computed = true};
+  entry.training = {
+      .recipe = small ? "zinc" : "", .model = "graphormer", .steps = 20'000, .batch_size = 256, .computed = true};
   entry.split_name = "published";
   entry.part_sizes = sizes;
   entry.metric = "mae";
   entry.what = what;
   entry.where = kZinc;
-  entry.other_names = {subset == "12k" ? "zinc12k" : "zincfull"};
+  entry.other_names = {small ? "zinc12k" : "zincfull"};
   return entry;
 }
 

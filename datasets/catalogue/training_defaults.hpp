@@ -8,6 +8,7 @@ namespace molgraph {
 
 /// "", 0 and false: as for any table.
 struct TrainingDefaults {
+  std::string recipe{};         ///< where nothing of the model is said; what follows counts without it
   std::string model{};          ///< an architecture's name
   std::int64_t steps = 0;       ///< updates
   std::int64_t batch_size = 0;  ///< molecules

@@ -120,6 +120,15 @@ void shuffle(std::span<std::int64_t> items, std::uint64_t seed, ShuffleStream pu
     std::swap(items[last - 1], items[stream.below(static_cast<std::uint32_t>(last))]);
 }
 
+std::vector<std::int64_t> sample(std::vector<std::int64_t> items, std::int64_t most, std::uint64_t seed) {
+  if (std::ssize(items) > most) {
+    shuffle(items, seed, ShuffleStream::split);
+    items.resize(static_cast<std::size_t>(most));
+  }
+  std::ranges::sort(items);
+  return items;
+}
+
 Split random_split(std::int64_t count, const SplitSizes& sizes, std::uint64_t seed) {
   const auto [train, valid, test] = counts_of_parts(count, sizes);
   const std::vector<std::int64_t> order = shuffled(count, seed);

@@ -17,6 +17,9 @@ namespace molgraph {
 enum class ShuffleStream : std::uint32_t { split = 1, epoch = 2, scaffold = 3, init = 4, laplacian = 5 };
 void shuffle(std::span<std::int64_t> items, std::uint64_t seed, ShuffleStream purpose, std::uint32_t epoch = 0);
 
+/// At most `most` of the items, drawn by the seed, ascending.
+std::vector<std::int64_t> sample(std::vector<std::int64_t> items, std::int64_t most, std::uint64_t seed);
+
 /// Where one row belongs; `none` = left out.
 enum class SplitPart : std::uint8_t { none, train, valid, test };
 

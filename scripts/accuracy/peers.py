@@ -7,7 +7,8 @@
 FIT: columns smiles, target, part (train, val). REST: columns row, smiles. OUT: a column prediction, a line for each of
 REST. The forest chooses nothing, so that it may learn from all rows: the test part is predicted by one of the training
 and validation part; the validation part (and a test row with a SMILES of it, which the panel has not), which has to
-say how good it is, by one of the training part alone.
+say how good it is, by one of the training part alone. A molecule that this environment's RDKit cannot read teaches
+nothing and is predicted as nan.
 """
 
 import csv
@@ -108,12 +109,31 @@ def chemprop(fit, rest, out, kind, seed, threads, *flags) -> None:
     write(out, [row["target"] or "nan" for row in rows])
 
 
+def on_readable(method, fit, rest, out, *arguments) -> None:
+    """Runs a method on copies of the tables without the molecules that RDKit cannot read."""
+    from rdkit import Chem, RDLogger
+
+    RDLogger.DisableLog("rdApp.*")
+    folder, readable = pathlib.Path(out).parent, {}
+    for path in (fit, rest):
+        rows = read(path)
+        readable[path] = [Chem.MolFromSmiles(row["smiles"]) is not None for row in rows]
+        with open(folder / f"readable-{pathlib.Path(path).name}", "w", newline="") as file:
+            writer = csv.DictWriter(file, list(rows[0]))
+            writer.writeheader()
+            writer.writerows(row for row, good in zip(rows, readable[path]) if good)
+    copies = [str(folder / f"readable-{pathlib.Path(path).name}") for path in (fit, rest)]
+    method(*copies, out, *arguments)
+    predicted = iter(read(out))
+    write(out, [next(predicted)["prediction"] if good else "nan" for good in readable[rest]])
+
+
 if __name__ == "__main__":
     if len(sys.argv) > 1 and sys.argv[1] == "version":
         print(", ".join(f"{name} {importlib.metadata.version(name)}" for name in sys.argv[2:]))
     elif len(sys.argv) == 9 and sys.argv[1] == "forest":
-        forest(*sys.argv[2:])
+        on_readable(forest, *sys.argv[2:])
     elif len(sys.argv) >= 8 and sys.argv[1] == "chemprop":
-        chemprop(*sys.argv[2:])
+        on_readable(chemprop, *sys.argv[2:])
     else:
         sys.exit(__doc__)

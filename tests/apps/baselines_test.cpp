@@ -9,6 +9,7 @@
 #include "apps/training/baselines/booster.hpp"
 #include "apps/training/baselines/nearest.hpp"
 #include "apps/training/baselines/shares.hpp"
+#include "tests/apps/partner_fixtures.hpp"
 
 namespace molgraph {
 namespace {
@@ -28,16 +29,7 @@ FeatureRows counts(const std::vector<std::vector<std::pair<std::uint32_t, float>
   return rows;
 }
 
-MoleculeSet set_of(TaskKind kind, int classes, std::vector<std::string> names, std::vector<double> targets) {
-  MoleculeSet set;
-  set.task.kind = kind;
-  set.task.classes = classes;
-  set.task.units.resize(names.size());
-  set.task.names = std::move(names);
-  set.row.resize(targets.size() / set.task.names.size());
-  set.targets = std::move(targets);
-  return set;
-}
+using testing::set_of;
 
 bool same(const std::vector<double>& a, const std::vector<double>& b) {
   return std::ranges::equal(a, b, [](double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); });
@@ -47,7 +39,7 @@ TEST(Nearest, IsTheMostSimilarByTheCounts) {
   // Molecule 4 shares with 0: min 2 + 1 of max 2 + 3: 3/5; with 1: 2 + 3 of 4 + 3: 5/7; with 2: 0; with 3: 3 of 2 + 3:
   // 3/5.
   const FeatureRows rows = counts({{{5, 2}, {9, 1}}, {{5, 4}, {9, 3}}, {{70, 1}}, {{9, 3}}, {{5, 2}, {9, 3}}});
-  const MoleculeSet set = set_of(TaskKind::regression, 0, {"y"}, {10, 11, 12, 13, 14});
+  const MoleculeSet set = set_of(TaskKind::regression, {"y"}, {10, 11, 12, 13, 14});
   EXPECT_EQ(nearest_predictions(rows, set, {0, 1, 2, 3}, {4}, 1), (std::vector<double>{11}));
   EXPECT_EQ(nearest_predictions(rows, set, {0, 2, 3}, {4}, 1), (std::vector<double>{10}));  // of equals the first
   EXPECT_EQ(nearest_predictions(rows, set, {3, 2, 0}, {4}, 1), (std::vector<double>{13}));
@@ -60,7 +52,7 @@ TEST(Nearest, IsTheMostSimilarByTheCounts) {
 TEST(Nearest, IsOneThatHasALabel) {
   const FeatureRows rows = counts({{{1, 1}}, {{1, 2}}, {{1, 3}}, {{1, 3}}});
   const MoleculeSet set =
-      set_of(TaskKind::regression, 0, {"a", "b", "c"}, {1, 2, kNaN, 3, kNaN, kNaN, kNaN, kNaN, kNaN, 0, 0, 0});
+      set_of(TaskKind::regression, {"a", "b", "c"}, {1, 2, kNaN, 3, kNaN, kNaN, kNaN, kNaN, kNaN, 0, 0, 0});
   EXPECT_TRUE(same(nearest_predictions(rows, set, {0, 1, 2}, {3}, 1), {3, 2, kNaN}));
 }
 
@@ -74,21 +66,21 @@ TEST(Nearest, LooksFurtherWhereTheFirstHaveNoLabel) {
   const FeatureRows rows = counts(all);
   std::vector<std::int64_t> train(99);
   for (std::size_t i = 0; i < train.size(); ++i) train[i] = static_cast<std::int64_t>(i);
-  EXPECT_EQ(nearest_predictions(rows, set_of(TaskKind::regression, 0, {"y"}, labels), train, {99}, 1),
+  EXPECT_EQ(nearest_predictions(rows, set_of(TaskKind::regression, {"y"}, labels), train, {99}, 1),
             (std::vector<double>{19}));
 }
 
 TEST(Nearest, ClassesAreCertain) {
   const FeatureRows rows = counts({{{1, 1}}, {{2, 1}}, {{2, 2}}});
-  EXPECT_EQ(nearest_predictions(rows, set_of(TaskKind::multiclass, 3, {"c"}, {0, 2, 1}), {0, 1}, {2}, 1),
+  EXPECT_EQ(nearest_predictions(rows, set_of(TaskKind::multiclass, {"c"}, {0, 2, 1}, 3), {0, 1}, {2}, 1),
             (std::vector<double>{0, 0, 1}));
-  EXPECT_EQ(nearest_predictions(rows, set_of(TaskKind::binary, 0, {"c"}, {0, 1, 0}), {0, 1}, {2}, 1),
+  EXPECT_EQ(nearest_predictions(rows, set_of(TaskKind::binary, {"c"}, {0, 1, 0}), {0, 1}, {2}, 1),
             (std::vector<double>{1}));
 }
 
 TEST(Baselines, AreLeftOutWithAReason) {
   const FeatureRows rows = counts({{{1, 1}}, {{2, 1}}, {{2, 2}}});
-  const MoleculeSet set = set_of(TaskKind::regression, 0, {"y"}, {1, 2, 3});
+  const MoleculeSet set = set_of(TaskKind::regression, {"y"}, {1, 2, 3});
   const Baselines made = make_baselines(rows, set, {.train = {0, 1}, .test = {2}}, {.threads = 1});
   EXPECT_EQ(made.nearest[2], (std::vector<double>{2}));
   EXPECT_TRUE(made.nearest[1].empty());
@@ -107,7 +99,7 @@ using Shares = std::vector<double>;
 /// The model's share that is chosen for one regression target.
 double share_of(const std::vector<double>& model, const std::vector<double>& of_trees,
                 const std::vector<double>& truth) {
-  const MoleculeSet set = set_of(TaskKind::regression, 0, {"y"}, {});
+  const MoleculeSet set = set_of(TaskKind::regression, {"y"}, {});
   return choose_shares(Metric::rmse, set.task, model, of_trees, truth).front();
 }
 
@@ -122,7 +114,7 @@ TEST(Blend, TakesTheBetterPredictor) {
 }
 
 TEST(Blend, EveryTargetHasItsOwn) {
-  const MoleculeSet set = set_of(TaskKind::regression, 0, {"a", "b"}, {});
+  const MoleculeSet set = set_of(TaskKind::regression, {"a", "b"}, {});
   EXPECT_EQ(choose_shares(Metric::mae, set.task, {1, 9, 2, 8, 3, 9}, {5, 1, 5, 2, 9, 3}, {1, 1, 2, 2, 3, 3}),
             (Shares{1, 0}));
 }
@@ -148,7 +140,7 @@ TEST(Blend, ClassesAreMixedByTheLogLoss) {
     model.push_back(i % 2 == 0 ? 0.999 : 0.9999);
     of_trees.push_back(i % 2 == 0 ? 0.3 : 0.7);
   }
-  const MoleculeSet set = set_of(TaskKind::binary, 0, {"c"}, {});
+  const MoleculeSet set = set_of(TaskKind::binary, {"c"}, {});
   EXPECT_EQ(choose_shares(Metric::roc_auc, set.task, model, of_trees, truth), (Shares{0}));
   // Of one class only: the surer one is not the better one.
   for (const double label : {0.0, 1.0})
@@ -157,12 +149,12 @@ TEST(Blend, ClassesAreMixedByTheLogLoss) {
 }
 
 TEST(Blend, SeveralClassesAndBothKinds) {
-  const MoleculeSet three = set_of(TaskKind::multiclass, 3, {"m"}, {});
+  const MoleculeSet three = set_of(TaskKind::multiclass, {"m"}, {}, 3);
   const std::vector<double> right{1, 0, 0, 0, 1, 0, 0, 0, 1}, wrong{0, 0, 1, 1, 0, 0, 0, 1, 0};
   EXPECT_EQ(choose_shares(Metric::accuracy, three.task, wrong, right, {0, 1, 2}), (Shares{0}));
   EXPECT_EQ(choose_shares(Metric::accuracy, three.task, right, wrong, {0, 1, 2}), (Shares{1}));
 
-  MoleculeSet both = set_of(TaskKind::mixed, 0, {"y", "c"}, {});
+  MoleculeSet both = set_of(TaskKind::mixed, {"y", "c"}, {});
   both.task.kinds = {TaskKind::regression, TaskKind::binary};
   EXPECT_EQ(
       choose_shares(Metric::loss, both.task, {1, 0.9, 2, 0.1, 3, 0.9}, {9, 0.1, 8, 0.9, 7, 0.1}, {1, 1, 2, 0, 3, 1}),

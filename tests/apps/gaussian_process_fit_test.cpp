@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "featurize/descriptors/descriptors.hpp"
+#include "tests/apps/partner_fixtures.hpp"
 
 namespace molgraph {
 namespace {
@@ -45,16 +46,7 @@ FeatureRows twelve() {
   return rows_of(counts, numbers);
 }
 
-MoleculeSet set_of(TaskKind kind, std::vector<std::string> names, std::vector<double> targets, int classes = 0) {
-  MoleculeSet set;
-  set.task.kind = kind;
-  set.task.classes = classes;
-  set.task.units.resize(names.size());
-  set.task.names = std::move(names);
-  set.row.resize(targets.size() / set.task.names.size());
-  set.targets = std::move(targets);
-  return set;
-}
+using testing::set_of;
 
 std::vector<std::int64_t> numbered(std::int64_t begin, std::int64_t end) {
   std::vector<std::int64_t> all;

@@ -12,6 +12,7 @@
 #include "apps/scoring/gaussian_process_file.hpp"
 #include "datasets/archives/safetensors.hpp"
 #include "featurize/graph/error.hpp"
+#include "tests/apps/partner_fixtures.hpp"
 #include "tests/datasets/scratch_folder.hpp"
 
 namespace molgraph {
@@ -101,12 +102,7 @@ class ProcessFile : public ::testing::Test {
   }
   void rewrite(const std::function<void(SafetensorsFile&)>& change) const {
     write_process(path(), by_hand(), featurizer_);
-    SafetensorsFile file = read_safetensors(path());
-    change(file);
-    std::vector<TensorView> views;
-    for (const auto& [name, tensor] : file.tensors)
-      views.push_back({name, tensor.dtype, tensor.shape, tensor.bytes.data()});
-    write_safetensors(path(), file.metadata, views);
+    testing::rewrite(path(), change);
   }
 
   testing::ScratchFolder scratch_;

@@ -60,6 +60,14 @@ TEST(OptionConflicts, FlagsThatThisModelDoesNotHave) {
   refused("path", [](TrainOptions& o) { o.model.architecture = architecture("grpe"); }, {"path"});
   refused("key-term", [](TrainOptions& o) { o.model.encoding = encoding("t5"); }, {"key-term"});
   refused("grpe-terms", [](TrainOptions& o) { o.model.encoding = encoding("shaw"); }, {"grpe-terms"});
+  refused("walk-terms", [](TrainOptions& o) { o.model.encoding = encoding("grpe"); }, {"walk-terms"});
+  refused("pair-relations", [](TrainOptions& o) { o.model.pair_relations = {PairWord::paths}; });
+  refused("pe-dim", [](TrainOptions& o) {
+    o.model.encoding = encoding("grpe-walk"), o.model.pair_relations = {PairWord::paths}, o.model.position_dim = 4;
+  });
+  refused("pe-dim", [](TrainOptions& o) { o.model.encoding = encoding("grpe-walk"), o.model.position_dim = 65; });
+  refused("key-term", [](TrainOptions& o) { o.model.encoding = encoding("grpe-walk"); }, {"key-term"});
+  refused("walk-terms gate", [](TrainOptions& o) { o.model.encoding = encoding("grpe-walk"); }, {"walk-terms"});
   EXPECT_EQ(problem([](TrainOptions& o) { o.model.architecture = architecture("grpe"); }), "");
   refused("share-encodings",
           [](TrainOptions& o) { o.model.encoding = encoding("laplacian"), o.model.share_encodings = Switch::off; },
@@ -115,6 +123,17 @@ TEST(OptionConflicts, WhatFromBringsAlongIsNotIgnored) {
   contradicts(graphormer, "--published-classes", [](TrainOptions& o) { o.model.published_classes = true; });
   contradicts(graphormer, "--key-term", [](TrainOptions& o) { o.model.key_term = KeyTerm::row; });
   contradicts(graphormer, "--grpe-terms", [](TrainOptions&) {}, {"grpe-terms"});
+  const ModelConfig walks = model_of([](TrainOptions& o) { o.model.encoding = encoding("grpe-walk"); });
+  contradicts(grpe, "--walk-terms", [](TrainOptions& o) { o.model.walk_terms = {WalkTerm::bias}; }, {"walk-terms"});
+  contradicts(walks, "--walk-terms",
+              [](TrainOptions& o) { o.model.encoding = encoding("grpe-walk"), o.model.walk_terms = {WalkTerm::bias}; },
+              {"walk-terms"});
+  contradicts(walks, "--pair-relations", [](TrainOptions& o) { o.model.pair_relations = {PairWord::rings}; });
+  contradicts(grpe, "--pair-relations", [](TrainOptions&) {}, {"pair-relations"});
+  EXPECT_EQ(problem([](TrainOptions& o) { o.model.encoding = encoding("grpe-walk"); }, {}, &walks), "");
+  EXPECT_EQ(problem([](TrainOptions&) {}, {"grpe-terms"}, &walks), "") << "true of that run";
+  contradicts(grpe, "--readout", [](TrainOptions& o) { o.model.readout = Readout::sum; });
+  contradicts(grpe, "--degree-scaler", [](TrainOptions& o) { o.model.degree_scaler = true; });
   contradicts(graphormer, "--path ", [](TrainOptions& o) { o.model.path_rule = PathRule::single; });
   contradicts(graphormer, "--path-hops", [](TrainOptions& o) { o.model.path_hops = 3; });
   EXPECT_EQ(problem([](TrainOptions& o) { o.model.path_hops = 5; }, {"path-hops"}, &graphormer), "");

@@ -58,6 +58,21 @@ TEST_P(PredictorTest, ValuesAreThoseOfTheModelOnEachMoleculeAlone) {
   EXPECT_GT(std::abs(predictions[0].values[0] - predictions[1].values[0]), 1e-3);
 }
 
+TEST_P(PredictorTest, TheMoleculesRowIsWhatTheHeadReads) {
+  for (const auto& [readout, pooling] : {std::pair{Readout::sum, Pooling::sum}, {Readout::mean, Pooling::mean}}) {
+    ModelConfig config = tiny_config(*GetParam(), {"a"});
+    config.model.encoder.readout = readout;
+    save_tiny_run(run, config, 11);
+    Predictor predictor({run});
+    const std::vector<float> read = predictor.embed(kMolecules)[1].values,
+                             pooled = predictor.embed(kMolecules, {.pooling = pooling})[1].values;
+    for (std::size_t c = 0; c < read.size(); ++c)
+      EXPECT_FLOAT_EQ(read[c], readout == Readout::sum ? pooled[c] / 16 : pooled[c]);
+    EXPECT_EQ(predictor.embed(kMolecules, {.pooling = Pooling::max})[1].values.size(),
+              static_cast<std::size_t>(kTinyWidth));
+  }
+}
+
 /// A copy of a run with other numbers for the targets' mean and deviation, [2] each.
 template <typename Number>
 void write_scaled(const std::string& from, const std::string& to, DType dtype, std::vector<Number> shift,

@@ -111,7 +111,7 @@ TEST_F(TrainTogether, ASignalInsideAnEpochStopsAllAndTheyGoOn) {
   scratch.run(
       MOLGRAPH_BIN,
       "(head -1 small.csv; for i in $(seq 40); do tail -n +2 small.csv; done) > long.csv && mv long.csv small.csv");
-  const std::string arguments = "--epochs 2 --batch-size 2 -o ";  // an epoch has 768 updates
+  const std::string arguments = "--epochs 2 --batch-size 2 --duplicates keep -o ";  // an epoch has 768 updates
   together(2, arguments + "whole");
   ASSERT_EQ(code(0), 0) << scratch.read("err0");
   together(

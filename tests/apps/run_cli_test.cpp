@@ -170,5 +170,42 @@ TEST_F(RunTest, FromARunWithOtherFeaturesIsAUsageError) {
       << "the same features";
 }
 
+/// A data set of zinc's name and size, of small molecules.
+std::string like_zinc() {
+  std::string table = "split,smiles,y\n";
+  for (int k = 0; k < 12000; ++k)
+    table += std::string(k < 10000   ? "train,"
+                         : k < 11000 ? "valid,"
+                                     : "test,") +
+             std::string(static_cast<std::size_t>(1 + k % 9), 'C') + "O," + std::to_string(k % 9) + "\n";
+  return table;
+}
+
+TEST_F(RunTest, ADataSetsRecipeIsItsDefault) {
+  ASSERT_TRUE(std::filesystem::create_directory(scratch.path("D")));
+  scratch.write("D/zinc12k.csv", like_zinc());
+  const std::string call = "molgraph-train zinc --data-dir D --limit 300 --steps 2 --threads 1 ";
+  const ShellResult own = run(call + "--lr 2e-4 -o own");
+  ASSERT_EQ(own.code, 0) << own.err;
+  EXPECT_NE(own.err.find("Settings of --recipe zinc"), std::string::npos) << own.err;
+  EXPECT_NE(own.out.find("Measured with this recipe: test MAE"), std::string::npos) << own.out;
+  const std::string settings = scratch.read("own/config.toml");
+  for (const char* line : {"recipe = 'zinc'", "encoding = 'grpe-walk'", "pair-relations = [ 'walks', 'paths' ]",
+                           "pe-dim = 4", "batch-size = 32", "lr = 0.0002", "steps = 2"})
+    EXPECT_NE(settings.find(line), std::string::npos) << line << "\n" << settings;
+  ASSERT_EQ(run(call + "--config own/config.toml -o again && cmp own/metrics.csv again/metrics.csv").code, 0);
+  ASSERT_EQ(run(call + "--lr 2e-4 -o own --resume").code, 0);
+  const ShellResult scored = run("molgraph-score -m own -i small.csv -o a.csv && grep -c ,ok a.csv");
+  EXPECT_EQ(scored.out, "40\n") << scored.err;
+
+  for (const char* said : {"--model graphormer", "--encoding grpe", "--size slim", "--recipe grpe-zinc"}) {
+    const ShellResult other =
+        run(call + said + " -o other > log && grep -c \"encoding = 'grpe-walk'\" other/config.toml");
+    EXPECT_EQ(other.out, "0\n") << said << other.err;
+    EXPECT_EQ(other.err.find("recipe zinc"), std::string::npos) << said << other.err;
+    std::filesystem::remove_all(scratch.path("other"));
+  }
+}
+
 }  // namespace
 }  // namespace molgraph::test

@@ -246,6 +246,26 @@ TEST(RunOptions, AnEncodingNamesItsTermsAndItsModel) {
     o.model.architecture = architecture("grpe"), o.model.grpe_terms = {GrpeTerm::topology, GrpeTerm::value};
   });
   EXPECT_EQ(table9.encoder().terms, RelationTerms{.topology_value = true});
+  const EncoderOptions walks = model([](TrainOptions& o) {
+                                 o.model.encoding = encoding("grpe-walk"), o.model.gate.use = Switch::on,
+                                 o.model.grpe_terms = {GrpeTerm::edge, GrpeTerm::query};
+                                 o.model.walk_terms = {WalkTerm::gate, WalkTerm::value};
+                                 o.model.readout = Readout::sum, o.model.degree_scaler = true;
+                               }).encoder();
+  EXPECT_EQ(walks.terms, (RelationTerms{.edge_query = true, .walk_value = true}));
+  EXPECT_EQ(walks.position, NodePosition::none);
+  EXPECT_TRUE(walks.gate.walk);
+  EXPECT_EQ(walks.readout, Readout::sum);
+  EXPECT_TRUE(walks.degree_scaler);
+  EXPECT_FALSE(model([](TrainOptions& o) { o.model.encoding = encoding("grpe-walk"); }).encoder().gate.walk);
+  const auto vector = [&](std::vector<PairWord> words) {
+    return model(
+               [&](TrainOptions& o) { o.model.encoding = encoding("graphormer-walk"), o.model.pair_relations = words; })
+        .encoder()
+        .pair_vector();
+  };
+  EXPECT_EQ(vector({PairWord::rings, PairWord::walks}), (PairVector{.steps = 10, .rings = true}));
+  EXPECT_EQ(vector({PairWord::paths}), (PairVector{.paths = true}));
 }
 
 TEST(RunOptions, WhatIsSaidOfTheStartingRunMustBeTrue) {
@@ -264,6 +284,15 @@ TEST(RunOptions, WhatIsSaidOfTheStartingRunMustBeTrue) {
           .encoder()
           .gate.path_hops,
       3);
+  TrainOptions with_walks = own_table();
+  with_walks.model.encoding = encoding("grpe-walk"), with_walks.model.readout = Readout::sum;
+  const ModelConfig walks = resolve(with_walks, ten_molecules(), nullptr).model;
+  TrainOptions gated = own_table([](TrainOptions& o) { o.model.gate.use = Switch::on; });
+  gated.model.from = "R";
+  const auto resumed = resolve(gated, ten_molecules(), &walks);
+  EXPECT_FALSE(walks.encoder().gate.walk);
+  EXPECT_TRUE(resumed.model.encoder().gate.walk) << "a new gate has the walks' term too";
+  EXPECT_EQ(resumed.model.encoder().readout, Readout::sum);
   EXPECT_THROW(fine([](TrainOptions& o) { o.model.encoding = encoding("shaw"); }), UsageError);
   EXPECT_THROW(fine([](TrainOptions& o) { o.model.grpe_terms = {GrpeTerm::topology, GrpeTerm::query}; }), UsageError);
   EXPECT_THROW(fine([](TrainOptions& o) { o.model.post_ln = true; }), UsageError);

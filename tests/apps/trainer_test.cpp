@@ -24,6 +24,12 @@ TEST(LearningRate, RisesToThePeakAndFallsToTheEnd) {
   EXPECT_DOUBLE_EQ(learning_rate(options, 4), 1.0);
   EXPECT_DOUBLE_EQ(learning_rate(options, 8), 0.6);
   EXPECT_DOUBLE_EQ(learning_rate(options, 12), 0.2);
+  options.schedule = Schedule::cosine;
+  EXPECT_DOUBLE_EQ(learning_rate(options, 1), 0.25);
+  EXPECT_DOUBLE_EQ(learning_rate(options, 4), 1.0);
+  EXPECT_NEAR(learning_rate(options, 6), 0.2 + 0.8 * (0.5 + std::sqrt(0.125)), 1e-12);  // a quarter of the way down
+  EXPECT_NEAR(learning_rate(options, 8), 0.6, 1e-12);
+  EXPECT_NEAR(learning_rate(options, 12), 0.2, 1e-12);
 }
 
 TEST(MaskedLoss, ByHandWithMissingTargetsAndScaling) {

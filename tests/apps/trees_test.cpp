@@ -14,6 +14,7 @@
 #include "apps/scoring/tree_file.hpp"
 #include "datasets/archives/safetensors.hpp"
 #include "featurize/graph/error.hpp"
+#include "tests/apps/partner_fixtures.hpp"
 #include "tests/datasets/scratch_folder.hpp"
 
 namespace molgraph {
@@ -180,12 +181,7 @@ class TreeFile : public ::testing::Test {
   /// Writes the file of two_numbers() anew with something changed.
   void rewrite(const std::function<void(SafetensorsFile&)>& change) const {
     write_trees(path(), two_numbers(), featurizer_);
-    SafetensorsFile file = read_safetensors(path());
-    change(file);
-    std::vector<TensorView> views;
-    for (const auto& [name, tensor] : file.tensors)
-      views.push_back({name, tensor.dtype, tensor.shape, tensor.bytes.data()});
-    write_safetensors(path(), file.metadata, views);
+    testing::rewrite(path(), change);
   }
 
   testing::ScratchFolder scratch_;

@@ -44,6 +44,11 @@ constexpr int kBond[kTokens][kTokens] = {{kVirtualEdge, kVirtualPair, kVirtualPa
 // Degrees, and probabilities to be back after one and two steps of a random walk; row 16 is the virtual node's.
 constexpr int kPlaceRow[kTokens] = {16, 1, 2, 1};
 constexpr double kWalk[kTokens][kSteps] = {{0, 0}, {0, 0.5}, {0, 1}, {0, 0.5}};
+// And to be at another token.
+constexpr double kWalks[kTokens][kTokens][kSteps] = {{{0, 0}, {0, 0}, {0, 0}, {0, 0}},
+                                                     {{0, 0}, {0, 0.5}, {1, 0}, {0, 0.5}},
+                                                     {{0, 0}, {0.5, 0}, {0, 1}, {0.5, 0}},
+                                                     {{0, 0}, {0, 0.5}, {1, 0}, {0, 0.5}}};
 
 // The bonds of the path from one token to another.
 const std::vector<int> kPath[kTokens][kTokens] = {
@@ -92,6 +97,12 @@ struct OneLayer {
   formula::Parameters parameters;
 };
 
+/// The encoding that a "-walk" adds to.
+std::string base_of(std::string_view name) {
+  return std::string(name.ends_with("-walk") && name != "random-walk" ? name.substr(0, name.size() - 5) : name);
+}
+bool has_walks(const OneLayer& m) { return m.plan.encoder.terms.walk_bias; }
+
 /// P_Q or P_K of a token, element c of all heads.
 double place(const OneLayer& m, const std::string& side, std::int64_t i, std::int64_t c) {
   double value = m.at("absolute." + side + "_row", kPlaceRow[i], c);
@@ -126,12 +137,15 @@ double score(const std::string& name, const OneLayer& m, const Matrix& q, const 
     if (name == "grpe")
       position += q(i, c) * (m.at("topology_query", t, c) + m.at("edge_query", e, c)) +
                   k(j, c) * (m.at("topology_key", t, c) + m.at("edge_key", e, c));
+    for (int step = 0; has_walks(m) && step < kSteps; ++step)
+      position += kWalks[i][j][step] * (q(i, c) * m.at("walk_query", step, c) + k(j, c) * m.at("walk_key", step, c));
   }
   double s = (content + position) / std::sqrt(name == "deberta" ? 3.0 * kHeadWidth : 1.0 * kHeadWidth);
   if (name == "t5" || name == "diet-rel" || name == "tupe") s += m.at("spatial", t, h);
   if (name == "graphormer") s += m.at("spatial", std::min(t, kToVirtual), h) + path(m, i, j, h);
   if (name == "diet-abs" || name == "tupe")
     for (int c = h * 64; c < (h + 1) * 64; ++c) s += place(m, "query", i, c) * place(m, "key", j, c);
+  for (int step = 0; has_walks(m) && step < kSteps; ++step) s += kWalks[i][j][step] * m.at("walk.weight", step, h);
   if (name == "resistance") {
     s += m.at("spatial", t, h);
     const double r = std::abs(static_cast<double>(i - j));  // in a row of atoms the distance
@@ -147,8 +161,10 @@ double score(const std::string& name, const OneLayer& m, const Matrix& q, const 
 /// What stands beside v_j.
 double value_term(const std::string& name, const OneLayer& m, std::int64_t i, std::int64_t j, int c) {
   if (name == "shaw") return m.at("topology_value", kClass[i][j], c);
-  if (name == "grpe") return m.at("topology_value", kClass[i][j], c) + m.at("edge_value", kBond[i][j], c);
-  return 0;
+  double value = 0;
+  if (name == "grpe") value = m.at("topology_value", kClass[i][j], c) + m.at("edge_value", kBond[i][j], c);
+  for (int step = 0; has_walks(m) && step < kSteps; ++step) value += kWalks[i][j][step] * m.at("walk_value", step, c);
+  return value;
 }
 
 /// The layer's output from its input, by the paper.
@@ -165,7 +181,10 @@ Matrix by_hand(const std::string& name, const OneLayer& m, const Matrix& input, 
       double sum = 0, weight[kTokens];
       for (std::int64_t j = 0; j < kTokens; ++j) sum += weight[j] = std::exp(score(name, m, q, k, i, j, h));
       for (std::int64_t j = 0; j < kTokens; ++j) {
-        const double w = weight[j] / sum * (gated ? m.at("gate", kClass[i][j], h) : 1.0);
+        double gate = gated ? m.at("gate", kClass[i][j], h) : 1.0;
+        for (int step = 0; gated && has_walks(m) && step < kSteps; ++step)
+          gate += kWalks[i][j][step] * m.at("gate_walk.weight", step, h);
+        const double w = weight[j] / sum * gate;
         for (int c = h * kHeadWidth; c < (h + 1) * kHeadWidth; ++c)
           out(i, c) += w * (v(j, c) + value_term(name, m, i, j, c));
       }
@@ -182,7 +201,7 @@ Matrix input_by_hand(const std::string& name, const OneLayer& m, const Matrix& g
     for (std::int64_t i = 1; i < kTokens; ++i) x(i, c) = p.at("node.atom")(i - 1, c);
     for (std::int64_t i = 1; name == "graphormer" && i < kTokens; ++i)
       x(i, c) += p.at("in_degree")(kPlaceRow[i], c) + p.at("out_degree")(kPlaceRow[i], c);
-    for (std::int64_t i = 1; name == "random-walk" && i < kTokens; ++i)
+    for (std::int64_t i = 1; (name == "random-walk" || has_walks(m)) && i < kTokens; ++i)
       for (int t = 0; t < kSteps; ++t) x(i, c) += kWalk[i][t] * m.at("position.weight", c, t);
   }
   if (name != "laplacian") return x;
@@ -218,7 +237,7 @@ void expect_near(const Matrix& got, const Matrix& wanted, const char* what) {
 class EveryEncoding : public testing::TestWithParam<Encoding> {};
 
 TEST_P(EveryEncoding, IsThePapersFormula) {
-  const std::string name(GetParam().name);
+  const std::string name = base_of(GetParam().name);
   for (const bool gated : {false, true}) {
     const OneLayer m(GetParam(), gated);
     const std::vector<Matrix> states = formula::run(m.plan, three_in_a_row(), 0, m.parameters).states;

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "attention/spec/node_positions.hpp"
+#include "attention/spec/walks.hpp"
 
 namespace molgraph::test {
 namespace {

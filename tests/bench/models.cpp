@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "apps/training/loss.hpp"
+#include "attention/spec/encodings.hpp"
 #include "graphormer/architecture.hpp"
 #include "grpe/architecture.hpp"
 
@@ -13,6 +14,8 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
+constexpr double kWalkSteps = 10;  // of encoding grpe-walk
+
 }  // namespace
 
 std::vector<Case> cases() {
@@ -20,6 +23,7 @@ std::vector<Case> cases() {
           {"graphormer+urpe", false, true},
           {"grpe", true},
           {"grpe+urpe", true, true},
+          {.name = "grpe-walk+urpe", .grpe = true, .gate = true, .walks = true},
           {"graphormer-base", false, false, 12, 768, 32},
           {"grpe-standard", true, false, 12, 768, 32}};
 }
@@ -30,6 +34,7 @@ std::unique_ptr<GraphModel> make_model(const Case& c, Features features, double 
   options.features = features;
   EncoderOptions& e = options.encoder;
   e.layers = c.layers, e.width = e.ffn = c.width, e.heads = c.heads;
+  if (c.walks) set_encoding(e, encoding_from_string("grpe-walk"));
   e.gate.enabled = c.gate;
   e.dropout = e.attention_dropout = dropout;
   return std::make_unique<GraphModel>(options);
@@ -41,6 +46,7 @@ double forward_flops(const Case& c, const GraphBatch& batch) {
   for (std::size_t b = 0; b < static_cast<std::size_t>(batch.size()); ++b) {
     const auto n = static_cast<double>(batch.token_offset[b + 1] - batch.token_offset[b]);
     flops += c.layers * (n * 12 * width * width + 4 * width * n * n + (c.grpe ? 6 * width * n * 11 : 0));
+    if (c.walks) flops += c.layers * kWalkSteps * 6 * (n * width + n * n * c.heads);
   }
   return flops / static_cast<double>(batch.size());
 }

@@ -16,13 +16,15 @@ struct Case {
   std::string name;
   bool grpe = false, gate = false;
   int layers = 12, width = 80, heads = 8;
+  bool walks = false;  ///< encoding grpe-walk
 };
 /// ZINC's small models, and the papers' wide ones.
 std::vector<Case> cases();
 
 std::unique_ptr<GraphModel> make_model(const Case& c, Features features, double dropout);
 
-/// FLOPs of one molecule's forward pass (products, attention, GRPE's tables), as docs/results.md counts the floors.
+/// FLOPs of one molecule's forward pass (products, attention, GRPE's tables, walks), as docs/results.md counts the
+/// floors.
 double forward_flops(const Case& c, const GraphBatch& batch);
 
 /// One model on one backend; both calls return seconds.

@@ -75,11 +75,17 @@ class KernelCall {
     p.tables.key.topology = device_.put(c_.key_rows);
     p.tables.value.topology = device_.put(c_.value_rows);
     p.tables.gate = device_.put(no_gate);
+    p.walks = {.query = device_.put(c_.walk_query),
+               .key = device_.put(c_.walk_key),
+               .value = device_.put(c_.walk_value),
+               .steps = static_cast<int>(c_.steps),
+               .probabilities = device_.put(walks_by_key())};
     p.pair_bias = device_.put(by_pair(c_.bias));
     p.pair_gate = device_.put(by_pair(c_.gate));
     if (!c_.kept.empty())
       p.dropout = cuda::dropout_at(device_.put(std::vector{key}), kStream.layer, kStream.site, kDropout);
-    const std::size_t channels = n_ * c_.width(), rows = c_.relations * c_.width(), pairs = n_ * n_ * c_.heads;
+    const std::size_t channels = n_ * c_.width(), rows = c_.relations * c_.width(), pairs = n_ * n_ * c_.heads,
+                      steps = c_.steps * c_.width();
     p.z = device_.unset<float>(channels);
     cuda::attention(nullptr, p, scratch_);
     cuda::AttentionGradient<float> g{.dz = device_.put(c_.dz),
@@ -93,6 +99,9 @@ class KernelCall {
     g.dquery_rows = unset_if(c_.query_rows, rows);
     g.dkey_rows = unset_if(c_.key_rows, rows);
     g.dvalue_rows = unset_if(c_.value_rows, rows);
+    g.dwalk_query = unset_if(c_.walk_query, steps);
+    g.dwalk_key = unset_if(c_.walk_key, steps);
+    g.dwalk_value = unset_if(c_.walk_value, steps);
     g.dpair_bias = unset_if(c_.bias, pairs);
     g.dpair_gate = unset_if(c_.gate, pairs);
     g.dgate_rows = unset_if(c_.gate, c_.relations * c_.heads);
@@ -107,6 +116,9 @@ class KernelCall {
     r.dquery_rows = DeviceArrays::get(g.dquery_rows, rows);
     r.dkey_rows = DeviceArrays::get(g.dkey_rows, rows);
     r.dvalue_rows = DeviceArrays::get(g.dvalue_rows, rows);
+    r.dwalk_query = DeviceArrays::get(g.dwalk_query, steps);
+    r.dwalk_key = DeviceArrays::get(g.dwalk_key, steps);
+    r.dwalk_value = DeviceArrays::get(g.dwalk_value, steps);
     r.dbias = by_pair(DeviceArrays::get(g.dpair_bias, pairs));
     r.dgate = by_pair(DeviceArrays::get(g.dpair_gate, pairs));
     return r;
@@ -119,6 +131,16 @@ class KernelCall {
     for (std::size_t h = 0; h < c_.heads && !x.empty(); ++h)
       for (std::size_t i = 0; i < n_; ++i)
         for (std::size_t j = 0; j < n_; ++j) y[c_.pair(h, j, i)] = x[c_.pair(h, i, j)];
+    return y;
+  }
+
+  /// [query, key, step] to [key, step, query].
+  std::vector<float> walks_by_key() const {
+    std::vector<float> y(c_.walks.size());
+    for (std::size_t i = 0; i < n_ && !y.empty(); ++i)
+      for (std::size_t j = 0; j < n_; ++j)
+        for (std::size_t t = 0; t < c_.steps; ++t)
+          y[(j * c_.steps + t) * n_ + i] = c_.walks[c_.pair(i, j) * c_.steps + t];
     return y;
   }
 

@@ -22,6 +22,19 @@ class OnDevice : public testing::Test {
   void SetUp() override {
     if (const std::string reason = why_unusable(0); !reason.empty()) GTEST_SKIP() << reason;
   }
+  /// Relative errors of predictions and of all gradients.
+  template <class Make>
+  static std::pair<double, double> errors(const Make& make_one, Precision precision,
+                                          const std::vector<MolecularGraph>& graphs = assorted()) {
+    Pair pair = make_pair(make_one);
+    const GraphBatch batch = batch_for(*pair.reference, graphs);
+    ForwardMode mode{.training = true, .seed = 3, .step = 5};
+    mode.perturbation = torch::zeros({batch.num_tokens(), pair.reference->plan().encoder.width});
+    const auto make = [&](GraphModel& model) { return GpuModel(model, precision); };
+    const Gradients wanted = reference_gradients(*pair.reference, batch, mode);
+    const Gradients got = engine_gradients(*pair.engine, batch, mode, make);
+    return {relative(got.scaled, wanted.scaled), gradient_error(got, wanted)};
+  }
 };
 
 class CudaModels : public OnDevice, public testing::WithParamInterface<ModelCase> {};
@@ -39,20 +52,24 @@ TEST_P(CudaModels, GradientsAreTheReferences) {
 INSTANTIATE_TEST_SUITE_P(Cuda, CudaModels, testing::ValuesIn(every_model()),
                          [](const auto& of) { return of.param.name; });
 
-class CudaSizes : public OnDevice, public testing::WithParamInterface<SizeCase> {
- protected:
-  /// Relative errors of predictions and of all gradients.
-  static std::pair<double, double> errors(bool grpe, Precision precision) {
-    Pair pair = make_pair([&] { return make_sized(GetParam(), grpe); });
-    const GraphBatch batch = batch_for(*pair.reference, assorted());
-    ForwardMode mode{.training = true, .seed = 3, .step = 5};
-    mode.perturbation = torch::zeros({batch.num_tokens(), GetParam().width});
-    const auto make = [&](GraphModel& model) { return GpuModel(model, precision); };
-    const Gradients wanted = reference_gradients(*pair.reference, batch, mode);
-    const Gradients got = engine_gradients(*pair.engine, batch, mode, make);
-    return {relative(got.scaled, wanted.scaled), gradient_error(got, wanted)};
-  }
-};
+/// What no encoding switches; more of it in CudaSizes.
+std::vector<PlanCase> shapes() {
+  std::vector<PlanCase> cases = shape_cases();
+  std::erase_if(cases, [](const PlanCase& c) { return c.options.features != Features::ogb; });
+  return cases;
+}
+
+class CudaShapes : public OnDevice, public testing::WithParamInterface<PlanCase> {};
+
+TEST_P(CudaShapes, ComputeWhatTheReferenceDoes) {
+  Pair pair = make_pair([] { return std::make_unique<GraphModel>(GetParam().options); });
+  expect_same_values(pair, assorted(), make_fp32);
+  expect_same_gradients(pair, assorted(), make_fp32);
+}
+
+INSTANTIATE_TEST_SUITE_P(Cuda, CudaShapes, testing::ValuesIn(shapes()), [](const auto& of) { return of.param.name; });
+
+class CudaSizes : public OnDevice, public testing::WithParamInterface<SizeCase> {};
 
 TEST_P(CudaSizes, ComputeWhatTheReferenceDoes) {
   for (const bool grpe : {false, true}) {
@@ -65,7 +82,7 @@ TEST_P(CudaSizes, ComputeWhatTheReferenceDoes) {
 TEST_P(CudaSizes, InTf32AndBf16) {
   for (const bool grpe : {false, true})
     for (const auto& [precision, bound] : {std::pair{Precision::tf32, kTf32}, std::pair{Precision::bf16, kBf16}}) {
-      const auto [values, gradients] = errors(grpe, precision);
+      const auto [values, gradients] = errors([&] { return make_sized(GetParam(), grpe); }, precision);
       EXPECT_LT(values, bound);
       EXPECT_LT(gradients, bound);
       EXPECT_TRUE(GetParam().width == 2 ||
@@ -78,16 +95,11 @@ INSTANTIATE_TEST_SUITE_P(Cuda, CudaSizes, testing::ValuesIn(sizes()), [](const a
 TEST_F(OnDevice, WideProductsOfTheLibrary) {  // more than 256 tokens, 256 wide
   std::vector<MolecularGraph> graphs;
   for (unsigned k = 0; k < 20; ++k) graphs.push_back(random_graph(14, k));
+  const auto make = [] { return make_sized({"wide", 1, 256, 320, 8}, false); };
   for (const Precision precision : {Precision::fp32, Precision::bf16}) {
-    Pair pair = make_pair([] { return make_sized({"wide", 1, 256, 320, 8}, false); });
-    const GraphBatch batch = batch_for(*pair.reference, graphs);
-    ForwardMode mode{.training = true, .seed = 3, .step = 5};
-    mode.perturbation = torch::zeros({batch.num_tokens(), 256});
-    const Gradients wanted = reference_gradients(*pair.reference, batch, mode);
-    const Gradients got =
-        engine_gradients(*pair.engine, batch, mode, [&](GraphModel& model) { return GpuModel(model, precision); });
-    EXPECT_LT(relative(got.scaled, wanted.scaled), precision == Precision::fp32 ? kFloat32 : kBf16);
-    EXPECT_LT(gradient_error(got, wanted), precision == Precision::fp32 ? kFloat32 : kBf16);
+    const auto [values, gradients] = errors(make, precision, graphs);
+    EXPECT_LT(values, precision == Precision::fp32 ? kFloat32 : kBf16);
+    EXPECT_LT(gradients, precision == Precision::fp32 ? kFloat32 : kBf16);
   }
 }
 
@@ -105,10 +117,28 @@ TEST_F(OnDevice, SmallMoleculesInHalfWarps) {  // up to 16 tokens; enough of the
 }
 
 TEST_F(OnDevice, LargeMolecules) {  // several tiles of queries, and arrays beyond shared memory
-  Pair pair = make_pair([] { return make_sized({"large", 2, 16, 16, 4}, true); });
   const std::vector<MolecularGraph> graphs{chain_of(300), random_graph(70, 4), graph_of(1, {})};
-  expect_same_values(pair, graphs, make_fp32);
-  expect_same_gradients(pair, graphs, make_fp32);
+  const ModelCase walks{"walks", &encoding_from_string("grpe-walk"), {.enabled = true, .walk = true}};
+  const auto check = [&](Pair pair) {
+    expect_same_values(pair, graphs, make_fp32);
+    expect_same_gradients(pair, graphs, make_fp32);
+  };
+  check(make_pair([] { return make_sized({"large", 2, 16, 16, 4}, true); }));
+  check(make_pair([&] { return make_model(walks); }));
+}
+
+TEST_F(OnDevice, ReadoutAndDegreeScalerOfManyChannels) {  // more than a warp has lanes
+  for (const auto& [readout, width] : {std::pair{Readout::sum, 72}, std::pair{Readout::mean, 264}}) {
+    ModelOptions options = small_model(encoding_from_string("grpe"));
+    options.encoder.width = width, options.encoder.readout = readout, options.encoder.degree_scaler = true;
+    const auto make = [&] { return std::make_unique<GraphModel>(options); };
+    Pair pair = make_pair(make);
+    expect_same_values(pair, assorted(), make_fp32);
+    expect_same_gradients(pair, assorted(), make_fp32);
+    const auto [values, gradients] = errors(make, Precision::bf16);
+    EXPECT_LT(values, kBf16);
+    EXPECT_LT(gradients, kBf16);
+  }
 }
 
 TEST_F(OnDevice, WhatDoesNotFitIsRefused) {

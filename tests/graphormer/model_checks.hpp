@@ -140,7 +140,8 @@ inline void expect_odd_molecules(GraphModel& model) {
 /// True of tables over pairs of atoms that only the last layer has: it is read at the virtual node alone, so that what
 /// it would add between two atoms reaches nothing.
 inline bool is_unread_pair_table(const GraphModel& model, const std::string& name) {
-  static const std::regex pair_table(R"(.*\.layers\.(\d+)\.(gate_path|spatial|resistance|absolute\.query_walk)\b.*)");
+  static const std::regex pair_table(
+      R"(.*\.layers\.(\d+)\.(gate_path|spatial|resistance|absolute\.query_walk|walk|gate_walk|walk_(query|key|value))\b.*)");
   std::smatch found;
   if (!std::regex_match(name, found, pair_table)) return false;
   const std::string next_layer = ".layers." + std::to_string(std::stoi(found[1]) + 1) + ".";

@@ -27,10 +27,15 @@ inline std::vector<ModelCase> every_model() {
   for (const Encoding& encoding : encodings()) {
     std::string name(encoding.name);
     std::replace(name.begin(), name.end(), '-', '_');
+    const bool walk = has_walks(encoding);
     cases.push_back({name, &encoding, {}, !encoding.share});
-    cases.push_back({name + "_urpe", &encoding, {.enabled = true}, !encoding.share});
-    cases.push_back({name + "_urpe_path_relu", &encoding, {.enabled = true, .relu = true, .path_hops = 3}, true});
-    cases.push_back({name + "_urpe_per_layer", &encoding, {.enabled = true, .per_layer = true, .path_hops = 2}, false});
+    cases.push_back({name + "_urpe", &encoding, {.enabled = true, .walk = walk}, !encoding.share});
+    cases.push_back(
+        {name + "_urpe_path_relu", &encoding, {.enabled = true, .relu = true, .path_hops = 3, .walk = walk}, true});
+    cases.push_back({name + "_urpe_per_layer",
+                     &encoding,
+                     {.enabled = true, .per_layer = true, .path_hops = 2, .walk = walk},
+                     false});
   }
   return cases;
 }

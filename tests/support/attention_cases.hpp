@@ -27,7 +27,7 @@ inline AttentionCase attention_case(const ModelPlan& plan, const formula::Molecu
   bool edges = false;
   std::map<TermFills, bool> fills;
   for (const RelationTable& table : relation_tables(o)) {
-    fills[table.fills] = true;
+    if (table.row != RelationTable::Row::walk) fills[table.fills] = true;
     edges |= table.row == RelationTable::Row::edge;
   }
   for (const PairTerm& term : pair_terms(plan)) fills[term.fills] = true;
@@ -49,6 +49,13 @@ inline AttentionCase attention_case(const ModelPlan& plan, const formula::Molecu
   c.query_rows = rows(fills[TermFills::query_rows], c.relations * c.width());
   c.key_rows = rows(fills[TermFills::key_rows], c.relations * c.width());
   c.value_rows = rows(fills[TermFills::value_rows], c.relations * c.width());
+  if (has_walk_rows(o.terms)) {
+    c.steps = static_cast<std::size_t>(o.position_dim);
+    c.walks = random.many(pairs * c.steps);
+  }
+  c.walk_query = rows(o.terms.walk_query, c.steps * c.width());
+  c.walk_key = rows(o.terms.walk_key, c.steps * c.width());
+  c.walk_value = rows(o.terms.walk_value, c.steps * c.width());
   c.bias = rows(fills[TermFills::bias] || !c.masked.empty(), c.heads * pairs);
   c.gate = rows(o.gate.enabled, c.heads * pairs);
   if (drop) {
@@ -73,6 +80,9 @@ class AttentionErrors {
     add("dquery_rows", wanted.dquery_rows, got.dquery_rows, plain.dquery_rows, c.query_rows.size());
     add("dkey_rows", wanted.dkey_rows, got.dkey_rows, plain.dkey_rows, c.key_rows.size());
     add("dvalue_rows", wanted.dvalue_rows, got.dvalue_rows, plain.dvalue_rows, c.value_rows.size());
+    add("dwalk_query", wanted.dwalk_query, got.dwalk_query, plain.dwalk_query, c.walk_query.size());
+    add("dwalk_key", wanted.dwalk_key, got.dwalk_key, plain.dwalk_key, c.walk_key.size());
+    add("dwalk_value", wanted.dwalk_value, got.dwalk_value, plain.dwalk_value, c.walk_value.size());
     add("dbias", wanted.dbias, got.dbias, plain.dbias, c.bias.size());
     add("dgate", wanted.dgate, got.dgate, plain.dgate, c.gate.size());
   }

@@ -174,12 +174,12 @@ inline std::vector<PlanCase> encoding_cases() {
     std::replace(name.begin(), name.end(), '-', '_');
     ModelOptions o = small_model(encoding);
     cases.push_back({name, o});
-    o.encoder.gate = {.enabled = true};
+    o.encoder.gate = {.enabled = true, .walk = has_walks(encoding)};
     cases.push_back({name + "_urpe", o});
-    o.encoder.gate = {.enabled = true, .relu = true, .path_hops = 3};
+    o.encoder.gate = {.enabled = true, .relu = true, .path_hops = 3, .walk = has_walks(encoding)};
     o.encoder.share_encodings = false;
     cases.push_back({name + "_urpe_path_relu", o});
-    o.encoder.gate = {.enabled = true, .per_layer = true, .path_hops = 2};
+    o.encoder.gate = {.enabled = true, .per_layer = true, .path_hops = 2, .walk = has_walks(encoding)};
     o.encoder.share_encodings = true;
     cases.push_back({name + "_urpe_per_layer", o});
   }
@@ -244,6 +244,26 @@ inline std::vector<PlanCase> shape_cases() {
   add("narrow_heads", "grpe", size(2, 6, 3, 6));
   add("wide_head", "graphormer", size(1, 40, 33, 2));
   add("many_heads", "grpe", size(1, 36, 20, 12));
+  add("sum_readout", "grpe", [](ModelOptions& o) { o.encoder.readout = Readout::sum; });
+  add("mean_readout", "graphormer", [](ModelOptions& o) {
+    o.encoder.readout = Readout::mean;
+    o.encoder.post_ln = true;
+  });
+  add("degree_scaler", "grpe", [](ModelOptions& o) { o.encoder.degree_scaler = true; });
+  add("walks_alone", "grpe-walk", [](ModelOptions& o) {
+    o.encoder.terms = {.walk_query = true, .walk_value = true};
+    o.encoder.gate.walk = false;
+    o.encoder.position_dim = 11;  // more than the kernels take at once
+  });
+  add("walks_of_many_heads", "grpe-walk", size(1, 36, 20, 12));
+  add("paths_and_rings", "grpe-walk", [](ModelOptions& o) {
+    o.encoder.pair_paths = o.encoder.pair_rings = true;
+    o.encoder.gate.walk = true;
+  });
+  add("paths_alone", "graphormer-walk", [](ModelOptions& o) {
+    o.encoder.position_dim = 0;
+    o.encoder.pair_paths = true;
+  });
   return cases;
 }
 

@@ -22,6 +22,9 @@ struct AttentionCase {
   std::vector<float> q, k, v;                           ///< [n, C]
   std::vector<float> query_rows, key_rows, value_rows;  ///< [M, C]
   std::vector<int> relation;                            ///< [n, n]
+  std::size_t steps = 0;                                ///< K of the walks
+  std::vector<float> walks;                             ///< [n, n, K]
+  std::vector<float> walk_query, walk_key, walk_value;  ///< [K, C]
   std::vector<float> bias, gate;                        ///< [H, n, n]
   std::vector<char> masked;                             ///< [n, n]
   std::vector<char> kept;                               ///< [H, n, n] what dropout leaves
@@ -43,6 +46,7 @@ struct AttentionResult {
   std::vector<T> z;                                    ///< [queries, C]
   std::vector<T> dq, dk, dv;                           ///< [n, C]
   std::vector<T> dquery_rows, dkey_rows, dvalue_rows;  ///< [M, C]
+  std::vector<T> dwalk_query, dwalk_key, dwalk_value;  ///< [K, C]
   std::vector<T> dbias, dgate;                         ///< [H, n, n]
 };
 
@@ -53,9 +57,16 @@ AttentionResult<T> plain_attention(const AttentionCase& c) {
   r.z.resize(c.queries * width);
   for (auto* by_token : {&r.dq, &r.dk, &r.dv}) by_token->resize(n * width);
   for (auto* rows : {&r.dquery_rows, &r.dkey_rows, &r.dvalue_rows}) rows->resize(c.relations * width);
+  for (auto* rows : {&r.dwalk_query, &r.dwalk_key, &r.dwalk_value}) rows->resize(c.steps * width);
   for (auto* pairs : {&r.dbias, &r.dgate}) pairs->resize(c.heads * n * n);
   const auto row = [&](const std::vector<float>& table, int m, std::size_t channel) {
     return table.empty() ? T(0) : static_cast<T>(table[static_cast<std::size_t>(m) * width + channel]);
+  };
+  const auto walked = [&](const std::vector<float>& table, std::size_t i, std::size_t j, std::size_t channel) {
+    T sum = 0;
+    for (std::size_t t = 0; t < c.steps && !table.empty(); ++t)
+      sum += static_cast<T>(c.walks[c.pair(i, j) * c.steps + t]) * static_cast<T>(table[t * width + channel]);
+    return sum;
   };
   for (std::size_t h = 0; h < c.heads; ++h)
     for (std::size_t i = 0; i < c.queries; ++i) {
@@ -66,7 +77,9 @@ AttentionResult<T> plain_attention(const AttentionCase& c) {
         T s = 0;
         for (std::size_t x = first; x < last; ++x) {
           s += static_cast<T>(c.q[i * width + x]) *
-               (static_cast<T>(c.k[j * width + x]) + row(c.query_rows, c.relation[c.pair(i, j)], x));
+               (static_cast<T>(c.k[j * width + x]) + row(c.query_rows, c.relation[c.pair(i, j)], x) +
+                walked(c.walk_query, i, j, x));
+          s += static_cast<T>(c.k[j * width + x]) * walked(c.walk_key, i, j, x);
           s += static_cast<T>(c.k[c.key_token(i, j) * width + x]) * row(c.key_rows, c.key_relation(i, j), x);
         }
         a[j] = static_cast<T>(c.scale) * s + (c.bias.empty() ? T(0) : static_cast<T>(c.bias[c.pair(h, i, j)]));
@@ -82,8 +95,8 @@ AttentionResult<T> plain_attention(const AttentionCase& c) {
                     (kept ? static_cast<T>(c.keep_scale) : T(0));
         w[j] = a[j] * factor[j];
         for (std::size_t x = first; x < last; ++x)
-          r.z[i * width + x] +=
-              w[j] * (static_cast<T>(c.v[j * width + x]) + row(c.value_rows, c.relation[c.pair(i, j)], x));
+          r.z[i * width + x] += w[j] * (static_cast<T>(c.v[j * width + x]) +
+                                        row(c.value_rows, c.relation[c.pair(i, j)], x) + walked(c.walk_value, i, j, x));
       }
       // The way back.
       T mean = 0;
@@ -91,7 +104,10 @@ AttentionResult<T> plain_attention(const AttentionCase& c) {
         T dw = 0;
         for (std::size_t x = first; x < last; ++x) {
           const T dz = c.dz[i * width + x];
-          dw += dz * (static_cast<T>(c.v[j * width + x]) + row(c.value_rows, c.relation[c.pair(i, j)], x));
+          dw += dz * (static_cast<T>(c.v[j * width + x]) + row(c.value_rows, c.relation[c.pair(i, j)], x) +
+                      walked(c.walk_value, i, j, x));
+          for (std::size_t t = 0; t < c.steps; ++t)
+            r.dwalk_value[t * width + x] += w[j] * dz * static_cast<T>(c.walks[c.pair(i, j) * c.steps + t]);
           r.dv[j * width + x] += w[j] * dz;
           r.dvalue_rows[static_cast<std::size_t>(c.relation[c.pair(i, j)]) * width + x] += w[j] * dz;
         }
@@ -107,8 +123,14 @@ AttentionResult<T> plain_attention(const AttentionCase& c) {
         const int m = c.relation[c.pair(i, j)], m_key = c.key_relation(i, j);
         for (std::size_t x = first; x < last; ++x) {
           const T q = c.q[i * width + x];
-          r.dq[i * width + x] += slope * (static_cast<T>(c.k[j * width + x]) + row(c.query_rows, m, x));
-          r.dk[j * width + x] += slope * q;
+          r.dq[i * width + x] +=
+              slope * (static_cast<T>(c.k[j * width + x]) + row(c.query_rows, m, x) + walked(c.walk_query, i, j, x));
+          r.dk[j * width + x] += slope * (q + walked(c.walk_key, i, j, x));
+          for (std::size_t t = 0; t < c.steps; ++t) {
+            const T flow = slope * static_cast<T>(c.walks[c.pair(i, j) * c.steps + t]);
+            r.dwalk_query[t * width + x] += flow * q;
+            r.dwalk_key[t * width + x] += flow * static_cast<T>(c.k[j * width + x]);
+          }
           r.dk[other * width + x] += slope * row(c.key_rows, m_key, x);
           r.dquery_rows[static_cast<std::size_t>(m) * width + x] += slope * q;
           r.dkey_rows[static_cast<std::size_t>(m_key) * width + x] += slope * static_cast<T>(c.k[other * width + x]);

@@ -19,7 +19,8 @@ EmbedOptions parse(const std::vector<std::string>& arguments) {
   app.add_option("-m,--model", options.model, "Run directory or model.safetensors; one run, no ensemble")
       ->required()
       ->type_name("RUN");
-  choose(app.add_option("--pooling", options.pooling, "The virtual node (token), or over the atoms"),
+  choose(app.add_option("--pooling", options.pooling,
+                        "What the head reads (token: the virtual node, if not --readout), or over the atoms"),
          {"token", "mean", "sum", "max"})
       ->capture_default_str();
   limit(app.add_option(

@@ -8,6 +8,7 @@
 #include "apps/programs/shell/option_values.hpp"
 #include "apps/training/pretraining.hpp"
 #include "apps/training/recipes.hpp"
+#include "datasets/catalogue/catalogue.hpp"
 #include "datasets/load.hpp"
 #include "datasets/system/readable.hpp"
 #include "featurize/graph/error.hpp"
@@ -152,11 +153,22 @@ TrainOptions options_of_run(const TrainProgram& program, const std::vector<std::
   return stored;
 }
 
-TrainOptions options_of_new_run(const TrainProgram& program, const std::vector<std::string>& arguments,
-                                const std::string& recipe_name) {
+/// --recipe, or the data set's own where nothing is said of the model's kind.
+std::string recipe_of_new_run(const TrainProgram& program, const std::vector<std::string>& arguments) {
+  CallReader reader(program, program.base);
+  const TrainOptions asked = reader.read(arguments).options;
+  const bool open = asked.data.paths.size() == 1 && !program.hidden.contains("recipe");
+  for (const char* flag : {"--recipe", "--model", "--size", "--encoding", "--from", "--quality"})
+    if (!open || reader.line().given(flag)) return asked.model.recipe;
+  return default_recipe(asked.data.paths[0], asked.data.subset);
+}
+
+TrainOptions options_of_new_run(const TrainProgram& program, const std::vector<std::string>& arguments) {
+  const std::string recipe_name = recipe_of_new_run(program, arguments);
   const TrainOptions base = recipe_name.empty() ? program.base : recipe(recipe_name).options;
   CallReader reader(program, base);
   TrainOptions options = reader.read(arguments).options;
+  options.model.recipe = recipe_name;
   settle_length(options.training, base.training, reader.line());
   return options;
 }
@@ -180,8 +192,8 @@ TrainOptions options_asked_for(const TrainProgram& program, const std::vector<st
                                const TrainCall& call) {
   if (call.resume && call.output.empty()) throw UsageError("--resume needs --output-dir: the run to go on with");
   const bool goes_on = call.resume && std::filesystem::exists(call.output + "/config.toml");
-  TrainOptions options = goes_on ? options_of_run(program, arguments, call.output)
-                                 : options_of_new_run(program, arguments, call.options.model.recipe);
+  TrainOptions options =
+      goes_on ? options_of_run(program, arguments, call.output) : options_of_new_run(program, arguments);
   if (options.data.paths.empty()) throw UsageError(program.nothing_to_read);
   return options;
 }

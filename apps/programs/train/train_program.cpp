@@ -69,6 +69,8 @@ int run_train_program(const TrainProgram& program, const std::vector<std::string
     claim = claim_folder(run.options, call, run.control);
     run.folder = claim->folder();
     log.emplace(RunDirectory{run.folder}.log());
+    if (const std::string& recipe = run.options.model.recipe; !recipe.empty() && !call.named.contains("recipe"))
+      run.control.note("Settings of --recipe " + recipe + "; single flags override them");
   } else {
     log_errors_only();
   }

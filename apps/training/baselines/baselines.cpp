@@ -15,15 +15,6 @@ namespace {
 
 constexpr std::int64_t kMoleculesPerPiece = 64;
 
-/// At most `most` of them, drawn by the seed, in their order.
-std::vector<std::int64_t> sample(std::vector<std::int64_t> molecules, std::int64_t most, std::uint64_t seed) {
-  if (static_cast<std::int64_t>(molecules.size()) <= most) return molecules;
-  shuffle(molecules, seed, ShuffleStream::split);
-  molecules.resize(static_cast<std::size_t>(most));
-  std::ranges::sort(molecules);
-  return molecules;
-}
-
 std::int64_t most_tree_rows(const MoleculeSet& set) {
   return std::min(kMostBaselineRows, kMostTreeCells / static_cast<std::int64_t>(set.task.names.size()));
 }

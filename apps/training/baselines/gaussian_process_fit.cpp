@@ -21,10 +21,9 @@ using Matrix = Eigen::MatrixXd;
 using Vector = Eigen::VectorXd;
 
 constexpr std::int64_t kMoleculesPerPiece = 16;
-constexpr double kMostChoiceLabels = 1'000;  ///< that kernel and noise are chosen by
+constexpr std::int64_t kMostChoiceLabels = 1'000;  ///< that kernel and noise are chosen by
 constexpr int kCensoredRounds = 3;
-constexpr int kMostRaises = 4;      ///< of the noise, tenfold each, where a matrix cannot be solved otherwise
-constexpr double kNeverChosen = 0;  ///< noise of a target that had nothing to learn
+constexpr int kMostRaises = 4;  ///< of the noise, tenfold each, where a matrix cannot be solved otherwise
 /// Labels of a target cost their third power, so many targets share what one may cost.
 constexpr double kCubesOfFit = 1.3e11, kCubesOfChoice = 4e9;
 
@@ -34,22 +33,8 @@ constexpr double kLeastNoise = 0.01;
 constexpr std::array kShares{0.0, 0.25, 0.5, 0.75, 1.0};
 constexpr std::array kNoises{0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0};
 
-std::size_t most_labels(double cubes, double most, std::size_t targets) {
-  return static_cast<std::size_t>(std::min(most, std::cbrt(cubes / static_cast<double>(targets))));
-}
-
-/// At most `most` of them, drawn by the seed, in their order.
-template <class T>
-std::vector<T> draw(std::vector<T> all, std::size_t most, std::uint64_t seed) {
-  if (all.size() <= most) return all;
-  std::vector<std::int64_t> order(all.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::int64_t>(i);
-  shuffle(order, seed, ShuffleStream::split);
-  order.resize(most);
-  std::ranges::sort(order);
-  std::vector<T> drawn;
-  for (const std::int64_t i : order) drawn.push_back(all[static_cast<std::size_t>(i)]);
-  return drawn;
+std::int64_t most_labels(double cubes, std::int64_t most, std::size_t targets) {
+  return std::min(most, static_cast<std::int64_t>(std::cbrt(cubes / static_cast<double>(targets))));
 }
 
 /// Both kernels of molecules with each other.
@@ -144,8 +129,9 @@ Labels labels_of(const MoleculeSet& set, const std::vector<std::int64_t>& rows, 
   return labels;
 }
 
+/// Of one target; noise 0: not chosen.
 struct Kernel {
-  double share = 0.5, noise = 0.1;
+  double share = 0.5, noise = 0;
 };
 
 /// The logarithm of the marginal likelihood of all classes with the amplitude that maximises it, but for a constant.
@@ -175,18 +161,17 @@ Kernel choose_kernel(const Gram& gram, const Labels& labels, const ProcessFitOpt
   return {kShares[best / kNoises.size()], kNoises[best % kNoises.size()]};
 }
 
-/// Of those at `places` alone.
-Labels some_of(const Labels& labels, const std::vector<std::size_t>& places) {
-  Labels some = labels;
-  some.values.resize(static_cast<Eigen::Index>(places.size()), labels.values.cols());
-  some.noise.resize(static_cast<Eigen::Index>(places.size()));
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    const auto to = static_cast<Eigen::Index>(i), from = static_cast<Eigen::Index>(places[i]);
-    some.known[i] = labels.known[places[i]];
+/// Of those at `places` alone, without bounds, which the choice of a kernel does not look at.
+Labels some_of(const Labels& labels, const std::vector<std::int64_t>& places) {
+  Labels some;
+  some.values.resize(std::ssize(places), labels.values.cols());
+  some.noise.resize(std::ssize(places));
+  for (Eigen::Index to = 0; to < std::ssize(places); ++to) {
+    const std::int64_t from = places[static_cast<std::size_t>(to)];
+    some.known.push_back(labels.known[static_cast<std::size_t>(from)]);
     some.values.row(to) = labels.values.row(from);
     some.noise[to] = labels.noise[from];
   }
-  some.known.resize(places.size());
   return some;
 }
 
@@ -228,21 +213,20 @@ struct Taught {
 
 Taught taught_by(const MoleculeSet& set, const std::vector<std::int64_t>& train, std::uint64_t seed) {
   const std::size_t targets = set.task.names.size();
-  const std::size_t most = most_labels(kCubesOfFit, static_cast<double>(kMostProcessLabels), targets);
+  const std::int64_t most = most_labels(kCubesOfFit, kMostProcessLabels, targets);
   Taught taught;
   const auto choose = [&](const std::vector<std::int64_t>& among) {
     std::set<std::int64_t> all;
     taught.of_target.clear();
     for (std::size_t t = 0; t < targets; ++t) {
-      taught.of_target.push_back(draw(labelled(set, among, t), most, seed));
+      taught.of_target.push_back(sample(labelled(set, among, t), most, seed));
       all.insert(taught.of_target.back().begin(), taught.of_target.back().end());
     }
     taught.all.assign(all.begin(), all.end());
   };
   for (std::size_t t = 0; t < targets; ++t) taught.labels += std::ssize(labelled(set, train, t));
   choose(train);
-  if (std::ssize(taught.all) > kMostProcessMolecules)
-    choose(draw(train, static_cast<std::size_t>(kMostProcessMolecules), seed));
+  if (std::ssize(taught.all) > kMostProcessMolecules) choose(sample(train, kMostProcessMolecules, seed));
   return taught;
 }
 
@@ -268,21 +252,21 @@ FittedProcess fit_process(const FeatureRows& rows, const MoleculeSet& set, const
   }
   const std::vector<bool> used = process.used_columns();
   const std::size_t targets = process.targets.size();
-  const std::size_t to_choose = most_labels(kCubesOfChoice, kMostChoiceLabels, targets);
+  const std::int64_t to_choose = most_labels(kCubesOfChoice, kMostChoiceLabels, targets);
   for (std::size_t t = 0; t < targets; ++t) {
     std::vector<std::size_t> known;
     for (const std::int64_t g : taught.of_target[t])
       known.push_back(static_cast<std::size_t>(std::ranges::lower_bound(molecules, g) - molecules.begin()));
     fitted.learned += std::ssize(known);
     const Labels labels = labels_of(set, taught.of_target[t], std::move(known), t);
-    Kernel kernel{.noise = kNeverChosen};
+    Kernel kernel;
     Matrix solved;
     if (options.like != nullptr) kernel = {options.like->fingerprint_share[t], options.like->noise[t]};
     if (!labels.constant) {
-      if (kernel.noise <= kNeverChosen) {
-        std::vector<std::size_t> places(labels.known.size());
-        std::iota(places.begin(), places.end(), std::size_t{0});
-        const Labels some = some_of(labels, draw(std::move(places), to_choose, options.seed));
+      if (kernel.noise <= 0) {
+        std::vector<std::int64_t> places(labels.known.size());
+        std::iota(places.begin(), places.end(), std::int64_t{0});
+        const Labels some = some_of(labels, sample(std::move(places), to_choose, options.seed));
         kernel =
             choose_kernel(gram_of(molecules_of(process.molecules, some.known, width), used, options), some, options);
       }

@@ -1,7 +1,8 @@
 // The attention of one molecule (docs/formula.md section 2), forward; per head h:
 //     s_ij = b_ij + alpha (q_i.k_j + q_i.query_rows[m] + k_x.key_rows[m]),  a = softmax over j,  w = drop(a * gate)
 //     z_i = sum over j of w_ij (v_j + value_rows[m]),  m the relation of (i, j)
-// q, k, v [n, stride], z [queries, z_stride]; bias, gate, softmax [n*n, H]; tables [M, d*H].
+// and with walks r_ij[t]: + alpha (q_i.walk_query[t] + k_j.walk_key[t]) r_ij[t] on s_ij, + walk_value[t] r_ij[t] on
+// v_j. q, k, v [n, stride], z [queries, z_stride]; bias, gate, softmax [n*n, H]; tables [M, d*H].
 #if defined(MOLGRAPH_CPU_ATTENTION_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef MOLGRAPH_CPU_ATTENTION_INL
 #undef MOLGRAPH_CPU_ATTENTION_INL
@@ -9,7 +10,7 @@
 #define MOLGRAPH_CPU_ATTENTION_INL
 #endif
 
-#include "attention/cpu/kernels/attention_steps-inl.hpp"
+#include "attention/cpu/kernels/walks-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace molgraph::cpu::HWY_NAMESPACE {
@@ -26,6 +27,23 @@ void products_with_keys(const Attention& g, std::size_t lane, const Scratch& s) 
     for (std::size_t m = 0; m < g.relations; ++m)
       P::store(hn::LoadU(Tag(), s.by_query + m * kLanes), s.by_key + (r.first * g.relations + m) * g.heads + lane,
                s.by_key + (r.second * g.relations + m) * g.heads + lane, r.two);
+  }
+}
+
+// key_walks[j, i] = sum over steps of (alpha k_j . walk_key[t]) r_ij[t] for all tokens and the lanes from `lane` on.
+template <class P>
+void walk_scores_by_key(const Attention& g, std::size_t lane, const Scratch& s) {
+  for (std::size_t j = 0; j < g.tokens; j += P::kRows) {
+    const RowPair r = row_pair<P>(j, g.tokens);
+    zero(s.by_step, g.steps * kLanes);
+    in_parts(g.head_width,
+             Products<P>{g.k + r.first * g.stride + lane, g.k + r.second * g.stride + lane, g.walk_key + lane,
+                         g.head_width * g.heads, g.steps, g.heads, g.scale, s.by_step});
+    zero(s.scores, g.queries * kLanes);
+    in_parts(g.steps, AddWalks<P>{s.by_step, walks_of<P>(g.walks_by_key, g, r), g.steps, g.queries, s.scores});
+    for (std::size_t i = 0; i < g.queries; ++i)
+      P::store(hn::LoadU(Tag(), s.scores + i * kLanes), s.key_walks + (r.first * g.tokens + i) * g.heads + lane,
+               s.key_walks + (r.second * g.tokens + i) * g.heads + lane, r.two);
   }
 }
 
@@ -61,6 +79,16 @@ HWY_INLINE void scores_of_row(const Attention& g, const RowPair& r, std::size_t 
     hn::StoreU(score, tag, scores + j * kLanes);
   }
   in_parts(g.head_width, Products<P>{q0, q1, g.k + lane, g.stride, n, g.heads, g.scale, s.scores});
+  if (g.walk_query != nullptr) {
+    zero(s.by_step, g.steps * kLanes);
+    in_parts(g.head_width, Products<P>{q0, q1, g.walk_query + lane, row_width, g.steps, heads, g.scale, s.by_step});
+    in_parts(g.steps, AddWalks<P>{s.by_step, walks_of<P>(g.walks, g, r), g.steps, n, s.scores});
+  }
+  for (std::size_t j = 0; g.walk_key != nullptr && j < n; ++j) {
+    const float* of_key = s.key_walks + j * n * heads + lane;
+    const Vec walked = P::load(of_key + r.first * heads, of_key + r.second * heads);
+    hn::StoreU(hn::Add(hn::LoadU(tag, scores + j * kLanes), walked), tag, scores + j * kLanes);
+  }
 }
 
 // scores -> softmax; zero where every key is forbidden.
@@ -86,6 +114,7 @@ void attention_lanes(const Attention& g, std::size_t lane) {
   const Scratch s(g, false);
   const std::size_t n = g.tokens;
   if (g.key_rows != nullptr && !g.key_by_row) products_with_keys<P>(g, lane, s);
+  if (g.walk_key != nullptr) walk_scores_by_key<P>(g, lane, s);
   for (std::size_t i = 0; i < g.queries; i += P::kRows) {
     const RowPair r = row_pair<P>(i, g.queries);
     scores_of_row<P>(g, r, lane, s);
@@ -112,6 +141,12 @@ void attention_lanes(const Attention& g, std::size_t lane) {
     if (g.value_rows != nullptr)
       in_parts(g.head_width, Weighted<P>{s.weight_of, s.weight_of + second, kLanes, g.value_rows + lane,
                                          g.head_width * g.heads, g.relations, g.heads, 1.0f, true, z0, z1, r.two});
+    if (g.walk_value != nullptr) {
+      in_parts(g.steps,
+               SumWalks<P>{s.scores, s.scores + second, kLanes, walks_of<P>(g.walks, g, r), g.steps, n, s.by_step});
+      in_parts(g.head_width, Weighted<P>{s.by_step, s.by_step + second, kLanes, g.walk_value + lane,
+                                         g.head_width * g.heads, g.steps, g.heads, 1.0f, true, z0, z1, r.two});
+    }
   }
 }
 

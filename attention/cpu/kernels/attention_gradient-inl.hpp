@@ -12,7 +12,7 @@
 #define MOLGRAPH_CPU_ATTENTION_GRADIENT_INL
 #endif
 
-#include "attention/cpu/kernels/attention_steps-inl.hpp"
+#include "attention/cpu/kernels/walks-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace molgraph::cpu::HWY_NAMESPACE {
@@ -41,6 +41,12 @@ HWY_INLINE void slopes_of_row(const Attention& g, const AttentionGradient& d, co
     zero(s.scores, n * kLanes);
   }
   in_parts(g.head_width, Products<P>{dz0, dz1, g.v + lane, g.stride, n, g.heads, 1.0f, s.scores});
+  if (g.walk_value != nullptr) {
+    zero(s.by_step, g.steps * kLanes);
+    in_parts(g.head_width,
+             Products<P>{dz0, dz1, g.walk_value + lane, g.head_width * g.heads, g.steps, g.heads, 1.0f, s.by_step});
+    in_parts(g.steps, AddWalks<P>{s.by_step, walks_of<P>(g.walks, g, r), g.steps, n, s.scores});
+  }
 
   float *sum0 = nullptr, *sum1 = nullptr;
   if (g.value_rows != nullptr) sum0 = per_row(s.weight_by_row, r.first), sum1 = per_row(s.weight_by_row, r.second);
@@ -81,27 +87,39 @@ HWY_INLINE void slopes_of_row(const Attention& g, const AttentionGradient& d, co
   }
 }
 
-// rows[m] += sum over the first `tokens` tokens i of by_row[i, m] * x_i: what a table gets.
+// step_sums[row, t] = sum over `count` others of weight * r[t] for the rows r, [n, K, H]; weights as add_weighted()
+// takes them.
 template <class P>
-void table_gradient(const Attention& g, const float* by_row, const float* x, std::size_t x_stride, std::size_t tokens,
-                    std::size_t lane, float* rows) {
+HWY_INLINE void sum_by_step(const Attention& g, const float* weight0, const float* weight1, std::size_t weight_stride,
+                            const float* walks, std::size_t count, const RowPair& r, std::size_t lane, const Scratch& s,
+                            float* step_sums) {
+  in_parts(g.steps, SumWalks<P>{weight0, weight1, weight_stride, walks_of<P>(walks, g, r), g.steps, count, s.by_step});
+  for (std::size_t t = 0; t < g.steps; ++t)
+    P::store(hn::LoadU(Tag(), s.by_step + t * kLanes), step_sums + (r.first * g.steps + t) * g.heads + lane,
+             step_sums + (r.second * g.steps + t) * g.heads + lane, r.two);
+}
+
+// rows[m] += sum over the first `tokens` tokens i of by_row[i, m] * x_i, m of `count`: what a table gets.
+template <class P>
+void table_gradient(const Attention& g, const float* by_row, std::size_t count, const float* x, std::size_t x_stride,
+                    std::size_t tokens, std::size_t lane, float* rows) {
   const std::size_t row_width = g.head_width * g.heads;
-  for (std::size_t m = 0; m < g.relations; m += P::kRows) {
-    const RowPair r = row_pair<P>(m, g.relations);
+  for (std::size_t m = 0; m < count; m += P::kRows) {
+    const RowPair r = row_pair<P>(m, count);
     in_parts(g.head_width, Weighted<P>{by_row + r.first * g.heads + lane, by_row + r.second * g.heads + lane,
-                                       g.relations * g.heads, x + lane, x_stride, tokens, g.heads, 1.0f, true,
+                                       count * g.heads, x + lane, x_stride, tokens, g.heads, 1.0f, true,
                                        rows + r.first * row_width + lane, rows + r.second * row_width + lane, r.two});
   }
 }
 
-// x_i += sum over relations m of by_row[i, m] * rows[m].
+// x_i += sum over m of `count` of by_row[i, m] * rows[m].
 template <class P>
-HWY_INLINE void add_table_rows(const Attention& g, const float* by_row, const float* rows, const RowPair& r,
-                               std::size_t lane, float* x) {
-  in_parts(g.head_width, Weighted<P>{by_row + r.first * g.relations * g.heads + lane,
-                                     by_row + r.second * g.relations * g.heads + lane, g.heads, rows + lane,
-                                     g.head_width * g.heads, g.relations, g.heads, 1.0f, true,
-                                     x + r.first * g.stride + lane, x + r.second * g.stride + lane, r.two});
+HWY_INLINE void add_table_rows(const Attention& g, const float* by_row, std::size_t count, const float* rows,
+                               const RowPair& r, std::size_t lane, float* x) {
+  in_parts(g.head_width,
+           Weighted<P>{by_row + r.first * count * g.heads + lane, by_row + r.second * count * g.heads + lane, g.heads,
+                       rows + lane, g.head_width * g.heads, count, g.heads, 1.0f, true, x + r.first * g.stride + lane,
+                       x + r.second * g.stride + lane, r.two});
 }
 
 template <class P>
@@ -115,7 +133,14 @@ void attention_gradient_lanes(const Attention& g, const AttentionGradient& d, st
     in_parts(g.head_width,
              Weighted<P>{s.scores, s.scores + second, kLanes, g.k + lane, g.stride, n, g.heads, 1.0f, false,
                          d.dq + r.first * g.stride + lane, d.dq + r.second * g.stride + lane, r.two});
-    if (g.query_rows != nullptr) add_table_rows<P>(g, s.dby_query, g.query_rows, r, lane, d.dq);
+    if (g.query_rows != nullptr) add_table_rows<P>(g, s.dby_query, g.relations, g.query_rows, r, lane, d.dq);
+    if (g.walk_query != nullptr) {
+      sum_by_step<P>(g, s.scores, s.scores + second, kLanes, g.walks, n, r, lane, s, s.dquery_step);
+      add_table_rows<P>(g, s.dquery_step, g.steps, g.walk_query, r, lane, d.dq);
+    }
+    if (g.walk_value != nullptr)
+      sum_by_step<P>(g, s.weights + r.first * n * g.heads + lane, s.weights + r.second * n * g.heads + lane, g.heads,
+                     g.walks, n, r, lane, s, s.weight_by_step);
   }
   for (std::size_t j = 0; j < n; j += P::kRows) {
     const RowPair r = row_pair<P>(j, n);
@@ -126,12 +151,26 @@ void attention_gradient_lanes(const Attention& g, const AttentionGradient& d, st
                                        g.queries, g.heads, 1.0f, false, v0, v1, r.two});
     in_parts(g.head_width, Weighted<P>{s.slopes + at0, s.slopes + at1, n * g.heads, g.q + lane, g.stride, g.queries,
                                        g.heads, 1.0f, false, k0, k1, r.two});
-    if (g.key_rows != nullptr) add_table_rows<P>(g, key_column ? s.dby_key : s.dby_query, g.key_rows, r, lane, d.dk);
+    if (g.key_rows != nullptr)
+      add_table_rows<P>(g, key_column ? s.dby_key : s.dby_query, g.relations, g.key_rows, r, lane, d.dk);
+    if (g.walk_key != nullptr) {
+      sum_by_step<P>(g, s.slopes + at0, s.slopes + at1, n * g.heads, g.walks_by_key, g.queries, r, lane, s,
+                     s.dkey_step);
+      add_table_rows<P>(g, s.dkey_step, g.steps, g.walk_key, r, lane, d.dk);
+    }
   }
-  if (g.query_rows != nullptr) table_gradient<P>(g, s.dby_query, g.q, g.stride, g.queries, lane, d.dquery_rows);
+  const std::size_t relations = g.relations, steps = g.steps;
+  if (g.query_rows != nullptr)
+    table_gradient<P>(g, s.dby_query, relations, g.q, g.stride, g.queries, lane, d.dquery_rows);
   if (g.key_rows != nullptr)
-    table_gradient<P>(g, key_column ? s.dby_key : s.dby_query, g.k, g.stride, n, lane, d.dkey_rows);
-  if (g.value_rows != nullptr) table_gradient<P>(g, s.weight_by_row, d.dz, d.dz_stride, g.queries, lane, d.dvalue_rows);
+    table_gradient<P>(g, key_column ? s.dby_key : s.dby_query, relations, g.k, g.stride, n, lane, d.dkey_rows);
+  if (g.value_rows != nullptr)
+    table_gradient<P>(g, s.weight_by_row, relations, d.dz, d.dz_stride, g.queries, lane, d.dvalue_rows);
+  if (g.walk_query != nullptr)
+    table_gradient<P>(g, s.dquery_step, steps, g.q, g.stride, g.queries, lane, d.dwalk_query);
+  if (g.walk_key != nullptr) table_gradient<P>(g, s.dkey_step, steps, g.k, g.stride, n, lane, d.dwalk_key);
+  if (g.walk_value != nullptr)
+    table_gradient<P>(g, s.weight_by_step, steps, d.dz, d.dz_stride, g.queries, lane, d.dwalk_value);
 }
 
 void attention_gradient(const Attention& g, const AttentionGradient& d) {

@@ -25,6 +25,9 @@ struct OneRow {
   static constexpr std::size_t kRows = 1;
   static HWY_INLINE Vec load(const float* first, const float*) { return hn::LoadU(Tag(), first); }
   static HWY_INLINE Vec both(const float* p) { return hn::LoadU(Tag(), p); }
+  static HWY_INLINE Vec scalars(const float* p) { return hn::Set(Tag(), *p); }
+  static HWY_INLINE Vec mingled(Vec v) { return v; }
+  static HWY_INLINE Vec parted(Vec v) { return v; }
   static HWY_INLINE void store(Vec v, float* first, float*, bool) { hn::StoreU(v, Tag(), first); }
   static HWY_INLINE void add(Vec v, float* first, float*, bool) {
     store(hn::Add(v, hn::LoadU(Tag(), first)), first, first, false);
@@ -43,6 +46,19 @@ struct TwoRows {
     return hn::Combine(Tag(), hn::LoadU(Half(), second), hn::LoadU(Half(), first));
   }
   static HWY_INLINE Vec both(const float* p) { return Vec{_mm512_broadcast_f32x8(_mm256_loadu_ps(p))}; }
+  // A number of the first row and one of the second go to all their lanes by one load where the rows' lanes take turns:
+  // the order of scalars(), and of mingled() vectors.
+  static HWY_INLINE Vec scalars(const float* p) {
+    return Vec{_mm512_broadcast_f32x2(_mm_castsi128_ps(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p))))};
+  }
+  static HWY_INLINE Vec mingled(Vec v) {
+    const __m512i order = _mm512_setr_epi32(0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15);
+    return Vec{_mm512_permutexvar_ps(order, v.raw)};
+  }
+  static HWY_INLINE Vec parted(Vec v) {
+    const __m512i order = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 1, 3, 5, 7, 9, 11, 13, 15);
+    return Vec{_mm512_permutexvar_ps(order, v.raw)};
+  }
   static HWY_INLINE void store(Vec v, float* first, float* second, bool two) {
     hn::StoreU(hn::LowerHalf(Half(), v), Half(), first);
     if (two) hn::StoreU(hn::UpperHalf(Half(), v), Half(), second);
@@ -213,10 +229,11 @@ struct RelationLine {
 
 HWY_INLINE void zero(float* x, std::size_t count) { std::memset(x, 0, count * sizeof(float)); }
 
-// Where the arrays of a pass over kLanes lanes of heads stand in Attention::scratch, in floats: [n] and [M] vectors,
-// then numbers per token and relation [n, M, H]; for the way back also per pair [n*n, H].
+// Where the arrays of a pass over kLanes lanes of heads stand in Attention::scratch, in floats: [n], [M] and [K]
+// vectors, then numbers per token and relation [n, M, H] and, with walks, per pair [n*n, H]; for the way back also per
+// pair, and per token and step [n, K, H].
 struct ScratchPlan {
-  ScratchPlan(std::size_t tokens, std::size_t heads, std::size_t relations, bool training) {
+  ScratchPlan(std::size_t tokens, std::size_t heads, std::size_t relations, std::size_t steps, bool training) {
     const auto take = [this](std::size_t count) { return std::exchange(floats, floats + count); };
     scores = take(tokens * kLanes);
     by_query = take(relations * kLanes);
@@ -225,24 +242,34 @@ struct ScratchPlan {
     weights = take(training ? tokens * tokens * heads : 0);
     slopes = take(training ? tokens * tokens * heads : 0);
     by_relation = take(training ? 3 * tokens * relations * heads : 0);
+    by_step = take(steps * kLanes);
+    key_walks = take(steps > 0 ? tokens * tokens * heads : 0);
+    dby_step = take(training ? 3 * tokens * steps * heads : 0);
   }
   std::size_t floats = 0;
   std::size_t scores, by_query, weight_of, by_key, weights, slopes;
   std::size_t by_relation;  // dby_query, dby_key, weight_by_row: together, for they begin as zeros
+  std::size_t by_step, key_walks, dby_step;
 };
 
-std::size_t attention_scratch(std::size_t tokens, std::size_t heads, std::size_t relations, bool training) {
-  return ScratchPlan(tokens, heads, relations, training).floats;
+std::size_t attention_scratch(std::size_t tokens, std::size_t heads, std::size_t relations, std::size_t steps,
+                              bool training) {
+  return ScratchPlan(tokens, heads, relations, steps, training).floats;
 }
 
 struct Scratch {
   Scratch(const Attention& g, bool training) {
-    const ScratchPlan plan(g.tokens, g.heads, g.relations, training);
+    const ScratchPlan plan(g.tokens, g.heads, g.relations, g.steps, training);
     scores = g.scratch + plan.scores;
     by_query = g.scratch + plan.by_query;
     weight_of = g.scratch + plan.weight_of;
     by_key = g.scratch + plan.by_key;
+    by_step = g.scratch + plan.by_step;
+    key_walks = g.scratch + plan.key_walks;
     if (!training) return;
+    dquery_step = g.scratch + plan.dby_step;
+    dkey_step = dquery_step + g.tokens * g.steps * g.heads;
+    weight_by_step = dkey_step + g.tokens * g.steps * g.heads;
     const std::size_t per_row = g.tokens * g.relations * g.heads;
     weights = g.scratch + plan.weights;
     slopes = g.scratch + plan.slopes;
@@ -251,9 +278,10 @@ struct Scratch {
     weight_by_row = dby_key + per_row;
     end = weight_by_row + per_row;
   }
-  float *scores, *by_query, *weight_of, *by_key;
+  float *scores, *by_query, *weight_of, *by_key, *by_step, *key_walks;
+  float *dquery_step = nullptr, *dkey_step = nullptr, *weight_by_step = nullptr;  // training only, as all that follow
   float *weights = nullptr, *slopes = nullptr, *dby_query = nullptr, *dby_key = nullptr, *weight_by_row = nullptr,
-        *end = nullptr;  // training only
+        *end = nullptr;
 };
 
 template <class P>

@@ -85,8 +85,12 @@ struct Attention {
   const std::uint16_t* key_relation = nullptr;   ///< [n*n] of the key term
   /// tables [M, d*H]; null = term off
   const float *query_rows = nullptr, *key_rows = nullptr, *value_rows = nullptr;
-  bool key_by_row = false;   ///< the key term multiplies k_i instead of k_j
-  float* softmax = nullptr;  ///< [n*n, H] a_ij; null = not kept
+  bool key_by_row = false;  ///< the key term multiplies k_i instead of k_j
+  std::size_t steps = 0;    ///< K of the walks; 0 = none of what follows
+  /// r_ij by query and by key, as Kernels::arrange_walks() lays them out
+  const float *walks = nullptr, *walks_by_key = nullptr;
+  const float *walk_query = nullptr, *walk_key = nullptr, *walk_value = nullptr;  ///< [K, d*H]; null = term off
+  float* softmax = nullptr;                                                       ///< [n*n, H] a_ij; null = not kept
   float* z = nullptr;
   std::size_t z_stride = 0;
   float* scratch = nullptr;  ///< Kernels::attention_scratch() floats
@@ -100,6 +104,7 @@ struct AttentionGradient {
   float *dq = nullptr, *dk = nullptr, *dv = nullptr;
   float *dbias = nullptr, *dgate = nullptr;                                    ///< [n*n, H]; null = not wanted
   float *dquery_rows = nullptr, *dkey_rows = nullptr, *dvalue_rows = nullptr;  ///< [M, d*H]
+  float *dwalk_query = nullptr, *dwalk_key = nullptr, *dwalk_value = nullptr;  ///< [K, d*H]
 };
 
 struct Kernels {
@@ -116,8 +121,20 @@ struct Kernels {
   /// out = x where kept, times the scale, else 0; bits [rows, stride/8]
   void (*drop)(const float* x, float* out, std::size_t rows, std::size_t stride, const Keep& keep);
   void (*add)(const float* y, float* x, std::size_t count);  ///< x += y
-  /// Floats of Attention::scratch for n tokens with M relations; `training`: of the way back too.
-  std::size_t (*attention_scratch)(std::size_t tokens, std::size_t heads, std::size_t relations, bool training);
+  /// Floats of Attention::scratch for n tokens with M relations and walks of K steps; `training`: of the way back too.
+  std::size_t (*attention_scratch)(std::size_t tokens, std::size_t heads, std::size_t relations, std::size_t steps,
+                                   bool training);
+  /// values [n, n, H] of pairs (i, j) += sum over t of walks [K, n j, n i] * weight [K, H]; and the way back to
+  /// dweight.
+  void (*walk_values)(const float* walks, std::size_t tokens, std::size_t heads, std::size_t steps, const float* weight,
+                      float* values);
+  void (*walk_gradient)(const float* walks, std::size_t tokens, std::size_t heads, std::size_t steps,
+                        const float* dvalues, float* dweight);
+  /// Floats that the walks of n tokens take, and the walks [K, n j, n i] laid out for attention() of so many heads: by
+  /// query, or by key.
+  std::size_t (*walk_floats)(std::size_t tokens, std::size_t heads, std::size_t steps);
+  void (*arrange_walks)(const float* walks, std::size_t tokens, std::size_t heads, std::size_t steps, bool by_key,
+                        float* out);
   void (*attention)(const Attention&);
   void (*attention_gradient)(const Attention&, const AttentionGradient&);
   /// Survivors (draw >= threshold) of draws [rows, width] as bits [rows, stride/8].

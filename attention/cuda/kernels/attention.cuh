@@ -8,87 +8,13 @@
 // "by relation": the molecule's distinct (topology class, edge class) pairs, numbered from 0 (molecules.hpp).
 #pragma once
 
-#include "attention/cuda/kernels/device.cuh"
+#include "attention/cuda/kernels/attention_walks.cuh"
 
 namespace molgraph::cuda {
 
-/// Of a score tile [keys, lanes]: read along both ways without bank conflicts.
-__host__ __device__ constexpr int score_line(int lanes) { return lanes + 1; }
-inline constexpr int kAttentionThreads = 256;  ///< of a block, at most
-
-/// Tables [classes, C] whose rows are added up: by topology class, by edge class, one row for every pair; null = none.
-struct TableRows {
-  const float *topology = nullptr, *edge = nullptr, *all = nullptr;
-  __host__ __device__ bool any() const { return topology != nullptr || edge != nullptr || all != nullptr; }
-};
-/// Tables of a layer (or of all).
-struct TermTables {
-  TableRows query, key, value;
-  const float *bias = nullptr, *gate = nullptr;  ///< [T, H]; null = none
-};
-
-/// What forward and backward read alike.
-template <class E>
-struct Attention {
-  const Molecule* molecules = nullptr;
-  const std::int32_t* chosen = nullptr;   ///< [count] molecules of this launch
-  int count = 0, heads = 0, width = 0;    ///< width of a head
-  int max_tokens = 0, max_relations = 0;  ///< of the chosen ones
-  float scale = 1;                        ///< alpha
-  bool key_by_row = false, reversed = false;
-  bool gate_relu = false;
-  const E* qkv = nullptr;                   ///< [tokens, 3C]
-  const std::uint16_t* relation = nullptr;  ///< resident; per molecule [key, query]
-  const std::uint32_t* classes = nullptr;   ///< resident; relation_word() of each
-  const std::uint8_t* forbidden = nullptr;  ///< resident, as `relation`; null = none
-  TermTables tables;
-  const float *pair_bias = nullptr, *pair_gate = nullptr;  ///< per molecule [head, key, query]; null = none
-  Dropout dropout;
-  E* z = nullptr;            ///< [tokens, C]
-  float* scratch = nullptr;  ///< for molecules beyond shared memory
-};
-
-/// Where a group's arrays stand, in floats; the host asks for the size alone.
-struct GroupArrays {
-  int line = 0;      ///< of k, v, q, dz and the relations' rows: the head's width in fours
-  int key_line = 0;  ///< of by_key
-  std::int64_t k = 0, v = 0, q = 0, dz = 0, dk = 0, dv = 0, query_rows = 0, key_rows = 0, value_rows = 0, bias = 0,
-               gate = 0, by_query = 0, by_value = 0, by_gate = 0, by_key = 0, scores = 0, weights = 0, size = 0;
-};
-__host__ __device__ inline GroupArrays group_arrays(int lanes, int tokens, int relations, int width,
-                                                    const TermTables& tables, bool key_by_row, bool gradient) {
-  GroupArrays at;
-  at.line = (width + 3) / 4 * 4;
-  at.key_line = tokens | 1;
-  const auto place = [&at](bool wanted, std::int64_t floats) {
-    const std::int64_t here = at.size;
-    if (wanted) at.size += (floats + 3) / 4 * 4;
-    return here;
-  };
-  const std::int64_t rows = std::int64_t{tokens} * at.line, of_relations = std::int64_t{relations} * at.line,
-                     per_lane = std::int64_t{lanes} * relations;
-  at.k = place(true, rows);
-  at.v = place(true, rows);
-  at.q = place(gradient, rows);
-  at.dz = place(gradient, rows);
-  at.dk = place(gradient, rows);
-  at.dv = place(gradient, rows);
-  at.query_rows = place(tables.query.any(), of_relations);
-  at.key_rows = place(tables.key.any(), of_relations);
-  at.value_rows = place(tables.value.any(), of_relations);
-  at.bias = place(tables.bias != nullptr, relations);
-  at.gate = place(tables.gate != nullptr, relations);
-  at.by_query = place(gradient || tables.query.any() || (tables.key.any() && key_by_row), per_lane);
-  at.by_value = place(tables.value.any() || (gradient && tables.key.any() && !key_by_row), per_lane);
-  at.by_gate = place(gradient && tables.gate != nullptr, per_lane);
-  at.by_key = place(tables.key.any() && !key_by_row, std::int64_t{relations} * at.key_line);
-  at.scores = place(true, std::int64_t{tokens} * score_line(lanes));
-  at.weights = place(gradient, std::int64_t{tokens} * score_line(lanes));
-  return at;
-}
-
-/// The task of a group of lanes: a molecule and a head, and the arrays.
-template <class E, int Lanes>
+/// The task of a group of lanes: a molecule and a head, and the arrays. `Walks`: with attention_walks.cuh's part, known
+/// when compiling, so that other models pay nothing for it.
+template <class E, int Lanes, bool Walks>
 struct GroupTask {
   static constexpr int kLanes = Lanes, kScoreLine = score_line(Lanes);
   const Attention<E>& p;
@@ -156,6 +82,7 @@ struct GroupTask {
       if (t.gate != nullptr) base[at.gate + r] = t.gate[topology * p.heads + head];
     }
     sync();
+    if constexpr (Walks) load_walk_rows(*this);
     if (!t.key.any() || p.key_by_row) return;
     for (int e = lane; e < m.relations * n; e += kLanes) {  // by_key[r, j] = alpha k_j . key row r
       const int r = e / n, j = e % n;
@@ -233,6 +160,7 @@ struct GroupTask {
       load_global(p.qkv + inner(), 3 * inner(), i, c, p.scale, k);
       add_products(k, base + at.key_rows, c, c == 0 && !t.query.any(), by_query);
     });
+    if constexpr (Walks) add_walk_scores(*this, i, scores);
     float largest = 2 * kForbidden;
     for (int j = 0; j < n; ++j) {
       const int r = relation_of(i, j);
@@ -281,8 +209,8 @@ class WeightDraws {
   bool started_ = false;
 };
 
-template <class E, int Lanes>
-__device__ __forceinline__ void attend(const GroupTask<E, Lanes>& w) {
+template <class E, int Lanes, bool Walks>
+__device__ __forceinline__ void attend(const GroupTask<E, Lanes, Walks>& w) {
   constexpr int kLine = score_line(Lanes);
   w.load();
   w.sync();
@@ -298,11 +226,13 @@ __device__ __forceinline__ void attend(const GroupTask<E, Lanes>& w) {
       scores[j * kLine] = weight;
       if (values) by_value[r * Lanes] += weight;
     }
+    if constexpr (Walks) sum_walks(w, i, scores, nullptr);
     w.in_parts([&]<int U>(int c) {
       float z[U] = {};
       for (int j = 0; j < w.n; ++j) w.add_scaled(z, scores[j * kLine], w.base + w.at.v + j * w.line + c);
       for (int r = 0; values && r < w.m.relations; ++r)
         w.add_scaled(z, by_value[r * Lanes], w.base + w.at.value_rows + r * w.line + c);
+      if constexpr (Walks) add_walk_rows(w, w.p.walks.value, w.at.walks.by_value, w.at.walks.value_rows, c, z);
       E* to = w.p.z + (w.m.token + i) * w.inner() + w.head * w.d + c;
       for (int u = 0; u < U; ++u)
         if (c + u < w.d) to[u] = from_float<E>(z[u]);
@@ -311,25 +241,26 @@ __device__ __forceinline__ void attend(const GroupTask<E, Lanes>& w) {
 }
 
 /// Calls work(task) for every task of this group; a block has blockDim.x / Lanes groups, each with its own arrays, in
-/// shared memory
-/// (`OnChip`) or in p.scratch: known when compiling, so that the compiler knows which kind of load it needs.
-template <bool OnChip, int Lanes, class E, class Work>
+/// shared memory (`OnChip`) or in p.scratch: known when compiling, so that the compiler knows which kind of load it
+/// needs.
+template <bool OnChip, int Lanes, bool Walks, class E, class Work>
 __device__ __forceinline__ void for_each_task(const Attention<E>& p, bool gradient, const Work& work) {
   extern __shared__ __align__(16) unsigned char memory[];
-  const GroupArrays at = group_arrays(Lanes, p.max_tokens, p.max_relations, p.width, p.tables, p.key_by_row, gradient);
+  const GroupArrays at = group_arrays(Lanes, p.max_tokens, p.max_relations, p.width, p.tables, p.key_by_row,
+                                      Walks ? p.walks : WalkTables{}, gradient);
   const int groups = static_cast<int>(blockDim.x / Lanes), group = static_cast<int>(threadIdx.x / Lanes);
   const int slot = static_cast<int>(blockIdx.x) * groups + group;
   float* base = OnChip ? reinterpret_cast<float*>(memory) + group * at.size : p.scratch + slot * at.size;
   for (int task = slot; task < p.count * p.heads; task += static_cast<int>(gridDim.x) * groups) {
     if (p.chosen[task / p.heads] < 0) continue;  // it only fills the batch up
-    work(GroupTask<E, Lanes>(p, task, at, base));
-    GroupTask<E, Lanes>::sync();
+    work(GroupTask<E, Lanes, Walks>(p, task, at, base));
+    GroupTask<E, Lanes, Walks>::sync();
   }
 }
 
-template <class E, bool OnChip, int Lanes>
+template <class E, bool OnChip, int Lanes, bool Walks>
 __global__ void __launch_bounds__(kAttentionThreads) attention_kernel(Attention<E> p) {
-  for_each_task<OnChip, Lanes>(p, false, [](const GroupTask<E, Lanes>& w) { attend(w); });
+  for_each_task<OnChip, Lanes, Walks>(p, false, [](const GroupTask<E, Lanes, Walks>& w) { attend(w); });
 }
 
 /// Groups that one launch may have where the arrays stand in global memory.
@@ -339,7 +270,8 @@ inline constexpr int kScratchGroups = 264;
 /// memory.
 template <int Lanes, class E, class Kernel, class... More>
 bool launch_on_chip(Stream stream, Kernel kernel, Attention<E> p, bool gradient, const More&... more) {
-  const GroupArrays at = group_arrays(Lanes, p.max_tokens, p.max_relations, p.width, p.tables, p.key_by_row, gradient);
+  const GroupArrays at =
+      group_arrays(Lanes, p.max_tokens, p.max_relations, p.width, p.tables, p.key_by_row, p.walks, gradient);
   const auto fit = static_cast<std::int64_t>(shared_memory_limit()) / (at.size * 4);
   const auto groups =
       static_cast<int>(fit < kAttentionThreads / Lanes ? fit : kAttentionThreads / Lanes) / (32 / Lanes) * (32 / Lanes);
@@ -354,15 +286,21 @@ void launch_attention(Stream stream, Kernel half, Kernel whole, Kernel in_memory
   if (p.count == 0) return;
   if (p.max_tokens <= kHalfWarp && launch_on_chip<kHalfWarp>(stream, half, p, gradient, more...)) return;
   if (launch_on_chip<32>(stream, whole, p, gradient, more...)) return;
-  const GroupArrays at = group_arrays(32, p.max_tokens, p.max_relations, p.width, p.tables, p.key_by_row, gradient);
+  const GroupArrays at =
+      group_arrays(32, p.max_tokens, p.max_relations, p.width, p.tables, p.key_by_row, p.walks, gradient);
   const int groups = p.count * p.heads < kScratchGroups ? p.count * p.heads : kScratchGroups;
   p.scratch = scratch.sized(static_cast<std::size_t>(groups * at.size));
   launch(stream, in_memory, static_cast<unsigned>(groups), 32u, 0, p, more...);
 }
+template <bool Walks, class E>
+void attention_with(Stream stream, const Attention<E>& p, Array<float>& scratch) {
+  launch_attention(stream, attention_kernel<E, true, kHalfWarp, Walks>, attention_kernel<E, true, 32, Walks>,
+                   attention_kernel<E, false, 32, Walks>, p, scratch, false);
+}
 template <class E>
 void attention(Stream stream, const Attention<E>& p, Array<float>& scratch) {
-  launch_attention(stream, attention_kernel<E, true, kHalfWarp>, attention_kernel<E, true, 32>,
-                   attention_kernel<E, false, 32>, p, scratch, false);
+  if (p.walks.any()) attention_with<true>(stream, p, scratch);
+  else attention_with<false>(stream, p, scratch);
 }
 
 }  // namespace molgraph::cuda

@@ -13,15 +13,16 @@ struct AttentionGradient {
   const E* dz = nullptr;                                                       ///< [tokens, C]
   E* dqkv = nullptr;                                                           ///< [tokens, 3C]
   float *dquery_rows = nullptr, *dkey_rows = nullptr, *dvalue_rows = nullptr;  ///< [relations of the batch, C]
+  float *dwalk_query = nullptr, *dwalk_key = nullptr, *dwalk_value = nullptr;  ///< [molecules, K, C]
   float *dbias_rows = nullptr, *dgate_rows = nullptr;                          ///< [relations of the batch, H]
   float *dpair_bias = nullptr, *dpair_gate = nullptr;                          ///< as pair_bias and pair_gate
   bool first = false, first_gate = false, first_pair = false;  ///< of the rows, dgate_rows and dpair_gate, dpair_bias
 };
 
-template <class E, int Lanes>
-struct GroupGradient : GroupTask<E, Lanes> {
+template <class E, int Lanes, bool Walks>
+struct GroupGradient : GroupTask<E, Lanes, Walks> {
   const AttentionGradient<E>& g;
-  using Base = GroupTask<E, Lanes>;
+  using Base = GroupTask<E, Lanes, Walks>;
   using Base::at, Base::base, Base::d, Base::head, Base::lane, Base::line, Base::m, Base::n, Base::p;
   using Base::kScoreLine;
 
@@ -50,6 +51,7 @@ struct GroupGradient : GroupTask<E, Lanes> {
       }
       if (values) this->add_products(dz, base + at.value_rows, c, c == 0, base + at.by_value);
     });
+    if constexpr (Walks) add_walk_slopes(*this, i, weights);
     // D_i = sum of a_ij da_ij. A dropped weight is remembered by the sign of a_ij, which is never negative.
     float total = 0;
     WeightDraws draws(p.dropout, m.row, head, n, i);
@@ -81,12 +83,14 @@ struct GroupGradient : GroupTask<E, Lanes> {
       by_gate[r * Lanes] += dgate;
       if (g.dpair_gate != nullptr) add(g.dpair_gate + this->pair_at(i, j), dgate, g.first_gate);
     }
+    if constexpr (Walks) sum_walks(*this, i, weights, scores);
     this->in_parts([&]<int U>(int c) {
       float dq[U] = {}, dk[U] = {};
       for (int j = 0; j < n; ++j) Base::add_scaled(dq, scores[j * kScoreLine], base + at.k + j * line + c);
       if (p.tables.query.any())
         for (int r = 0; r < m.relations; ++r)
           Base::add_scaled(dq, by_query[r * Lanes], base + at.query_rows + r * line + c);
+      if constexpr (Walks) add_walk_rows(*this, p.walks.query, at.walks.by_query, at.walks.query_rows, c, dq);
       E* to = g.dqkv + (m.token + i) * 3 * this->inner() + head * d + c;
       for (int u = 0; u < U; ++u)
         if (c + u < d) to[u] = from_float<E>(p.scale * dq[u]);
@@ -97,16 +101,22 @@ struct GroupGradient : GroupTask<E, Lanes> {
     });
   }
 
-  /// rows[r] += factor * sum over lanes of by[r, lane] * x[first + lane], this head's channels of the batch's row.
-  __device__ __forceinline__ void relation_rows(const float* by, const float* x, int first, float factor,
-                                                bool overwrite, float* rows) const {
+  /// rows[r] += factor * sum over lanes of by[r, lane] * x[first + lane], r below `row_count`; `rows` [.., C] begin
+  /// with this head's channels.
+  __device__ __forceinline__ void add_rows(int row_count, const float* by, const float* x, int first, float factor,
+                                           bool overwrite, float* rows) const {
     const int count = n - first < Lanes ? n - first : Lanes;
-    for (int e = lane; e < m.relations * d; e += Lanes) {
+    for (int e = lane; e < row_count * d; e += Lanes) {
       const int r = e / d, c = e % d;
       float sum = 0;
       for (int k = 0; k < count; ++k) sum += by[r * Lanes + k] * x[(first + k) * line + c];
-      add(rows + (m.relation + r) * this->inner() + head * d + c, factor * sum, overwrite);
+      add(rows + r * this->inner() + c, factor * sum, overwrite);
     }
+  }
+  /// The same to this molecule's relations of the batch's.
+  __device__ __forceinline__ void relation_rows(const float* by, const float* x, int first, float factor,
+                                                bool overwrite, float* rows) const {
+    add_rows(m.relations, by, x, first, factor, overwrite, rows + m.relation * this->inner() + head * d);
   }
   /// The same without x, for one number per head.
   __device__ __forceinline__ void relation_sums(const float* by, int first, bool overwrite, float* rows) const {
@@ -125,6 +135,7 @@ struct GroupGradient : GroupTask<E, Lanes> {
       relation_rows(base + at.by_query, base + at.k, first, p.scale, overwrite, g.dkey_rows);
     if (g.dvalue_rows != nullptr)
       relation_rows(base + at.by_value, base + at.dz, first, 1.0f, overwrite, g.dvalue_rows);
+    if constexpr (Walks) walk_table_rows(*this, first);
     if (g.dbias_rows != nullptr) relation_sums(base + at.by_query, first, overwrite, g.dbias_rows);
     if (g.dgate_rows != nullptr) relation_sums(base + at.by_gate, first, overwrite_gate, g.dgate_rows);
   }
@@ -173,7 +184,9 @@ struct GroupGradient : GroupTask<E, Lanes> {
           Base::sync();
         }
       }
+      if constexpr (Walks) sum_walks_by_key(*this, first, last);
     }
+    if constexpr (Walks) walk_keys_back(*this);
     for (int e = lane; e < n * d; e += Lanes) {
       const int i = e / d, c = e % d;
       E* to = g.dqkv + (m.token + i) * 3 * this->inner() + head * d + c;
@@ -183,14 +196,22 @@ struct GroupGradient : GroupTask<E, Lanes> {
   }
 };
 
-template <class E, bool OnChip, int Lanes>
+template <class E, bool OnChip, int Lanes, bool Walks>
 __global__ void __launch_bounds__(kAttentionThreads) attention_gradient_kernel(Attention<E> p, AttentionGradient<E> g) {
-  for_each_task<OnChip, Lanes>(p, true, [&g](const GroupTask<E, Lanes>& w) { GroupGradient<E, Lanes>(w, g).run(); });
+  for_each_task<OnChip, Lanes, Walks>(
+      p, true, [&g](const GroupTask<E, Lanes, Walks>& w) { GroupGradient<E, Lanes, Walks>(w, g).run(); });
+}
+template <bool Walks, class E>
+void attention_gradient_with(Stream stream, const Attention<E>& p, const AttentionGradient<E>& g,
+                             Array<float>& scratch) {
+  launch_attention(stream, attention_gradient_kernel<E, true, kHalfWarp, Walks>,
+                   attention_gradient_kernel<E, true, 32, Walks>, attention_gradient_kernel<E, false, 32, Walks>, p,
+                   scratch, true, g);
 }
 template <class E>
 void attention_gradient(Stream stream, const Attention<E>& p, const AttentionGradient<E>& g, Array<float>& scratch) {
-  launch_attention(stream, attention_gradient_kernel<E, true, kHalfWarp>, attention_gradient_kernel<E, true, 32>,
-                   attention_gradient_kernel<E, false, 32>, p, scratch, true, g);
+  if (p.walks.any()) attention_gradient_with<true>(stream, p, g, scratch);
+  else attention_gradient_with<false>(stream, p, g, scratch);
 }
 
 }  // namespace molgraph::cuda

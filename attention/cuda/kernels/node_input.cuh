@@ -57,7 +57,7 @@ struct TokenTables {
   const float* atom_positions = nullptr;             ///< resident [atoms, dim]
   std::int32_t column_start[kMostAtomColumns] = {};  ///< first row of each column
   std::int32_t *ids = nullptr, *degree_ids = nullptr, *absolute_ids = nullptr;
-  float* positions = nullptr;
+  float *positions = nullptr, *log_degree = nullptr;  ///< log_degree: [rows], 0 of what is no atom
   const DrawKey* signs = nullptr;  ///< random signs of the positions (Dwivedi & Bresson 2020); null = none
 };
 __global__ void __launch_bounds__(kTableThreads) token_tables_kernel(TokenTables p) {
@@ -70,6 +70,7 @@ __global__ void __launch_bounds__(kTableThreads) token_tables_kernel(TokenTables
     p.ids[static_cast<std::int64_t>(k) * p.rows + row] = atom ? p.column_start[k] + p.atoms[at * p.columns + k] : -1;
   const int degree = atom ? p.degree[at] : -1;
   if (p.degree_ids != nullptr) p.degree_ids[row] = degree < p.last_degree ? degree : p.last_degree;
+  if (p.log_degree != nullptr) p.log_degree[row] = atom ? static_cast<float>(log_degree(degree)) : 0.0f;
   if (p.absolute_ids != nullptr)  // the virtual node's row is the last
     p.absolute_ids[row] = atom                  ? (degree < p.last_absolute ? degree : p.last_absolute)
                           : token.molecule >= 0 ? p.last_absolute + 1

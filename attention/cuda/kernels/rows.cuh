@@ -79,18 +79,34 @@ struct NormGradient {
 /// Blocks of a LayerNorm's way back; does not depend on the card, so that its sums do not either.
 inline int norm_parts(int rows) { return static_cast<int>(std::min(blocks_for(rows, kRowsPerBlock), 264u)); }
 
-// A block has consecutive rows, a warp every eighth of them.
+/// Where sums over rows are made in parts, a block has consecutive rows and a warp every eighth of them.
+struct RowShare {
+  int first, last;
+};
+__device__ __forceinline__ RowShare rows_of_block(int rows) {
+  const int parts = static_cast<int>(gridDim.x), share = (rows + parts - 1) / parts,
+            first = static_cast<int>(blockIdx.x) * share;
+  return {first, first + share < rows ? first + share : rows};
+}
+/// The sums [warps, 2, width] of the block's warps, added in order, become its part of `parts` [parts, 2, width].
+__device__ __forceinline__ void store_part(const float* sums, int width, float* parts) {
+  __syncthreads();
+  for (int c = static_cast<int>(threadIdx.x); c < 2 * width; c += kRowThreads) {
+    float total = 0;
+    for (int w = 0; w < kRowsPerBlock; ++w) total += sums[2 * w * width + c];
+    parts[static_cast<std::int64_t>(blockIdx.x) * 2 * width + c] = total;
+  }
+}
+
 template <class E>
 __global__ void __launch_bounds__(kRowThreads) norm_gradient_kernel(NormGradient<E> p) {
   extern __shared__ __align__(16) unsigned char memory[];
   auto* sums = reinterpret_cast<float*>(memory);  // [warps, 2, width]
   const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);
-  const int parts = static_cast<int>(gridDim.x), share = (p.rows + parts - 1) / parts,
-            first = static_cast<int>(blockIdx.x) * share;
-  const int last = first + share < p.rows ? first + share : p.rows;
+  const RowShare rows = rows_of_block(p.rows);
   float *dweight = sums + 2 * warp * p.width, *dbias = dweight + p.width;
   for (int c = lane; c < p.width; c += 32) dweight[c] = dbias[c] = 0;
-  for (int row = first + warp; row < last; row += kRowsPerBlock) {
+  for (int row = rows.first + warp; row < rows.last; row += kRowsPerBlock) {
     const std::int64_t begin = static_cast<std::int64_t>(row) * p.width;
     const float2 at = p.statistics[row];
     float total = 0, product = 0;
@@ -113,12 +129,7 @@ __global__ void __launch_bounds__(kRowThreads) norm_gradient_kernel(NormGradient
       p.dropped[begin + c] = from_float<E>(keep * dx);
     }
   }
-  __syncthreads();
-  for (int c = static_cast<int>(threadIdx.x); c < 2 * p.width; c += kRowThreads) {
-    float total = 0;
-    for (int w = 0; w < kRowsPerBlock; ++w) total += sums[2 * w * p.width + c];
-    p.parts[static_cast<std::int64_t>(blockIdx.x) * 2 * p.width + c] = total;
-  }
+  store_part(sums, p.width, p.parts);
 }
 template <class E>
 void norm_gradient(Stream stream, const NormGradient<E>& p, int parts) {
@@ -126,7 +137,7 @@ void norm_gradient(Stream stream, const NormGradient<E>& p, int parts) {
          static_cast<std::size_t>(2 * kRowsPerBlock * p.width) * sizeof(float), p);
 }
 
-/// The sums of the parts of LayerNorms that lie one behind the other.
+/// The sums of the parts of LayerNorms (or degree scales) that lie one behind the other.
 struct NormColumns {
   static constexpr int kPerLaunch = 64;
   int width = 0, parts = 0;

@@ -17,7 +17,8 @@ struct TableGradient {
   std::int64_t slice_stride = 0;
   float* out = nullptr;                                  ///< slice 0: [rows, width]
   const std::uint32_t* classes = nullptr;                ///< [entries]; kNoClass: no row
-  RelationTable::Row by = RelationTable::Row::topology;  ///< which class is the row; all: row 0
+  RelationTable::Row by = RelationTable::Row::topology;  ///< which class is the row; all: row 0; walk: entries have
+                                                         ///< the table's rows in turn
   const std::int32_t* ids = nullptr;                     ///< [entries] rows, instead of classes; -1: none
   int last_row = 1 << 30;                                ///< larger rows are this one
   int first_row = 0;                                     ///< what `out` begins with
@@ -26,6 +27,8 @@ __device__ __forceinline__ int row_of(const TableGradient& p, std::int64_t entry
   int row;
   if (p.ids != nullptr) {
     row = p.ids[entry];
+  } else if (p.by == RelationTable::Row::walk) {
+    row = static_cast<int>(entry % p.rows);
   } else {
     const std::uint32_t classes = p.classes[entry];
     if (classes == kNoClass) return -1;

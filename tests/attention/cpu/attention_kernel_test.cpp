@@ -23,6 +23,10 @@ class KernelCall {
     const std::vector<float> query_rows = by_head(c_.query_rows, c_.relations, inner_),
                              key_rows = by_head(c_.key_rows, c_.relations, inner_);
     const std::vector<float> value_rows = by_head(c_.value_rows, c_.relations, inner_), gate = by_pair(c_.gate);
+    const std::vector<float> walk_query = by_head(c_.walk_query, c_.steps, inner_),
+                             walk_key = by_head(c_.walk_key, c_.steps, inner_),
+                             walk_value = by_head(c_.walk_value, c_.steps, inner_);
+    const std::vector<float> walks = arranged(false), walks_by_key = arranged(true);
     std::vector<float> bias = by_pair(c_.bias);
     std::vector<std::uint16_t> relation, key_relation;
     for (std::size_t i = 0; i < n; ++i)
@@ -39,7 +43,7 @@ class KernelCall {
           bits[(p * heads_ + h) / 8] = static_cast<std::uint8_t>(bits[(p * heads_ + h) / 8] | 1 << h % 8);
     constexpr std::size_t kGuard = 64;
     constexpr float kGuardValue = 12345;
-    const std::size_t needed = kernels_.attention_scratch(n, heads_, c_.relations, true);
+    const std::size_t needed = kernels_.attention_scratch(n, heads_, c_.relations, c_.steps, true);
     std::vector<float> scratch(needed + kGuard, kUnset), softmax(pairs * heads_, kUnset);
     std::fill(scratch.begin() + static_cast<std::ptrdiff_t>(needed), scratch.end(), kGuardValue);
     std::vector<float> z(c_.queries * stride_, kUnset);
@@ -63,6 +67,12 @@ class KernelCall {
                      .key_rows = pointer(key_rows),
                      .value_rows = pointer(value_rows),
                      .key_by_row = c_.key_term == KeyTerm::row,
+                     .steps = c_.steps,
+                     .walks = pointer(walks),
+                     .walks_by_key = pointer(walks_by_key),
+                     .walk_query = pointer(walk_query),
+                     .walk_key = pointer(walk_key),
+                     .walk_value = pointer(walk_value),
                      .softmax = softmax.data(),
                      .z = z.data(),
                      .z_stride = stride_,
@@ -73,7 +83,7 @@ class KernelCall {
     r.z = back_from_heads(z, c_.queries, stride_);
 
     const std::size_t forward =
-        kernels_.attention_scratch(n, heads_, c_.relations, false);  // alone, without the softmax being kept
+        kernels_.attention_scratch(n, heads_, c_.relations, c_.steps, false);  // alone, without the softmax being kept
     std::vector<float> alone(z.size(), kUnset), small(forward + kGuard, kUnset);
     std::fill(small.begin() + static_cast<std::ptrdiff_t>(forward), small.end(), kGuardValue);
     cpu::Attention prediction = g;
@@ -89,7 +99,8 @@ class KernelCall {
     const std::vector<float> dz = by_head(c_.dz, c_.queries, stride_);
     std::vector<float> dq(n * stride_, kUnset), dk(n * stride_, kUnset), dv(n * stride_, kUnset);
     std::vector<float> dbias(bias.size()), dgate(gate.size()), dquery_rows(query_rows.size()),
-        dkey_rows(key_rows.size()), dvalue_rows(value_rows.size());
+        dkey_rows(key_rows.size()), dvalue_rows(value_rows.size()), dwalk_query(walk_query.size()),
+        dwalk_key(walk_key.size()), dwalk_value(walk_value.size());
     const auto target = [](std::vector<float>& x) { return x.empty() ? nullptr : x.data(); };
     kernels_.attention_gradient(g, {.dz = dz.data(),
                                     .dz_stride = stride_,
@@ -100,7 +111,10 @@ class KernelCall {
                                     .dgate = target(dgate),
                                     .dquery_rows = target(dquery_rows),
                                     .dkey_rows = target(dkey_rows),
-                                    .dvalue_rows = target(dvalue_rows)});
+                                    .dvalue_rows = target(dvalue_rows),
+                                    .dwalk_query = target(dwalk_query),
+                                    .dwalk_key = target(dwalk_key),
+                                    .dwalk_value = target(dwalk_value)});
     EXPECT_EQ(std::count(scratch.begin() + static_cast<std::ptrdiff_t>(needed), scratch.end(), kGuardValue),
               std::ptrdiff_t{kGuard});
     r.dq = back_from_heads(dq, c_.queries, stride_);
@@ -109,6 +123,9 @@ class KernelCall {
     r.dquery_rows = back_from_heads(dquery_rows, c_.relations, inner_);
     r.dkey_rows = back_from_heads(dkey_rows, c_.relations, inner_);
     r.dvalue_rows = back_from_heads(dvalue_rows, c_.relations, inner_);
+    r.dwalk_query = back_from_heads(dwalk_query, c_.steps, inner_);
+    r.dwalk_key = back_from_heads(dwalk_key, c_.steps, inner_);
+    r.dwalk_value = back_from_heads(dwalk_value, c_.steps, inner_);
     r.dbias = back_from_pairs(dbias);
     r.dgate = back_from_pairs(dgate);
     return r;
@@ -123,6 +140,15 @@ class KernelCall {
         for (std::size_t d = 0; d < c_.head_width; ++d)
           y[r * stride + d * heads_ + h] = x[r * c_.width() + h * c_.head_width + d];
     return y;
+  }
+  std::vector<float> arranged(bool by_key) const {
+    const std::size_t n = c_.tokens;
+    std::vector<float> out(kernels_.walk_floats(n, heads_, c_.steps)), walks(c_.walks.size());
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t j = 0; j < n; ++j)
+        for (std::size_t t = 0; t < c_.steps; ++t) walks[(t * n + j) * n + i] = c_.walks[c_.pair(i, j) * c_.steps + t];
+    kernels_.arrange_walks(walks.data(), c_.tokens, heads_, c_.steps, by_key, out.data());
+    return out;
   }
   std::vector<float> back_from_heads(const std::vector<float>& y, std::size_t rows, std::size_t stride) const {
     if (y.empty()) return {};
@@ -220,6 +246,13 @@ formula::Matrix formula_of(const AttentionCase& c) {
   terms.tables.topology_query = matrix(c.query_rows, c.width());
   terms.tables.topology_key = matrix(c.key_rows, c.width());
   terms.tables.topology_value = matrix(c.value_rows, c.width());
+  terms.tables.walk_query = matrix(c.walk_query, c.width());
+  terms.tables.walk_key = matrix(c.walk_key, c.width());
+  terms.tables.walk_value = matrix(c.walk_value, c.width());
+  for (std::size_t t = 0; t < c.steps; ++t) {
+    terms.walks.emplace_back(n, n);
+    for (std::size_t p = 0; p < c.tokens * c.tokens; ++p) terms.walks.back().values[p] = c.walks[p * c.steps + t];
+  }
   const auto heads = [&](const auto& x, double factor) {
     std::vector<formula::Matrix> by_head;
     for (std::size_t h = 0; h < c.heads && !x.empty(); ++h) {
@@ -262,6 +295,9 @@ TEST(PlainAttention, GradientIsTheFormulasDerivative) {
                                                                            {&AttentionCase::query_rows, &r.dquery_rows},
                                                                            {&AttentionCase::key_rows, &r.dkey_rows},
                                                                            {&AttentionCase::value_rows, &r.dvalue_rows},
+                                                                           {&AttentionCase::walk_query, &r.dwalk_query},
+                                                                           {&AttentionCase::walk_key, &r.dwalk_key},
+                                                                           {&AttentionCase::walk_value, &r.dwalk_value},
                                                                            {&AttentionCase::bias, &r.dbias},
                                                                            {&AttentionCase::gate, &r.dgate}};
     for (std::size_t k = 0; k < inputs.size(); ++k) {

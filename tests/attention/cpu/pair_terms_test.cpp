@@ -45,7 +45,8 @@ class PairTermCase {
 
   void expect_values(const std::string& name) {
     cpu::PairTerms::Work work;
-    const cpu::PairInputs got = terms_.values(batch_, pack_, work);
+    work.places.load(batch_, pack_);
+    const cpu::PairInputs got = terms_.values(work);
     for (std::size_t layer = 0; layer < got.bias.size(); ++layer)
       expect_close(formula_of(TermFills::bias, layer, parameters()), got.bias[layer],
                    name + ", bias of layer " + std::to_string(layer));
@@ -57,7 +58,8 @@ class PairTermCase {
   // Along a random direction of each parameter, by the formula's central difference.
   void expect_gradients(const std::string& name) {
     cpu::PairTerms::Work work;
-    (void)terms_.values(batch_, pack_, work);
+    work.places.load(batch_, pack_);
+    (void)terms_.values(work);
     const cpu::PairGradients slopes = terms_.gradients(pack_, work);
     Numbers01 random(3);
     const auto heads = static_cast<std::size_t>(plan_.encoder.heads);

@@ -165,9 +165,10 @@ TEST(Tables, GradientsAreScatteredToTheirRows) {
     s.terms.clear_gradients();
     s.terms.clear_gate_gradients();
     Numbers01 random(5);
+    std::vector<float> flat(s.weights.layout().size(), 0.0f);
     std::vector<cpu::AttentionGradient> slopes(s.pack.size());
     for (std::size_t b = 0; b < slopes.size(); ++b) {
-      s.terms.fill(s.pack, b, slopes[b]);
+      s.terms.fill(s.relations(), s.pack, b, flat.data(), slopes[b]);
       const std::size_t rows = s.pack.molecules[b].count() * s.shape.inner,
                         pairs = s.pack.molecules[b].tokens * s.pack.molecules[b].tokens;
       for (float* to : {slopes[b].dquery_rows, slopes[b].dkey_rows, slopes[b].dvalue_rows})
@@ -177,7 +178,6 @@ TEST(Tables, GradientsAreScatteredToTheirRows) {
     }
     const auto wanted = scattered<double>(s, slopes);
     const auto plain = scattered<float>(s, slopes);
-    std::vector<float> flat(s.weights.layout().size(), 0.0f);
     s.terms.add_gradients(s.relations(), s.pack, flat.data(), nullptr);
     s.terms.add_gate_gradients(s.gates(), s.pack, flat.data(), nullptr);
     std::map<std::string, std::vector<float>> got;

@@ -1,0 +1,225 @@
+#include "attention/spec/pair_vector.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <vector>
+
+#include "attention/spec/walks.hpp"
+
+namespace molgraph {
+namespace {
+
+/// A molecule's bonds and distances, by token.
+class Bonds {
+ public:
+  Bonds(const GraphBatch& batch, std::int64_t molecule) {
+    const auto b = static_cast<std::size_t>(molecule);
+    n_ = static_cast<std::size_t>(batch.token_offset[b + 1] - batch.token_offset[b]);
+    distance_ = batch.topology.data() + batch.pair_offset[b];
+    first_.push_back(0);
+    for (std::size_t i = 0; i < n_; ++i) {
+      for (std::size_t j = 1; i > 0 && j < n_; ++j)
+        if (distance(i, j) == 1) other_.push_back(j);
+      first_.push_back(other_.size());
+    }
+  }
+  std::size_t tokens() const { return n_; }
+  /// In bonds; another fragment is farther than any ring.
+  int distance(std::size_t i, std::size_t j) const { return distance_[i * n_ + j]; }
+  std::span<const std::size_t> of(std::size_t i) const {
+    return std::span(other_).subspan(first_[i], first_[i + 1] - first_[i]);
+  }
+
+  /// The length, `most` at most, up to which walks that never turn straight back number kMostWalks at most.
+  int longest_walk(int most) const {
+    // By directed bond i -> other_[k], how many walks end with it.
+    std::vector<std::size_t> back(other_.size());
+    for (std::size_t i = 1; i < n_; ++i)
+      for (std::size_t k = first_[i]; k < first_[i + 1]; ++k) {
+        const auto there = of(other_[k]);
+        back[k] = first_[other_[k]] +
+                  static_cast<std::size_t>(std::lower_bound(there.begin(), there.end(), i) - there.begin());
+      }
+    std::vector<double> now(other_.size(), 1.0), next(other_.size());
+    double total = static_cast<double>(other_.size());
+    for (int length = 1; length < most; ++length) {
+      std::fill(next.begin(), next.end(), 0.0);
+      for (std::size_t k = 0; k < other_.size(); ++k)
+        for (std::size_t to = first_[other_[k]]; to < first_[other_[k] + 1]; ++to)
+          if (to != back[k]) next[to] += now[k];
+      for (const double walks : next) total += walks;
+      if (total > static_cast<double>(kMostWalks)) return length;
+      now.swap(next);
+    }
+    return most;
+  }
+
+ private:
+  std::size_t n_;
+  const std::uint16_t* distance_;
+  std::vector<std::size_t> first_, other_;
+};
+
+/// Paths that meet no atom twice, depth first.
+template <class T>
+class PathCount {
+ public:
+  /// `out` [kPathColumns, tokens j, tokens i], zero.
+  PathCount(const Bonds& bonds, T* out)
+      : bonds_(bonds), longest_(bonds.longest_walk(kLongestPath)), met_(bonds.tokens(), 0), out_(out) {
+    for (start_ = 1; start_ < bonds_.tokens(); ++start_) {
+      met_[start_] = 1;
+      go_on(start_, 1);
+      met_[start_] = 0;
+    }
+    const std::size_t count = static_cast<std::size_t>(kPathColumns) * bonds_.tokens() * bonds_.tokens();
+    for (std::size_t k = 0; k < count; ++k)
+      if (out_[k] > 0) out_[k] = static_cast<T>(std::log2(1.0 + static_cast<double>(out_[k])));
+  }
+
+ private:
+  T& count(int length, std::size_t end) const {
+    return out_[(static_cast<std::size_t>(length - kShortestPath) * bonds_.tokens() + end) * bonds_.tokens() + start_];
+  }
+  /// From an atom that is reached by `length` - 1 bonds.
+  void go_on(std::size_t here, int length) {
+    for (const std::size_t to : bonds_.of(here)) {
+      if (to == start_ && length > 2) count(length, start_) += T(0.5);  // every ring is gone round both ways
+      if (met_[to]) continue;
+      if (length >= kShortestPath) count(length, to) += 1;
+      if (length >= longest_) continue;
+      met_[to] = 1;
+      go_on(to, length + 1);
+      met_[to] = 0;
+    }
+  }
+
+  const Bonds& bonds_;
+  int longest_;
+  std::vector<char> met_;
+  T* out_;
+  std::size_t start_ = 0;
+};
+
+/// Isometric cycles, depth first: every further atom is as far from all before as it is along the ring.
+template <class T>
+class Rings {
+ public:
+  /// `out` [tokens j, tokens i], zero.
+  Rings(const Bonds& bonds, T* out) : bonds_(bonds), out_(out) {
+    const int largest = bonds.longest_walk(kLargestRing);
+    for (size_ = 3; size_ <= largest; ++size_)
+      for (std::size_t i = 1; i < bonds_.tokens(); ++i) {
+        ring_.assign(1, i);
+        go_on();
+      }
+  }
+
+ private:
+  bool fits(std::size_t atom) const {
+    const int at = static_cast<int>(ring_.size());
+    if (atom < ring_[0]) return false;  // a ring is found from its first atom
+    for (int k = 0; k < at; ++k)
+      if (bonds_.distance(ring_[static_cast<std::size_t>(k)], atom) != std::min(at - k, size_ - (at - k))) return false;
+    return true;
+  }
+  void go_on() {
+    if (static_cast<int>(ring_.size()) == size_) {
+      for (const std::size_t i : ring_)
+        for (const std::size_t j : ring_) out_[j * bonds_.tokens() + i] = 1;
+      return;
+    }
+    for (const std::size_t to : bonds_.of(ring_.back())) {
+      if (!fits(to)) continue;
+      ring_.push_back(to);
+      go_on();
+      ring_.pop_back();
+    }
+  }
+
+  const Bonds& bonds_;
+  T* out_;
+  int size_ = 0;
+  std::vector<std::size_t> ring_;
+};
+
+/// True if one comes from i to its neighbour j by other bonds than theirs: it is a ring's.
+bool in_ring(const Bonds& bonds, std::size_t i, std::size_t j) {
+  std::vector<char> met(bonds.tokens(), 0);
+  std::vector<std::size_t> open{i};
+  met[i] = 1;
+  while (!open.empty()) {
+    const std::size_t here = open.back();
+    open.pop_back();
+    for (const std::size_t to : bonds.of(here)) {
+      if (met[to] || (here == i && to == j)) continue;
+      if (to == j) return true;
+      met[to] = 1;
+      open.push_back(to);
+    }
+  }
+  return false;
+}
+
+/// `out` [tokens j, tokens i], zero.
+template <class T>
+void ring_systems(const Bonds& bonds, T* out) {
+  const std::size_t n = bonds.tokens();
+  std::vector<std::vector<std::size_t>> by_ring_bond(n);
+  for (std::size_t i = 1; i < n; ++i)
+    for (const std::size_t j : bonds.of(i))
+      if (i < j && in_ring(bonds, i, j)) {
+        by_ring_bond[i].push_back(j);
+        by_ring_bond[j].push_back(i);
+      }
+  std::vector<char> met(n, 0);
+  for (std::size_t start = 1; start < n; ++start) {
+    if (met[start] || by_ring_bond[start].empty()) continue;
+    std::vector<std::size_t> system{start};
+    met[start] = 1;
+    for (std::size_t k = 0; k < system.size(); ++k)
+      for (const std::size_t to : by_ring_bond[system[k]])
+        if (!met[to]) met[to] = 1, system.push_back(to);
+    for (const std::size_t i : system)
+      for (const std::size_t j : system) out[j * n + i] = 1;
+  }
+}
+
+}  // namespace
+
+int PairVector::size() const { return steps + (paths ? kPathColumns : 0) + (rings ? kRingColumns : 0); }
+
+template <class T>
+void pair_vectors(const GraphBatch& batch, std::int64_t molecule, const PairVector& vector, T* out) {
+  walk_probabilities(batch, molecule, vector.steps, out);
+  if (!vector.paths && !vector.rings) return;
+  const Bonds bonds(batch, molecule);
+  const std::size_t pairs = bonds.tokens() * bonds.tokens();
+  out += static_cast<std::size_t>(vector.steps) * pairs;
+  std::fill_n(out, static_cast<std::size_t>(vector.size() - vector.steps) * pairs, T(0));
+  if (vector.paths) {
+    PathCount<T>(bonds, out);
+    out += kPathColumns * pairs;
+  }
+  if (vector.rings) {
+    Rings<T>(bonds, out);
+    ring_systems(bonds, out + pairs);
+  }
+}
+
+template void pair_vectors<float>(const GraphBatch&, std::int64_t, const PairVector&, float*);
+template void pair_vectors<double>(const GraphBatch&, std::int64_t, const PairVector&, double*);
+
+void atom_vectors(const GraphBatch& batch, std::int64_t molecule, const PairVector& vector, double* out) {
+  if (!vector.paths && !vector.rings) return random_walk_positions(batch, molecule, vector.steps, out);
+  const auto b = static_cast<std::size_t>(molecule);
+  const auto n = static_cast<std::size_t>(batch.token_offset[b + 1] - batch.token_offset[b]);
+  const auto size = static_cast<std::size_t>(vector.size());
+  std::vector<double> pairs(size * n * n);
+  pair_vectors(batch, molecule, vector, pairs.data());
+  for (std::size_t i = 1; i < n; ++i)
+    for (std::size_t k = 0; k < size; ++k) out[(i - 1) * size + k] = pairs[(k * n + i) * n + i];
+}
+
+}  // namespace molgraph
