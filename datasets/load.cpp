@@ -263,6 +263,7 @@ LoadedData load_data(const LoadOptions& options, const std::function<void(std::i
   for (std::size_t e = 0; e < extra.size(); ++e) data.set.splits[source.extra_parts()[e]] = std::move(extra[e]);
   if (tally.total() > 0) data.warnings.push_back(tally.text(rows_seen(source, data.set.size() + tally.total())));
   add_warnings(data, options);
+  draw_calibration(data, options, first_rows);
   if (source.has_parts()) first_rows.clear();  // they are those of the training part alone
   set_rounds(data, options, std::move(first_rows), std::move(keys));
   return data;

@@ -58,7 +58,9 @@ struct LoadOptions {
   std::string group_column, time_column;  ///< of the table, for those kinds of split
   std::string splits_file;                ///< JSON as chemprop's (splits_of_file)
   int folds = 0;                          ///< cross-validation by random, scaffold or group; 0 = one split
-  int rounds = 0;         ///< of one split: so many validation parts, of which each is another model's; 0 = none
+  int rounds = 0;  ///< of one split: so many validation parts, of which each is another model's; 0 = none
+  /// of the training part: kept apart as Split::calibration, whole molecules drawn by the seed; 0 to 1
+  double calibration_share = 0;
   int fewest_rounds = 0;  ///< where there are too few molecules, scaffolds or groups for `rounds`: so many will do
   std::uint64_t seed = 0;
   std::int64_t limit = 0;  ///< > 0: keep this many molecules: the first of each split part in proportion

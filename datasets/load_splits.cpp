@@ -150,6 +150,24 @@ std::vector<Value> picked(const std::vector<Value>& values, const std::vector<st
   return result;
 }
 
+/// Takes the second of two shares of the training part out of it; whole molecules, alike in their classes.
+std::vector<std::int64_t> drawn_from_train(Split& split, const ClassLabels& labels,
+                                           const std::vector<std::int64_t>& first_rows, const SplitSizes& sizes,
+                                           std::uint64_t seed) {
+  std::vector<std::int64_t> own = split.train;  // every molecule of train by itself, where nothing else is said
+  if (!first_rows.empty())
+    for (std::int64_t& g : own) g = first_rows[static_cast<std::size_t>(g)];
+  const Units units(own);
+  std::vector<std::int64_t> firsts;
+  for (const std::int64_t i : units.firsts()) firsts.push_back(split.train[static_cast<std::size_t>(i)]);
+  const Split parts = stratified_split(units.count(), labels.of_some(firsts), sizes, seed);
+  std::vector<std::int64_t> train, drawn;
+  for (const auto i : units.expanded(parts.train)) train.push_back(split.train[static_cast<std::size_t>(i)]);
+  for (const auto i : units.expanded(parts.valid)) drawn.push_back(split.train[static_cast<std::size_t>(i)]);
+  split.train = std::move(train);
+  return drawn;
+}
+
 }  // namespace
 
 bool needs_scaffolds(SplitKind kind) { return kind == SplitKind::scaffold || kind == SplitKind::scaffold_balanced; }
@@ -217,18 +235,20 @@ void set_splits(LoadedData& data, ComputedSplits computed) {
 void draw_valid_from_train(Split& split, const ClassLabels& labels, const std::vector<std::int64_t>& first_rows,
                            const LoadOptions& options) {
   if (options.split_sizes[1] <= 0) return;
-  std::vector<std::int64_t> own = split.train;  // every molecule of train by itself, where nothing else is said
-  if (!first_rows.empty())
-    for (std::int64_t& g : own) g = first_rows[static_cast<std::size_t>(g)];
-  const Units units(own);
-  std::vector<std::int64_t> firsts;
-  for (const std::int64_t i : units.firsts()) firsts.push_back(split.train[static_cast<std::size_t>(i)]);
-  const Split drawn = stratified_split(units.count(), labels.of_some(firsts),
-                                       {options.split_sizes[0], options.split_sizes[1], 0}, options.seed);
-  std::vector<std::int64_t> train;
-  for (const auto i : units.expanded(drawn.train)) train.push_back(split.train[static_cast<std::size_t>(i)]);
-  for (const auto i : units.expanded(drawn.valid)) split.valid.push_back(split.train[static_cast<std::size_t>(i)]);
-  split.train = std::move(train);
+  const auto drawn =
+      drawn_from_train(split, labels, first_rows, {options.split_sizes[0], options.split_sizes[1], 0}, options.seed);
+  split.valid.insert(split.valid.end(), drawn.begin(), drawn.end());
+}
+
+void draw_calibration(LoadedData& data, const LoadOptions& options, const std::vector<std::int64_t>& first_rows) {
+  const double share = options.calibration_share;
+  if (share <= 0) return;
+  if (!data.folds.empty()) throw UsageError("--calibration-size beside several splits: their test parts calibrate");
+  data.split.calibration = drawn_from_train(data.split, class_labels_of(data.set),
+                                            first_rows.empty() ? first_rows_of(data.set, options.threads) : first_rows,
+                                            {1 - share, share, 0}, options.seed);
+  if (data.split.calibration.empty() || data.split.train.empty())
+    throw DataError(data.set.source.name + ": the training part has too few molecules for a calibration part");
 }
 
 void set_rounds(LoadedData& data, const LoadOptions& options, std::vector<std::int64_t> first_rows,
@@ -266,8 +286,8 @@ void set_rounds(LoadedData& data, const LoadOptions& options, std::vector<std::i
       kind == SplitKind::random ? class_labels_of(data.set).of_some(picked(pool, units.firsts())) : ClassLabels{};
   // A fold's test part is a round's validation part, and all the rest is trained on.
   for (const Split& fold : k_fold_splits(units.count(), keys, static_cast<int>(count), {1, 0, 0}, options.seed, labels))
-    data.rounds.push_back(
-        {picked(pool, units.expanded(fold.train)), picked(pool, units.expanded(fold.test)), data.split.test});
+    data.rounds.push_back({picked(pool, units.expanded(fold.train)), picked(pool, units.expanded(fold.test)),
+                           data.split.test, data.split.calibration});
   const auto [least, most] =
       std::ranges::minmax_element(data.rounds, {}, [](const Split& round) { return round.valid.size(); });
   const auto text = [](std::size_t number) { return with_commas(static_cast<std::int64_t>(number)); };

@@ -44,6 +44,11 @@ inline constexpr const char* kStratifiedNote = "random parts are stratified: eac
 /// Puts them into the data.
 void set_splits(LoadedData& data, ComputedSplits computed);
 
+/// Moves LoadOptions::calibration_share of the training part's molecules into its calibration part, drawn as
+/// draw_valid_from_train() does; nothing if that is 0. `first_rows` as for set_rounds(). Throws UsageError where there
+/// are several splits, DataError where there is no molecule to spare.
+void draw_calibration(LoadedData& data, const LoadOptions& options, const std::vector<std::int64_t>& first_rows);
+
 /// Sets LoadedData::rounds, K = LoadOptions::rounds splits (less, down to `fewest_rounds`, where there is not enough)
 /// with the test part of `split`, once that is final; nothing if K is 0. Their valid parts are disjoint and together
 /// its train and valid part without rows of weight 0; the train part of each is the rest. Rows of one molecule stay

@@ -312,6 +312,7 @@ LoadedData load_from_store(const LoadOptions& options) {
   if (!set.rejected.empty())
     data.warnings.push_back(std::to_string(set.rejected.size()) + " rows of its source have no molecule");
   add_warnings(data, options);
+  draw_calibration(data, options, {});
   set_rounds(data, options, {}, {});
   return data;
 }

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <variant>
 
+#include "apps/scoring/calibrated_prediction.hpp"
 #include "apps/scoring/model_file.hpp"
 #include "apps/scoring/molecule_window.hpp"
 #include "apps/scoring/run_blend.hpp"
@@ -44,26 +45,6 @@ std::string difference(const ModelConfig& a, const ModelConfig& b) {
   if (a.task.classes != b.task.classes || (!unknown && a.task.class_labels != b.task.class_labels))
     return "other classes";
   return {};
-}
-
-/// Fills `values` and `deviation` from `members`, which one run does not keep.
-void summarise_members(Prediction& prediction) {
-  const std::size_t runs = prediction.members.size();
-  if (runs == 1) {
-    prediction.values = std::move(prediction.members[0]);
-    prediction.members.clear();
-    return;
-  }
-  const std::size_t outputs = prediction.members[0].size();
-  prediction.values.resize(outputs);
-  prediction.deviation.resize(outputs);
-  for (std::size_t o = 0; o < outputs; ++o) {
-    double mean = 0, square = 0;
-    for (const auto& member : prediction.members) mean += member[o] / static_cast<double>(runs);
-    for (const auto& member : prediction.members) square += (member[o] - mean) * (member[o] - mean);
-    prediction.values[o] = mean;
-    prediction.deviation[o] = std::sqrt(square / static_cast<double>(runs));
-  }
 }
 
 /// "nan", "inf" or "", if all numbers are finite.
@@ -128,6 +109,7 @@ struct Predictor::State {
   std::vector<std::string> files;                       // of `runs`, then of `blends`
   Featurizer featurizer, of_graphs;  ///< the second is for embeddings, which no descriptor has a part in
   std::vector<double> output_scale;
+  std::optional<Calibration> calibration;
 
   static FeaturizerOptions without_descriptors(FeaturizerOptions of) {
     of.descriptors = DescriptorSet::none;
@@ -285,6 +267,7 @@ struct Predictor::State {
     for (Prediction& prediction : predictions) {
       if (prediction.status == RowStatus::not_finite) blank(prediction);
       summarise_members(prediction);
+      if (calibration && !embedding_only) calibrate(*calibration, options.calibrate, options.interval, prediction);
       if (embedding != nullptr && embedding->l2) scale_to_length_one(prediction.embedding);
     }
     return predictions;
@@ -323,7 +306,12 @@ Predictor::Predictor(const std::vector<std::string>& runs, const PredictorOption
     for (const std::string& file : {beside[r].trees, beside[r].process})
       if (!file.empty()) files.push_back(file);
   }
+  std::optional<Calibration> calibration;
+  if (runs.size() == 1) calibration = calibration_of(runs[0], loaded[0].config.task);
+  check_calibration(calibration, runs, loaded.size(), options.interval);
+  if (calibration) files.push_back(runs[0] + "/" + kCalibrationFile);
   state_ = std::make_unique<State>(options, std::move(loaded), std::move(files), std::move(blends));
+  state_->calibration = std::move(calibration);
 }
 
 Predictor::~Predictor() = default;
@@ -335,6 +323,12 @@ const FeaturizerOptions& Predictor::featurizer() const { return state_->runs[0].
 std::size_t Predictor::num_runs() const { return state_->runs.size(); }
 const std::vector<std::string>& Predictor::files() const { return state_->files; }
 const std::vector<double>& Predictor::output_scale() const { return state_->output_scale; }
+
+std::vector<std::string> Predictor::without_interval() const {
+  const double level = state_->options.interval;
+  return state_->calibration && level > 0 ? targets_without_interval(*state_->calibration, level)
+                                          : std::vector<std::string>();
+}
 
 int Predictor::embedding_width(const EmbeddingOptions& options) const {
   if (num_runs() > 1) {

@@ -30,6 +30,10 @@ struct PredictorOptions {
   /// GPUs.
   Precision precision = Precision::fp32;
   int gpu = -1;  ///< number of the NVIDIA GPU that computes; -1 = the CPU
+  /// Probabilities get the temperature that the run found (calibration.json). It belongs to the run as a whole: a
+  /// model file and several runs together have none.
+  bool calibrate = true;
+  double interval = 0;  ///< level of Prediction::low and high, 0 to 1; 0 = none
 };
 
 struct EmbeddingOptions {
@@ -45,6 +49,9 @@ struct Prediction {
   std::string reason;             ///< empty when ok
   std::vector<double> values;     ///< [outputs]: target's unit, probability, or class probabilities (target-major)
   std::vector<double> deviation;  ///< [outputs] standard deviation over an ensemble (population), empty for one run
+  /// [outputs] the interval that holds the target's true value with the probability PredictorOptions::interval; NaN of
+  /// classes and of targets with too few labels; empty where none is asked for.
+  std::vector<double> low, high;
   std::vector<std::vector<double>> members;  ///< [runs][outputs] of an ensemble, empty for one run
   std::vector<float> embedding;              ///< [layers * C] where asked for
 };
@@ -61,7 +68,8 @@ class Predictor {
  public:
   /// `runs`: run directories, folders of runs (model_0, model_1, ...) or model.safetensors files. All must have the
   /// same task and featuriser. Throws FileError naming what is missing (a model of an ensemble too), damaged or
-  /// different, UsageError if this processor has no bf16, or the GPU cannot be used.
+  /// different, UsageError if this processor has no bf16, the GPU cannot be used, or an interval is asked for that the
+  /// run does not have.
   explicit Predictor(const std::vector<std::string>& runs, const PredictorOptions& options = {});
   ~Predictor();
   Predictor(Predictor&&) noexcept;
@@ -76,6 +84,8 @@ class Predictor {
   /// smallest): it says how many digits of a prediction mean something. 1 where the targets were not scaled, and for
   /// classes.
   const std::vector<double>& output_scale() const;
+  /// Targets without an interval at PredictorOptions::interval, though others have one; empty without it.
+  std::vector<std::string> without_interval() const;
   /// Numbers per molecule that embed() yields.
   int embedding_width(const EmbeddingOptions& options) const;
 

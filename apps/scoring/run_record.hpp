@@ -33,6 +33,7 @@ struct RunRecord {
   bool refit = false;  ///< the model has learned the validation part too; its numbers there are an earlier model's
   /// What stands beside every model and is mixed with it: "trees", "gaussian_process" (run_blend.hpp); empty = nothing.
   std::vector<std::string> blend;
+  bool calibrated = false;  ///< calibration.json stands beside it (calibration.hpp)
 };
 
 /// Is it the name of an ensemble's or fold's folder: "model_0", with at most nine digits?

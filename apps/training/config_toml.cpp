@@ -48,7 +48,7 @@ bool extract(const toml::node& node, T& out) {
 }
 
 /// Options that runs of earlier versions lack, and what those versions did: "" = what they do by default now.
-constexpr std::array<std::pair<const char*, const char*>, 22> kNewer{{{"header", ""},
+constexpr std::array<std::pair<const char*, const char*>, 24> kNewer{{{"header", ""},
                                                                       {"censored", ""},
                                                                       {"weight-column", ""},
                                                                       {"descriptors", "none"},
@@ -69,7 +69,9 @@ constexpr std::array<std::pair<const char*, const char*>, 22> kNewer{{{"header",
                                                                       {"pair-relations", ""},
                                                                       {"readout", ""},
                                                                       {"degree-scaler", ""},
-                                                                      {"schedule", ""}}};
+                                                                      {"schedule", ""},
+                                                                      {"calibration-size", ""},
+                                                                      {"calibrate", ""}}};
 
 }  // namespace
 

@@ -250,6 +250,7 @@ void check_training_flags(const TrainOptions& o, const NamedFlags& named, const 
            "--urpe", "a new gate of ones that --freeze encoder keeps from training");
   }
   refuse(o.training.patience.value_or(0) > 0 && data.split.valid.empty(), "--patience", "there is no validation part");
+  refuse(o.data.calibration_size > 0 && !o.training.calibrate, "--calibration-size", "nothing is calibrated");
   refuse(o.training.refit && !has_validation(data), "--refit", "there is no validation part");
   refuse((named.contains("censored") || o.data.censored != Censored::bounded) && data.censored == 0, "--censored",
          "the labels have no sign such as >");

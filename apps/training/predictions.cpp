@@ -21,7 +21,7 @@ Split union_of(const std::vector<Split>& splits) {
     train.insert(split.train.begin(), split.train.end());
     valid.insert(split.valid.begin(), split.valid.end());
   }
-  return {{train.begin(), train.end()}, {valid.begin(), valid.end()}, splits.front().test};
+  return {{train.begin(), train.end()}, {valid.begin(), valid.end()}, splits.front().test, splits.front().calibration};
 }
 
 std::vector<std::int64_t> known_molecules(const Split& split) {
@@ -61,10 +61,23 @@ void AllPredictions::add_share(const AllPredictions& one, double share) {
     for (std::size_t i = 0; i < from.size(); ++i) to[i] += from[i] * share;
   };
   for (std::size_t p = 0; p < parts.size(); ++p) add(parts[p], one.parts[p]);
+  add(calibration, one.calibration);
   for (const auto& [name, values] : one.hidden) add(hidden[name], values);
   if (output_scale.empty()) output_scale = one.output_scale;
   for (std::size_t o = 0; o < output_scale.size(); ++o)
     output_scale[o] = std::min(output_scale[o], one.output_scale[o]);
+}
+
+std::vector<double> deviation_of(const std::vector<const std::vector<double>*>& models) {
+  const auto count = static_cast<double>(models.size());
+  std::vector<double> deviation(models.front()->size());
+  for (std::size_t i = 0; i < deviation.size(); ++i) {
+    double mean = 0, square = 0;
+    for (const auto* model : models) mean += (*model)[i] / count;
+    for (const auto* model : models) square += ((*model)[i] - mean) * ((*model)[i] - mean);
+    deviation[i] = std::sqrt(square / count);
+  }
+  return deviation;
 }
 
 bool is_measured(const LoadedData& data, std::size_t part) { return part > 0 || data.set.computed_targets.empty(); }
@@ -76,6 +89,7 @@ AllPredictions predict_all(const PredictFunction& run, const PackOptions& pack, 
     if (!is_measured(data, p)) continue;
     all.parts[p] = predict_molecules(run, pack, data.set, *parts_of(data.split)[p], control);
   }
+  all.calibration = predict_molecules(run, pack, data.set, data.split.calibration, control);
   for (const auto& [name, molecules] : data.hidden_parts) {
     std::vector<std::int64_t> present;
     for (const std::int64_t g : molecules)

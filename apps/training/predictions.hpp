@@ -32,12 +32,26 @@ PartPredictions pooled(const std::vector<PartPredictions>& models, const std::ve
 /// Of one model, or the mean of several.
 struct AllPredictions {
   PartPredictions parts;
+  std::vector<double> calibration;  ///< [n, outputs] of Split::calibration
   std::map<std::string, std::vector<double>>
       hidden;                        ///< by part, a row per row of the table; one without a molecule is NaN
   std::vector<double> output_scale;  ///< [outputs] of the model; of several the smallest
 
   void add_share(const AllPredictions& one, double share);
+  /// Calls change(row [outputs]) for every row of every part.
+  template <class Change>
+  void for_each_row(std::size_t outputs, const Change& change) {
+    const auto of = [&](std::vector<double>& rows) {
+      for (std::size_t i = 0; i < rows.size(); i += outputs) change(&rows[i]);
+    };
+    for (auto& part : parts) of(part);
+    of(calibration);
+    for (auto& [name, rows] : hidden) of(rows);
+  }
 };
+
+/// [n, outputs] The standard deviation (of the population) of several models' predictions of the same rows.
+std::vector<double> deviation_of(const std::vector<const std::vector<double>*>& models);
 
 /// False for the training part of computed targets: as much work as an epoch, which tells little.
 bool is_measured(const LoadedData& data, std::size_t part);

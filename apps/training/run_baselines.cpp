@@ -146,6 +146,8 @@ BaselineOptions RunBaselines::baseline_options() const {
 void RunBaselines::blend(const LoadedData& data, const Baselines& baselines, AllPredictions& predictions,
                          const std::string& folder) {
   const Shares shares = choose(resolved_.trainer.metric, data, baselines, predictions.parts[1]);
+  for (std::size_t t = 0; t < shares.of_trees.size(); ++t)
+    model_shares_.push_back(1 - shares.of_trees[t] - shares.of_process[t]);
   const std::vector<std::int64_t> known = known_molecules(data.split);
   Partners partners;
   if (baselines.trees) {
@@ -169,6 +171,7 @@ void RunBaselines::blend(const LoadedData& data, const Baselines& baselines, All
   mix(data.split.train, predictions.parts[0]);
   partners.mix(baselines.of_trees[1], baselines.of_process[1], predictions.parts[1]);  // who have not learned it
   mix(data.split.test, predictions.parts[2]);
+  mix(data.split.calibration, predictions.calibration);
   for (auto& [name, values] : predictions.hidden) mix_present(data.hidden_parts.at(name), mix, values);
 
   const RunDirectory directory{folder};
@@ -210,7 +213,7 @@ Baselines RunBaselines::make(const LoadedData& data, const std::vector<Split>& r
 
 std::vector<Rival> RunBaselines::of_split(const LoadedData& data, const std::vector<Split>& rounds,
                                           AllPredictions& predictions, const std::string& folder) {
-  partners_.clear();
+  partners_.clear(), model_shares_.clear();
   if (!wanted_) return {};
   const auto begin = std::chrono::steady_clock::now();
   if (rows_of(data.set) == nullptr) return {};
@@ -241,7 +244,7 @@ std::vector<Rival> RunBaselines::of_split(const LoadedData& data, const std::vec
     run_.control.warn("Baselines left out: there is not enough memory for them");
   }
   predictions = alone;
-  partners_.clear();
+  partners_.clear(), model_shares_.clear();
   return {};
 }
 

@@ -30,6 +30,9 @@ class RunBaselines {
   std::vector<Rival> of_split(const LoadedData& data, const std::vector<Split>& rounds, AllPredictions& predictions,
                               const std::string& folder);
 
+  /// [T] The transformer's share in what it predicts of the last split; empty = all.
+  const std::vector<double>& model_shares() const { return model_shares_; }
+
   /// What the last split's models were mixed with, as run.json names it; empty = nothing.
   const std::vector<std::string>& partners() const { return partners_; }
 
@@ -47,6 +50,7 @@ class RunBaselines {
   bool wanted_ = false;
   std::optional<FeatureRows> rows_;
   std::vector<std::string> partners_;
+  std::vector<double> model_shares_;
 };
 
 }  // namespace molgraph

@@ -38,6 +38,7 @@ std::vector<std::string> RunDirectory::files() const {
                                duplicates(),
                                trees(),
                                process(),
+                               calibration(),
                                results(),
                                lock(),
                                log(),
@@ -59,6 +60,7 @@ void write_splits(const std::string& path, const MoleculeSet& set, const Split& 
   for (auto g : split.train) part[static_cast<std::size_t>(g)] = "train";
   for (auto g : split.valid) part[static_cast<std::size_t>(g)] = "valid";
   for (auto g : split.test) part[static_cast<std::size_t>(g)] = "test";
+  for (auto g : split.calibration) part[static_cast<std::size_t>(g)] = "calibration";
   std::string text = "row,id,smiles,split\n";
   for (std::size_t g = 0; g < part.size(); ++g) {
     text += std::to_string(set.row[g]) + "," + cell(set.id[g]) + "," + cell(set.smiles[g]) + "," + part[g] + "\n";

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/scoring/calibration.hpp"
 #include "apps/scoring/gaussian_process_file.hpp"
 #include "apps/scoring/tree_file.hpp"
 #include "datasets/duplicates.hpp"
@@ -31,6 +32,7 @@ struct RunDirectory {
   std::string duplicates() const { return folder + "/duplicates.csv"; }
   std::string trees() const { return folder + "/" + kTreesFile; }
   std::string process() const { return folder + "/" + kProcessFile; }
+  std::string calibration() const { return folder + "/" + kCalibrationFile; }
   std::string results() const { return folder + "/results.csv"; }
   std::string refit() const { return folder + "/refit"; }  ///< a run of --refit's second training, without a model
   std::string lock() const { return folder + "/training.lock"; }  ///< while a process writes here

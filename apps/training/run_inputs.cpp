@@ -40,9 +40,11 @@ LoadedData load(const TrainRun& run, const std::optional<StartingPoint>& start) 
 
 void tell(const LoadedData& data, const RunControl& control) {
   const MoleculeSet& set = data.set;
+  const std::size_t apart = data.split.calibration.size();
   control.note(text("%s molecules (%zu rejected), split %s: %zu train, %zu valid, %zu test",
                     with_thousands(set.size()).c_str(), set.rejected.size(), data.split_name.c_str(),
-                    data.split.train.size(), data.split.valid.size(), data.split.test.size()));
+                    data.split.train.size(), data.split.valid.size(), data.split.test.size()) +
+               (apart > 0 ? text(", %zu calibration", apart) : ""));
   std::vector<std::string> targets;
   for (std::size_t t = 0; t < set.task.names.size(); ++t) {
     targets.push_back(set.task.names[t] + (set.task.units[t].empty() ? "" : " [" + set.task.units[t] + "]") +

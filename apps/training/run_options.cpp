@@ -326,7 +326,7 @@ LoadOptions to_load_options(const TrainOptions& o, int threads) {
   load.folds = d.folds;
   load.rounds = rounds_of(o);
   load.fewest_rounds = static_cast<int>(members_of(o));
-  load.split_sizes = d.split_sizes;
+  load.split_sizes = d.split_sizes, load.calibration_share = d.calibration_size;
   if (load.corpus)
     load.split_sizes_of = [asked = d.split_sizes](std::int64_t molecules) {
       return corpus_split_sizes(asked, molecules);

@@ -39,7 +39,8 @@ inline constexpr int kMostTables = 10'000;  ///< of a corpus
 inline constexpr std::int64_t kMostBatch = 1'000'000;
 inline constexpr std::int64_t kMostFolds = 1000;  ///< and members of an ensemble
 inline constexpr std::int64_t kMostEpochs = 1'000'000;
-inline constexpr double kMostWeight = 1e6;  ///< of a target
+inline constexpr double kMostCalibration = 0.9;  ///< of the training part
+inline constexpr double kMostWeight = 1e6;       ///< of a target
 
 /// All options over the fields of a TrainOptions, in the order in which people read them. To add one: a field above, a
 /// line here. (A template, so that those who include this file for the fields need not compile it; others call
@@ -126,6 +127,10 @@ std::vector<TrainOption> options_over(Options& o) {
                         {"predefined", SplitKind::column}}),
        "how to split (empty: published, else random)"},
       {"--split-sizes", data, d.split_sizes, "shares of train, valid and test", kSplitShares},
+      {"--calibration-size", data, d.calibration_size,
+       "share of the training part that is kept apart for intervals and temperatures, so that they are exact; 0 = they "
+       "are made of the validation part",
+       RealRange{0, kMostCalibration}},
       {"--splits-column", data, d.splits_column, "column with train, val, test (implies predefined)"},
       {"--group-column", data, d.group_column, "split group: column whose equal cells stay in one part"},
       {"--time-column", data, d.time_column, "split time: column of numbers or dates; the latest are the test part"},
@@ -296,6 +301,9 @@ std::vector<TrainOption> options_over(Options& o) {
       {"--blend", training, on_off(t.blend),
        "predictions are a mixture of the model's, of trees' and of a Gaussian process's, by what is best on the "
        "validation part: on, off or auto (on with automatic --baselines)"},
+      {"--calibrate", training, t.calibrate,
+       "intervals of numbers (molgraph-score --interval) and temperatures of probabilities, by what the model has not "
+       "learned"},
       {"--seed", training, t.seed, "of split, shuffle, initialisation and dropout", kSeeds},
   };
 }

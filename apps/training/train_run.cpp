@@ -14,6 +14,7 @@
 #include "apps/training/pretraining.hpp"
 #include "apps/training/quality.hpp"
 #include "apps/training/run_baselines.hpp"
+#include "apps/training/run_calibration.hpp"
 #include "apps/training/run_directory.hpp"
 #include "apps/training/run_inputs.hpp"
 #include "apps/training/run_options.hpp"
@@ -33,11 +34,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A finished run that is resumed keeps its record, unless it has become a blend of something else.
+/// A finished run that is resumed keeps its record, unless it has become a blend of something else, or calibrated.
 void record_run(const TrainRun& run, const std::string& folder, const RunRecord& record) {
   if (run.resume) {
     const std::optional<RunRecord> before = read_run_record(folder);
-    if (before && !before->finished.empty() && before->blend == record.blend) return;
+    if (before && !before->finished.empty() && before->blend == record.blend && before->calibrated == record.calibrated)
+      return;
   }
   write_run_record(folder, record);
 }
@@ -85,9 +87,14 @@ void tell_results(const TrainRun& run, const std::string& folder, const Report& 
   if (!report.warning.empty()) run.control.warn(report.warning);
 }
 
+struct SplitResult {
+  Report report;
+  PredictedRows test;  ///< uncalibrated
+};
+
 /// Trains on one split, a model or an ensemble, and reports.
-Report train_split(const TrainRun& run, const ResolvedRun& resolved, LoadedData& data,
-                   const std::optional<StartingPoint>& start, const std::string& folder, RunBaselines& baselines) {
+SplitResult train_split(const TrainRun& run, const ResolvedRun& resolved, LoadedData& data,
+                        const std::optional<StartingPoint>& start, const std::string& folder, RunBaselines& baselines) {
   const RunDirectory directory{folder};
   const bool first = run.processes->first();
   const auto begin = std::chrono::steady_clock::now();
@@ -120,6 +127,7 @@ Report train_split(const TrainRun& run, const ResolvedRun& resolved, LoadedData&
   }
   data.split = asked;
   if (!first) return {};
+  Disagreement disagreement(models, rounds.empty());
   std::vector<PartPredictions> parts;
   if (!rounds.empty())
     for (AllPredictions& model : models) parts.push_back(std::exchange(model.parts, {}));
@@ -133,19 +141,25 @@ Report train_split(const TrainRun& run, const ResolvedRun& resolved, LoadedData&
         "they have not");
   }
   const std::vector<Rival> rivals = baselines.of_split(data, rounds, mean, folder);
+  RunCalibration calibration;
+  disagreement.scale(data.set.task, baselines.model_shares());
+  if (resolved.options.training.calibrate && data.set.computed_targets.empty())
+    calibration = RunCalibration::of_split(data, mean, disagreement, members, run.control);
   for (const auto& [path, part] : {std::pair(directory.valid_predictions(), 1), {directory.test_predictions(), 2}})
     if (const auto& rows = *parts_of(data.split)[part]; !rows.empty() && data.set.computed_targets.empty())
       write_predictions(path, data.set, rows, mean.parts[part], mean.output_scale);
   write_submissions(folder, data, mean, run.control);
   Report report = report_results(data, resolved.options, mean.parts, rivals);
+  calibration.add_results(report);
   tell_results(run, folder, report);
   RunRecord record = record_of(run, resolved, data, members, start, begin);
   record.baselines = report.baselines;
+  record.calibrated = calibration.write(folder);
   record.blend = baselines.partners();
   record.refit = resolved.options.training.refit;
   record_run(run, folder, record);
   data.split = asked;
-  return report;
+  return {std::move(report), calibration.test()};
 }
 
 /// One model per split, each in a folder of its own.
@@ -155,6 +169,7 @@ void train_folds(const TrainRun& run, const ResolvedRun& resolved, LoadedData& d
     throw UsageError("--ensemble-size beside several splits: each of them trains one model");
   const Metric metric = resolved.trainer.metric;
   std::vector<Report> reports;
+  std::vector<PredictedRows> tests;
   std::optional<std::vector<std::string>> partners;  // of all folds; empty where they differ
   const auto begin = std::chrono::steady_clock::now();
   const auto folds = static_cast<std::int64_t>(data.folds.size());
@@ -164,8 +179,10 @@ void train_folds(const TrainRun& run, const ResolvedRun& resolved, LoadedData& d
     run.control.note(text("Fold %zu of %zu", k + 1, data.folds.size()));
     data.split = data.folds[k];
     if (k > 0) run.control.warn_of(part_warnings(data.set, data.split));  // the first one's stand with the data's
-    reports.push_back(
-        train_split(run, for_fold(resolved, data), data, start, run.folder + "/model_" + std::to_string(k), baselines));
+    SplitResult fold =
+        train_split(run, for_fold(resolved, data), data, start, run.folder + "/model_" + std::to_string(k), baselines);
+    reports.push_back(std::move(fold.report));
+    tests.push_back(std::move(fold.test));
     if (partners.value_or(baselines.partners()) != baselines.partners()) partners.emplace();
     else partners = baselines.partners();
     const std::array<double, 3> own_baseline = baseline_of(data, resolved.options);
@@ -175,6 +192,9 @@ void train_folds(const TrainRun& run, const ResolvedRun& resolved, LoadedData& d
   const Report report = report_folds(metric, reports);
   tell_results(run, run.folder, report, " (molgraph-score -m takes it as an ensemble)");
   RunRecord record = record_of(run, resolved, data, folds, start, begin);
+  RunCalibration calibration;
+  if (resolved.options.training.calibrate) calibration = RunCalibration::of_folds(data.set.task, tests, run.control);
+  record.calibrated = calibration.write(run.folder);
   record.parts = {};  // they are the folds' own
   record.baseline = baseline;
   record.baselines = report.baselines;

@@ -43,6 +43,7 @@ struct DataSettings {
   std::optional<Duplicates> duplicates;
   SplitKind split = SplitKind::automatic;
   SplitSizes split_sizes{0.8, 0.1, 0.1};
+  double calibration_size = 0;  ///< of the training part, kept apart; 0 = the validation part calibrates
   std::string splits_column, group_column, time_column, splits_file;
   int folds = 0;           ///< 0 = one split
   std::int64_t limit = 0;  ///< 0 = all molecules
@@ -124,6 +125,7 @@ struct TrainingSettings {
   bool refit = false;
   Switch baselines = Switch::automatic;  ///< on for tables without a name, up to kMostBaselineRows training molecules
   Switch blend = Switch::automatic;
+  bool calibrate = true;
   std::uint64_t seed = 0;
 };
 

@@ -25,6 +25,8 @@ struct RejectedRow {
 /// Indices into the molecules of a set (not rows of the source). May be empty.
 struct Split {
   std::vector<std::int64_t> train, valid, test;
+  std::vector<std::int64_t>
+      calibration{};  ///< set apart from train (LoadOptions::calibration_share); no store keeps it
 };
 
 /// Where the molecules came from; kept in stores for the model card.

@@ -1,6 +1,7 @@
 #include "apps/programs/batch/score_output.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -20,28 +21,31 @@ struct NewColumn {
   bool is_number = true;
 };
 
-std::vector<NewColumn> wanted_columns(const Task& task, std::size_t runs, bool individual, bool nearest) {
+std::vector<NewColumn> wanted_columns(const Task& task, const ScoreColumns& shown) {
   std::vector<NewColumn> columns;
   const bool multiclass = task.kind == TaskKind::multiclass;
-  for (const std::string& target : task.names) {
+  for (std::size_t t = 0; t < task.names.size(); ++t) {
+    const std::string& target = task.names[t];
     columns.push_back({target + "_pred", !multiclass});
     std::vector<std::string> values;  // what every run has
     if (multiclass) {
       for (int c = 0; c < task.classes; ++c) values.push_back(label_of(task, static_cast<std::size_t>(c)));
       for (const auto& label : values) columns.push_back({target + "_prob_" + label});
     }
-    if (runs > 1) {
+    if (shown.runs > 1) {
       if (!multiclass) columns.push_back({target + "_std"});
       for (const auto& label : values) columns.push_back({target + "_std_" + label});
     }
-    for (std::size_t r = 0; individual && r < runs; ++r) {
+    if (shown.interval && task.kind_of(t) == TaskKind::regression)
+      columns.insert(columns.end(), {{target + "_low"}, {target + "_high"}});
+    for (std::size_t r = 0; shown.individual && r < shown.runs; ++r) {
       std::string run("_");
       run += std::to_string(r);
       if (!multiclass) columns.push_back({target + "_pred" + run});
       for (const auto& label : values) columns.push_back({target + "_prob_" + label + run});
     }
   }
-  if (nearest) columns.insert(columns.end(), {{"nearest_distance"}, {"nearest_id", false}});
+  if (shown.nearest) columns.insert(columns.end(), {{"nearest_distance"}, {"nearest_id", false}});
   columns.insert(columns.end(), {{"status", false}, {"reason", false}});
   return columns;
 }
@@ -71,12 +75,10 @@ std::string json_text(const std::string& text) {
 }
 
 ScoreTable::ScoreTable(const std::vector<std::string>& input_columns, const Task& task,
-                       std::vector<double> output_scale, std::size_t runs, bool individual, bool nearest,
-                       RowFormat format)
-    : task_(task), output_scale_(std::move(output_scale)), runs_(runs), individual_(individual), nearest_(nearest),
-      format_(format), columns_(input_columns) {
+                       std::vector<double> output_scale, const ScoreColumns& shown, RowFormat format)
+    : task_(task), output_scale_(std::move(output_scale)), shown_(shown), format_(format), columns_(input_columns) {
   std::set<std::string> taken(input_columns.begin(), input_columns.end());
-  for (NewColumn& column : wanted_columns(task, runs, individual, nearest)) {
+  for (NewColumn& column : wanted_columns(task, shown)) {
     while (!taken.insert(column.name).second) column.name.insert(0, "molgraph_");
     added_.push_back(column.name);
     is_number_.push_back(column.is_number);
@@ -103,8 +105,11 @@ void ScoreTable::append_target(std::size_t target, const Prediction& prediction,
     cells.push_back(label_of(task_, static_cast<std::size_t>(std::max_element(row, row + width) - row)));
   }
   add(prediction.values);
-  if (runs_ > 1) add(prediction.deviation);
-  for (std::size_t r = 0; individual_ && r < runs_; ++r) {
+  if (shown_.runs > 1) add(prediction.deviation);
+  if (shown_.interval && task_.kind_of(target) == TaskKind::regression)
+    for (const double bound : {prediction.low[first], prediction.high[first]})
+      cells.push_back(std::isnan(bound) ? "" : number_text(bound, output_scale_[first]));
+  for (std::size_t r = 0; shown_.individual && r < shown_.runs; ++r) {
     add(prediction.members.empty() ? prediction.values : prediction.members[r]);
   }
 }
@@ -114,7 +119,7 @@ void ScoreTable::append(const TableRow& row, const ScoredRow& scored, std::strin
   cells.resize(columns_.size());
   if (scored.status == RowStatus::ok) {
     for (std::size_t t = 0; t < task_.names.size(); ++t) append_target(t, scored, cells);
-    if (nearest_) {
+    if (shown_.nearest) {
       cells.push_back(number_text(static_cast<float>(scored.nearest_distance)));
       cells.push_back(scored.nearest_id);
     }
@@ -134,7 +139,8 @@ void ScoreTable::append_json(const std::vector<std::string>& cells, bool ok, std
   for (std::size_t c = 0; c < cells.size(); ++c) {
     out += (c == 0 ? "{" : ",") + json_text(c < input ? columns_[c] : added_[c - input]) + ":";
     const bool is_number = c >= input && is_number_[c - input];
-    const bool finite = is_number && cells[c] != "nan" && !cells[c].ends_with("inf");  // JSON knows neither
+    const bool finite =
+        is_number && !cells[c].empty() && cells[c] != "nan" && !cells[c].ends_with("inf");  // JSON knows neither
     if (c >= input && c < numbers_end && (!ok || (is_number && !finite))) out += "null";
     else out += is_number ? cells[c] : json_text(cells[c]);
   }

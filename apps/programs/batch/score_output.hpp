@@ -24,20 +24,30 @@ std::optional<RowFormat> format_of_lines(const std::string& path);
 /// The text as JSON writes it, in quotation marks; bytes that are no UTF-8 are replaced.
 std::string json_text(const std::string& text);
 
-/// New columns, in this order, for every target T: T_pred (multiclass: the class), T_prob_CLASS (multiclass only), with
-/// several runs T_std (multiclass: T_std_CLASS), with `individual` T_pred_RUN (multiclass: T_prob_CLASS_RUN); then
-/// status and reason. A name that the input or an earlier new column has gets the prefix molgraph_. In JSON lines the
-/// input's cells and the classes are texts, the model's numbers are numbers.
+/// One row of the table.
 struct ScoredRow : Prediction {
   double nearest_distance = 0;  ///< to the nearest training molecule; of a row that is ok, where it is asked for
   std::string nearest_id;
 };
 
+/// What there are columns for beside predictions.
+struct ScoreColumns {
+  std::size_t runs = 1;
+  bool individual = false;  ///< each run's own
+  bool interval = false;    ///< of numbers
+  bool nearest = false;     ///< nearest_distance and nearest_id, before the status
+};
+
+/// New columns, in this order, for every target T: T_pred (multiclass: the class), T_prob_CLASS (multiclass only), with
+/// several runs T_std (multiclass: T_std_CLASS), of numbers with `interval` T_low and T_high, with `individual`
+/// T_pred_RUN (multiclass: T_prob_CLASS_RUN); then status and reason. A name that the input or an earlier new column
+/// has gets the prefix molgraph_. In JSON lines the input's cells and the classes are texts, the model's numbers are
+/// numbers.
 class ScoreTable {
  public:
-  /// `output_scale` as Predictor's; `nearest`: also nearest_distance and nearest_id, before the status.
+  /// `output_scale` as Predictor's.
   ScoreTable(const std::vector<std::string>& input_columns, const Task& task, std::vector<double> output_scale,
-             std::size_t runs, bool individual, bool nearest, RowFormat format);
+             const ScoreColumns& shown, RowFormat format);
 
   /// The first line, with its line end; JSON lines have none.
   std::string header() const;
@@ -50,8 +60,7 @@ class ScoreTable {
 
   Task task_;
   std::vector<double> output_scale_;
-  std::size_t runs_;
-  bool individual_, nearest_;
+  ScoreColumns shown_;
   RowFormat format_;
   std::vector<std::string> columns_, added_;
   std::vector<bool> is_number_;  ///< [added]

@@ -11,6 +11,7 @@
 
 #include "apps/programs/info/info_headline.hpp"
 #include "apps/programs/shell/program.hpp"
+#include "apps/scoring/calibration.hpp"
 #include "apps/scoring/model_file.hpp"
 #include "apps/scoring/run_record.hpp"
 #include "datasets/archives/safetensors.hpp"
@@ -25,6 +26,8 @@ namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
+
+constexpr double kToldLevel = 0.9;
 
 std::int64_t parameters_of(const SafetensorsFile& file) {
   std::int64_t count = 0;
@@ -88,6 +91,7 @@ Json split_sizes_of(const fs::path& path) {
   for (TableRow row; reader.next(row);) ++counts[row.cells[static_cast<std::size_t>(column)]];
   Json sizes = Json::object();
   for (const char* part : {"train", "valid", "test"}) sizes[part] = counts[part];
+  if (counts["calibration"] > 0) sizes["calibration"] = counts["calibration"];
   if (counts[""] > 0) sizes["unused"] = counts[""];
   return sizes;
 }
@@ -109,6 +113,24 @@ void add_training(const fs::path& folder, Json& card) {
     Json& part = card["results"][row["part"].get<std::string>()];
     if (row.contains("n")) part["n"] = row["n"];
     part[metric] = row["value"];
+  }
+}
+
+/// How far the run knows its own errors: of numbers half the width of the 90 % interval (with an ensemble where its
+/// models disagree as much as they do on average), of classes the temperature.
+void add_calibration(const std::string& run, const Task& task, Json& card) {
+  const std::optional<Calibration> calibration = calibration_of(run, task);
+  if (!calibration) return;
+  card["calibration"] = {{"part", to_string(calibration->part)}, {"targets", Json::array()}};
+  for (const TargetCalibration& target : calibration->targets) {
+    Json one = {{"name", target.name}, {"labels", target.labels}};
+    if (target.kind != TaskKind::regression) one["temperature"] = target.temperature;
+    if (target.has_interval(kToldLevel)) {
+      const std::vector<double> members(static_cast<std::size_t>(calibration->members));
+      const Interval interval = interval_of(target, kToldLevel, 0, target.offset, members);
+      one["half_width_90"] = (interval.high - interval.low) / 2;
+    }
+    card["calibration"]["targets"].push_back(std::move(one));
   }
 }
 
@@ -236,6 +258,7 @@ Json run_card(const std::string& path) {
       card["folds"] = weights.size();
   }
   add_record(folder, card);
+  add_calibration(path, read_model_config(read_model_file(weights[0]), weights[0]).task, card);
   add_training(folder, card);
   return card;
 }

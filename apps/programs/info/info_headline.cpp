@@ -1,6 +1,7 @@
 #include "apps/programs/info/info_headline.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -145,6 +146,27 @@ std::string reads(const Json& inputs) {
   return text;
 }
 
+/// "90 % interval logS +- 1.1; by the validation part (113 labels), which chose the epoch".
+std::string calibrated(const Json& calibration) {
+  std::vector<std::string> told;
+  std::int64_t fewest = std::numeric_limits<std::int64_t>::max();
+  for (const Json& target : calibration["targets"]) {
+    const auto name = target["name"].get<std::string>();
+    if (target.contains("half_width_90"))
+      told.push_back("90 % interval of " + name + " +- " + number(target["half_width_90"].get<double>()));
+    else if (target.value("temperature", 1.0) != 1)
+      told.push_back("temperature of " + name + " " + number(target["temperature"].get<double>()));
+    else continue;
+    fewest = std::min(fewest, target["labels"].get<std::int64_t>());
+  }
+  const auto part = calibration["part"].get<std::string>();
+  const std::string by = part == "valid"   ? "the validation part, which chose the epoch"
+                         : part == "folds" ? "the folds' test parts"
+                                           : "a part kept apart for it";
+  return list_of(told, kMostTargets) + "; by " + by + ", " + with_thousands(fewest) +
+         (told.size() > 1 ? " labels or more" : " labels");
+}
+
 }  // namespace
 
 std::string run_headline(const Json& card) {
@@ -154,7 +176,9 @@ std::string run_headline(const Json& card) {
          line("predicts", predicts(card)) + (parents ? line("molecules", molecules) : "") +
          (card.contains("inputs") ? line("reads", reads(card["inputs"])) : "") + line("from", made_from(card)) +
          (card.contains("start") ? line("started from", card["start"].get<std::string>()) : "") +
-         line("how good", how_good(card)) + line("made", made(card)) + line("model", size_of(card));
+         line("how good", how_good(card)) +
+         (card.contains("calibration") ? line("calibrated", calibrated(card["calibration"])) : "") +
+         line("made", made(card)) + line("model", size_of(card));
 }
 
 }  // namespace molgraph

@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 
 #include "apps/programs/score/score.hpp"
+#include "apps/programs/shell/option_values.hpp"
 
 namespace molgraph {
 namespace {
@@ -21,6 +22,13 @@ ScoreOptions parse(const std::vector<std::string>& arguments) {
       ->required()
       ->type_name("RUN");
   app.add_flag("--individual", options.individual, "Also a column per run: <target>_pred_0, <target>_pred_1, ...");
+  limit(app.add_option("--interval", options.interval,
+                       "Columns <target>_low and <target>_high: the interval that holds the true value with this "
+                       "probability, as 0.9; from the run's own errors, see docs/uncertainty.md"),
+        RealRange{0.5, 0.999})
+      ->type_name("LEVEL");
+  app.add_flag("!--no-calibrate", options.calibrate,
+               "Probabilities as the model says them, without the temperature that training found");
   app.add_option(
          "--nearest", options.nearest,
          "Store or table of the training molecules: columns nearest_distance (in embedding space) and nearest_id, "

@@ -2,11 +2,16 @@
 
 #include <spdlog/spdlog.h>
 
+#include <map>
 #include <optional>
+#include <string>
+#include <utility>
 
 #include "apps/programs/batch/input_cells.hpp"
 #include "apps/programs/batch/score_output.hpp"
 #include "apps/programs/score/nearest.hpp"
+#include "datasets/system/readable.hpp"
+#include "datasets/system/text.hpp"
 #include "featurize/graph/error.hpp"
 
 namespace molgraph {
@@ -50,19 +55,27 @@ std::vector<ScoredRow> score_window(const Predictor& predictor, const std::optio
 int score(const ScoreOptions& options) {
   const BatchOptions& batch = options.batch;
   (void)format_for(batch.output, TableFormat::automatic);  // refused before any work
-  const Predictor predictor(options.models, batch.predictor());
+  PredictorOptions wanted = batch.predictor();
+  wanted.calibrate = options.calibrate;
+  wanted.interval = options.interval;
+  const Predictor predictor(options.models, wanted);
   spdlog::debug("{} model(s), {}", predictor.num_runs(), predictor.featurizer().canonical_text());
   tell_standardised(predictor.featurizer());
+  if (const auto without = predictor.without_interval(); !without.empty())
+    spdlog::warn("No interval for {} (too few labels, or classes)", list_of(without, 5));
   const bool nearest = !options.nearest.empty();
   if (nearest && predictor.num_runs() > 1) throw UsageError("--nearest is measured in one model's space: give one -m");
   refuse_overwriting(batch, predictor.files(), {{options.nearest, "--nearest"}});
   InputRange range = open_input(batch);
   const InputCells cells(range.tables, predictor.input_columns());
-  const ScoreTable table(range.tables.columns(), predictor.task(), predictor.output_scale(), predictor.num_runs(),
-                         options.individual, nearest, format_for(batch.output, range.tables.format()));
-  TextOutput output(batch, range, table.header(), predictor.files(),
-                    {{"individual", options.individual ? "yes" : "no"},
-                     {"nearest", nearest ? fingerprint_of(options.nearest) : "none"}});
+  const ScoreTable table(range.tables.columns(), predictor.task(), predictor.output_scale(),
+                         {predictor.num_runs(), options.individual, options.interval > 0, nearest},
+                         format_for(batch.output, range.tables.format()));
+  std::map<std::string, std::string> made_from{{"individual", options.individual ? "yes" : "no"},
+                                               {"nearest", nearest ? fingerprint_of(options.nearest) : "none"}};
+  if (options.interval > 0) made_from["interval"] = text("%.17g", options.interval);
+  if (!options.calibrate) made_from["calibrate"] = "no";
+  TextOutput output(batch, range, table.header(), predictor.files(), std::move(made_from));
   if (output.done()) return output.exit_code();
   std::optional<TrainingMolecules> training;
   if (nearest) training = embed_training_molecules(options.nearest, predictor, batch.common.threads);

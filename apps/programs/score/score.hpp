@@ -13,6 +13,8 @@ struct ScoreOptions {
   std::vector<std::string> models;
   std::string nearest;      ///< the training molecules to measure the distance from; "" = none
   bool individual = false;  ///< a column per model of an ensemble
+  bool calibrate = true;
+  double interval = 0;  ///< level; 0 = no columns
 };
 
 /// Returns the exit code. Throws UsageError, DataError, FileError, Stopped, ClosedPipe.

@@ -1,0 +1,73 @@
+#include "apps/scoring/calibrated_prediction.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "featurize/graph/error.hpp"
+
+namespace molgraph {
+
+void summarise_members(Prediction& prediction) {
+  const std::size_t runs = prediction.members.size();
+  if (runs == 1) {
+    prediction.values = std::move(prediction.members[0]);
+    prediction.members.clear();
+    return;
+  }
+  const std::size_t outputs = prediction.members[0].size();
+  prediction.values.resize(outputs);
+  prediction.deviation.resize(outputs);
+  for (std::size_t o = 0; o < outputs; ++o) {
+    double mean = 0, square = 0;
+    for (const auto& member : prediction.members) mean += member[o] / static_cast<double>(runs);
+    for (const auto& member : prediction.members) square += (member[o] - mean) * (member[o] - mean);
+    prediction.values[o] = mean;
+    prediction.deviation[o] = std::sqrt(square / static_cast<double>(runs));
+  }
+}
+
+void calibrate(const Calibration& calibration, bool temperatures, double level, Prediction& prediction) {
+  if (level > 0) {
+    prediction.low.assign(prediction.values.size(), std::numeric_limits<double>::quiet_NaN());
+    prediction.high = prediction.low;
+  }
+  if (prediction.status != RowStatus::ok) return;
+  if (temperatures) apply_temperatures(calibration, prediction.values.data());
+  std::size_t o = 0;
+  std::vector<double> members;
+  for (const TargetCalibration& target : calibration.targets) {
+    if (level > 0 && !target.errors.empty()) {
+      members.clear();
+      for (const auto& member : prediction.members) members.push_back(member[o]);
+      const double deviation = prediction.deviation.empty() ? 0 : prediction.deviation[o];
+      const Interval found = interval_of(target, level, prediction.values[o], deviation, members);
+      prediction.low[o] = found.low;
+      prediction.high[o] = found.high;
+    }
+    o += static_cast<std::size_t>(target.outputs);
+  }
+}
+
+void check_calibration(const std::optional<Calibration>& calibration, const std::vector<std::string>& runs,
+                       std::size_t models, double level) {
+  if (calibration && calibration->members != static_cast<std::int64_t>(models))
+    throw FileError(runs[0] + "/" + kCalibrationFile + ": is of " + std::to_string(calibration->members) +
+                    " models; there are " + std::to_string(models));
+  if (level <= 0 || (calibration && targets_without_interval(*calibration, level).size() < calibration->targets.size()))
+    return;
+  const std::string why = runs.size() > 1 ? "an interval is one run's, and several are given"
+                          : calibration
+                              ? "too few labels for this level, or no numbers to predict"
+                              : "it keeps no errors (calibration.json); its log says why, or it is older than "
+                                "intervals, a model file or no whole run";
+  throw UsageError(runs[0] + " has no interval: " + why);
+}
+
+std::vector<std::string> targets_without_interval(const Calibration& calibration, double level) {
+  std::vector<std::string> names;
+  for (const TargetCalibration& target : calibration.targets)
+    if (!target.has_interval(level)) names.push_back(target.name);
+  return names;
+}
+
+}  // namespace molgraph

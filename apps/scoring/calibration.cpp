@@ -1,0 +1,215 @@
+#include "apps/scoring/calibration.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "apps/scoring/blend.hpp"
+#include "apps/scoring/run_record.hpp"
+#include "datasets/system/files.hpp"
+#include "featurize/graph/error.hpp"
+
+namespace molgraph {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t kMostErrors = 2000;  ///< kept of a sample
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kSmallest = 1e-12;  ///< of a probability, so that its logarithm is a number
+constexpr int kHalvings = 200;       ///< enough to part any two doubles
+
+constexpr std::array<std::pair<CalibrationPart, const char*>, 3> kParts{{{CalibrationPart::calibration, "calibration"},
+                                                                         {CalibrationPart::valid, "valid"},
+                                                                         {CalibrationPart::folds, "folds"}}};
+
+/// Which of `count` ascending errors is number k of `kept`.
+std::int64_t rank_of(std::int64_t k, std::int64_t kept, std::int64_t count) {
+  return ((k + 1) * count + kept - 1) / kept;
+}
+
+std::int64_t labels_of(std::span<const ErrorSample> samples) {
+  std::int64_t count = 0;
+  for (const ErrorSample& sample : samples) count += sample.count;
+  return count;
+}
+
+/// ceil((n + 1) level), with (n + 1) level as a decimal number would have it.
+std::int64_t wanted_rank(std::int64_t count, double level) {
+  return static_cast<std::int64_t>(std::ceil(static_cast<double>(count + 1) * level - 1e-9));
+}
+
+/// The `rank`-th smallest of |error| + centre over the samples, each with a centre of its own.
+double shifted_error(std::span<const ErrorSample> samples, std::span<const double> centres, std::int64_t rank) {
+  double low = std::numeric_limits<double>::infinity(), high = -low;
+  for (std::size_t k = 0; k < samples.size(); ++k) {
+    if (samples[k].errors.empty()) continue;
+    low = std::min(low, centres[k]);
+    high = std::max(high, centres[k] + samples[k].errors.back());
+  }
+  const auto below = [&](double value) {
+    std::int64_t count = 0;
+    for (std::size_t k = 0; k < samples.size(); ++k) count += samples[k].at_most(value - centres[k]);
+    return count;
+  };
+  high += 1e-12 * std::max(1.0, std::abs(high));  // (value - centre) rounds: all errors are below it for sure
+  for (int step = 0; step < kHalvings; ++step) {
+    const double middle = low + (high - low) / 2;
+    if (middle <= low || middle >= high) break;
+    (below(middle) >= rank ? high : low) = middle;
+  }
+  return high;
+}
+
+ErrorSample sample_of(const Json& json, const std::string& path) {
+  ErrorSample sample;
+  json.at("count").get_to(sample.count);
+  json.at("errors").get_to(sample.errors);
+  const auto kept = static_cast<std::int64_t>(sample.errors.size());
+  const bool sane = std::ranges::all_of(sample.errors, [](double e) { return std::isfinite(e) && e >= 0; });
+  if (!sane || !std::ranges::is_sorted(sample.errors) || kept > sample.count || (kept == 0 && sample.count != 0))
+    throw FileError(path + ": damaged: errors that are none, or in no order");
+  return sample;
+}
+
+TargetCalibration target_of(const Json& json, const BlendTarget& expected, const Calibration& all,
+                            const std::string& path) {
+  TargetCalibration target{.kind = expected.kind, .outputs = expected.classes};
+  json.at("name").get_to(target.name);
+  json.at("labels").get_to(target.labels);
+  target.temperature = json.value("temperature", 1.0);
+  target.offset = json.value("offset", 0.0);
+  if (json.contains("samples"))
+    for (const Json& sample : json["samples"]) target.errors.push_back(sample_of(sample, path));
+  if (target.name != expected.name) throw FileError(path + ": is of other targets than the model beside it");
+  const std::size_t wanted = all.part == CalibrationPart::folds ? static_cast<std::size_t>(all.members) : 1;
+  const bool numbers = target.kind == TaskKind::regression;
+  if (!(target.temperature > 0) || !std::isfinite(target.temperature) || !(target.offset >= 0) ||
+      !std::isfinite(target.offset) || (!target.errors.empty() && (!numbers || target.errors.size() != wanted)))
+    throw FileError(path + ": damaged: " + target.name + " has an impossible temperature or sample");
+  return target;
+}
+
+}  // namespace
+
+std::string_view to_string(CalibrationPart part) {
+  return std::ranges::find(kParts, part, [](const auto& entry) { return entry.first; })->second;
+}
+
+std::int64_t ErrorSample::at_most(double most) const {
+  const auto kept = std::ranges::upper_bound(errors, most) - errors.begin();
+  return kept == 0 ? 0 : rank_of(kept - 1, static_cast<std::int64_t>(errors.size()), count);
+}
+
+ErrorSample error_sample(std::vector<double> errors) {
+  std::ranges::sort(errors);
+  const auto count = static_cast<std::int64_t>(errors.size());
+  if (errors.size() <= kMostErrors) return {count, std::move(errors)};
+  ErrorSample sample{count, {}};
+  for (std::int64_t k = 0; k < static_cast<std::int64_t>(kMostErrors); ++k)
+    sample.errors.push_back(errors[static_cast<std::size_t>(rank_of(k, kMostErrors, count) - 1)]);
+  return sample;
+}
+
+bool TargetCalibration::has_interval(double level) const {
+  const std::int64_t count = labels_of(errors);
+  return count > 0 && wanted_rank(count, level) <= count;
+}
+
+Interval interval_of(const TargetCalibration& target, double level, double value, double deviation,
+                     std::span<const double> members) {
+  if (!target.has_interval(level)) return {kNaN, kNaN};
+  const std::int64_t count = labels_of(target.errors), rank = wanted_rank(count, level);
+  if (target.errors.size() > 1) {
+    std::vector<double> centres(members.begin(), members.end());
+    const double high = shifted_error(target.errors, centres, rank);
+    for (double& centre : centres) centre = -centre;
+    return {-shifted_error(target.errors, centres, rank), high};
+  }
+  const ErrorSample& sample = target.errors.front();
+  const auto kept = static_cast<std::int64_t>(sample.errors.size());
+  // The first that is kept of those whose rank is large enough: rank_of(k) >= rank.
+  const auto k = static_cast<std::size_t>((rank * kept + count - 1) / count - 1);
+  const double width = sample.errors[k] * (target.offset > 0 ? deviation + target.offset : 1);
+  return {value - width, value + width};
+}
+
+void apply_temperature(const TargetCalibration& target, double* probabilities) {
+  const double t = target.temperature;
+  if (t == 1 || target.kind == TaskKind::regression) return;
+  if (target.kind == TaskKind::binary) {
+    const double p = std::clamp(*probabilities, kSmallest, 1 - kSmallest);
+    *probabilities = 1 / (1 + std::exp(-(std::log(p) - std::log1p(-p)) / t));
+    return;
+  }
+  const std::span<double> row(probabilities, static_cast<std::size_t>(target.outputs));
+  const double largest = std::log(std::max(kSmallest, *std::ranges::max_element(row)));
+  double sum = 0;
+  for (double& p : row) sum += p = std::exp((std::log(std::max(kSmallest, p)) - largest) / t);
+  for (double& p : row) p /= sum;
+}
+
+void apply_temperatures(const Calibration& calibration, double* row) {
+  for (const TargetCalibration& target : calibration.targets) {
+    apply_temperature(target, row);
+    row += target.outputs;
+  }
+}
+
+void write_calibration(const std::string& path, const Calibration& calibration) {
+  Json targets = Json::array();
+  for (const TargetCalibration& target : calibration.targets) {
+    Json one = {{"name", target.name}, {"labels", target.labels}};
+    if (target.kind != TaskKind::regression) one["temperature"] = target.temperature;
+    if (target.offset > 0) one["offset"] = target.offset;
+    for (const ErrorSample& sample : target.errors)
+      one["samples"].push_back({{"count", sample.count}, {"errors", sample.errors}});
+    targets.push_back(std::move(one));
+  }
+  const Json all = {{"version", 1},
+                    {"part", to_string(calibration.part)},
+                    {"members", calibration.members},
+                    {"targets", std::move(targets)}};
+  write_file_atomically(path, all.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+Calibration read_calibration(const std::string& path, const Task& task) {
+  try {
+    const Json all = Json::parse(read_file(path));
+    const auto version = all.at("version").get<int>();
+    if (version != 1)
+      throw FileError(path + ": has version " + std::to_string(version) + "; this program reads version 1");
+    Calibration calibration;
+    const auto part = std::ranges::find(kParts, all.at("part").get<std::string>(),
+                                        [](const auto& entry) { return std::string(entry.second); });
+    if (part == kParts.end()) throw FileError(path + ": damaged: rests on no part that this program knows");
+    calibration.part = part->first;
+    all.at("members").get_to(calibration.members);
+    const std::vector<BlendTarget> expected = blend_targets(task);
+    const Json& targets = all.at("targets");
+    if (targets.size() != expected.size() || calibration.members < 1)
+      throw FileError(path + ": is of other targets than the model beside it");
+    for (std::size_t t = 0; t < expected.size(); ++t)
+      calibration.targets.push_back(target_of(targets[t], expected[t], calibration, path));
+    return calibration;
+  } catch (const nlohmann::json::exception& problem) {
+    throw FileError(path + ": damaged: " + problem.what());
+  }
+}
+
+std::optional<Calibration> calibration_of(const std::string& run, const Task& task) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  if (!fs::is_directory(run, error)) return std::nullopt;
+  const std::string path = (fs::path(run) / kCalibrationFile).string();
+  if (fs::exists(path, error)) return read_calibration(path, task);
+  if (const std::optional<RunRecord> record = read_run_record(run); record && record->calibrated)
+    throw FileError(path + " is missing: by its run.json the run has one");
+  return std::nullopt;
+}
+
+}  // namespace molgraph

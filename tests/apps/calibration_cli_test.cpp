@@ -1,0 +1,219 @@
+// Intervals and temperatures from training to scoring.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "tests/apps/shell.hpp"
+
+namespace molgraph::test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+const std::string kTiny = " --epochs 2 --layers 1 --width 16 --ffn 16 --heads 2 --threads 1 ";
+const std::string kAlone = kTiny + "--no-baselines ";
+
+/// 600 chains and rings: numbers that go with the chain, and classes.
+std::string table(bool with_class) {
+  std::string text = with_class ? "smiles,y,kind\n" : "smiles,y\n";
+  const char* ends[] = {"O", "N", "F", "c1ccccc1", "C1CC1", "C(=O)O"};
+  for (int k = 0; k < 600; ++k) {
+    const int length = 1 + k % 50;
+    const std::string middle = k / 300 > 0 ? "(C)" : "";
+    text += "C" + std::string(static_cast<std::size_t>(length), 'C') + middle + ends[k / 50 % 6] + "," +
+            std::to_string(0.1 * length + 0.37 * ((k * 7919) % 11)) +
+            (with_class ? (k * 31 % 7 < length % 7 ? ",yes" : ",no") : "") + "\n";
+  }
+  return text;
+}
+
+class CalibrationCli : public ::testing::Test {
+ protected:
+  void SetUp() override { scratch.write("t.csv", table(false)); }
+  ShellResult run(const std::string& command) { return scratch.run(MOLGRAPH_BIN, command); }
+  ShellResult train(const std::string& arguments, const std::string& tiny = kAlone) {
+    ShellResult result = run("molgraph-train " + arguments + tiny);
+    EXPECT_EQ(result.code, 0) << result.err;
+    return result;
+  }
+  /// Rows of a table by their header's names.
+  std::vector<std::map<std::string, std::string>> rows(const std::string& file) {
+    const auto lines = lines_of(scratch.read(file));
+    const auto names = cells_of(lines.at(0));
+    std::vector<std::map<std::string, std::string>> all;
+    for (std::size_t k = 1; k < lines.size(); ++k) {
+      const auto cells = cells_of(lines[k]);
+      EXPECT_EQ(cells.size(), names.size()) << lines[k];
+      for (std::size_t c = 0; c < names.size(); ++c) all.resize(k), all.back()[names[c]] = cells.at(c);
+    }
+    return all;
+  }
+  /// results.csv: the test part's values by metric.
+  std::map<std::string, double> test_results(const std::string& folder) {
+    std::map<std::string, double> values;
+    for (auto& row : rows(folder + "/results.csv"))
+      if (row["part"] == "test" && !row["value"].empty()) values[row["metric"]] = std::stod(row["value"]);
+    return values;
+  }
+
+  Scratch scratch;
+};
+
+TEST_F(CalibrationCli, IntervalsOfTheTestPartAreThoseThatResultsTell) {
+  const ShellResult trained = train("t.csv -o R");
+  EXPECT_THAT(trained.err, HasSubstr("approximate, as that part chose the epoch"));
+  ASSERT_EQ(run("molgraph-score -m R -i R/test_predictions.csv -s smiles -o out.csv --interval 0.9").code, 0);
+  double covered = 0, width = 0;
+  const auto scored = rows("out.csv");
+  for (auto row : scored) {
+    const double y = std::stod(row["y"]), low = std::stod(row["molgraph_y_pred"]) - std::stod(row["y_low"]),
+                 high = std::stod(row["y_high"]) - std::stod(row["molgraph_y_pred"]);
+    EXPECT_NEAR(low, high, 1e-3);
+    EXPECT_GT(low, 0);
+    covered += y >= std::stod(row["y_low"]) && y <= std::stod(row["y_high"]);
+    width += low + high;
+  }
+  auto results = test_results("R");
+  const auto count = static_cast<double>(scored.size());
+  EXPECT_NEAR(results["coverage-90"], covered / count, 1e-6);
+  EXPECT_NEAR(results["width-90"], width / count, 1e-3);
+  EXPECT_GT(results["coverage-90"], 0.7);
+  // The same half on both sides of every prediction: an error of the validation part.
+  std::vector<double> errors;
+  for (auto row : rows("R/valid_predictions.csv"))
+    errors.push_back(std::abs(std::stod(row["y"]) - std::stod(row["y_pred"])));
+  std::ranges::sort(errors);
+  EXPECT_NEAR(width / count / 2, errors.at(static_cast<std::size_t>(std::ceil(61 * 0.9)) - 1), 1e-3);
+  const std::string info = run("molgraph-info R").out;
+  EXPECT_THAT(info, HasSubstr("90 % interval of y +- "));
+  EXPECT_THAT(info, HasSubstr("60 labels"));
+}
+
+TEST_F(CalibrationCli, WithoutTheFlagNothingIsDifferent) {
+  train("t.csv -o R");
+  ASSERT_EQ(run("molgraph-score -m R -i t.csv -o a.csv && rm R/run.json && mv R/calibration.json c && "
+                "molgraph-score -m R -i t.csv -o b.csv")
+                .code,
+            0);
+  EXPECT_EQ(scratch.read("a.csv"), scratch.read("b.csv"));
+  EXPECT_THAT(scratch.read("a.csv"), Not(HasSubstr("y_low")));
+}
+
+TEST_F(CalibrationCli, APartKeptApartIsNeitherLearnedNorChosenBy) {
+  const ShellResult trained = train("t.csv -o R --calibration-size 0.25", kTiny);
+  EXPECT_THAT(trained.err, HasSubstr("360 train, 60 valid, 60 test, 120 calibration"));
+  EXPECT_THAT(trained.err, Not(HasSubstr("approximate")));
+  std::map<std::string, int> count;
+  for (auto row : rows("R/splits.csv")) ++count[row["split"]];
+  EXPECT_EQ(count, (std::map<std::string, int>{{"train", 360}, {"valid", 60}, {"test", 60}, {"calibration", 120}}));
+  const auto file = nlohmann::json::parse(scratch.read("R/calibration.json"));
+  EXPECT_EQ(file["part"], "calibration");
+  EXPECT_EQ(file["targets"][0]["labels"], 120);
+  // With the blend: the errors are those of what molgraph-score says, whose partners have not learned the part either.
+  ASSERT_EQ(run("molgraph-score -m R -i R/splits.csv -s smiles -o out.csv").code, 0);
+  const auto labels = rows("t.csv"), scored = rows("out.csv");
+  std::vector<double> errors;
+  for (std::size_t k = 0; k < scored.size(); ++k)
+    if (scored[k].at("split") == "calibration")
+      errors.push_back(std::abs(std::stod(labels[k].at("y")) - std::stod(scored[k].at("y_pred"))));
+  std::ranges::sort(errors);
+  const auto kept = file["targets"][0]["samples"][0]["errors"].get<std::vector<double>>();
+  ASSERT_EQ(kept.size(), errors.size());
+  for (std::size_t k = 0; k < kept.size(); ++k) EXPECT_NEAR(kept[k], errors[k], 1e-4) << k;
+  EXPECT_THAT(run("molgraph-info R").out, HasSubstr("120 calibration"));
+}
+
+TEST_F(CalibrationCli, ProbabilitiesHaveTheirTemperature) {
+  scratch.write("k.csv", table(true));
+  train("k.csv -o R --target-columns kind --lr 0.01 --from none",
+        " --epochs 6 --layers 1 --width 16 --ffn 16 --heads 2 --threads 1 --no-baselines");
+  const auto file = nlohmann::json::parse(scratch.read("R/calibration.json"));
+  const double temperature = file["targets"][0]["temperature"];
+  ASSERT_NE(temperature, 1);
+  ASSERT_EQ(run("molgraph-score -m R -i R/test_predictions.csv -s smiles -o on.csv && "
+                "molgraph-score -m R -i R/test_predictions.csv -s smiles -o off.csv --no-calibrate")
+                .code,
+            0);
+  const auto told = rows("R/test_predictions.csv"), on = rows("on.csv"), off = rows("off.csv");
+  for (std::size_t k = 0; k < told.size(); ++k) {
+    const double p = std::stod(on[k].at("molgraph_kind_pred")), raw = std::stod(off[k].at("molgraph_kind_pred"));
+    EXPECT_NEAR(p, std::stod(told[k].at("kind_pred")), 1e-5);
+    EXPECT_NEAR(std::log(p / (1 - p)) * temperature, std::log(raw / (1 - raw)), 1e-3);
+  }
+  auto results = test_results("R");
+  for (const char* name : {"ece", "ece-uncalibrated", "nll", "nll-uncalibrated"}) EXPECT_TRUE(results.contains(name));
+  train("k.csv -o N --target-columns kind --no-calibrate");
+  EXPECT_FALSE(scratch.exists("N/calibration.json"));
+  EXPECT_FALSE(test_results("N").contains("ece"));
+  EXPECT_EQ(run("molgraph-score -m R -i k.csv -o x.csv --interval 0.9").code, 2);  // classes have no interval
+}
+
+TEST_F(CalibrationCli, EnsemblesAndFoldsHaveIntervalsOfTheirOwn) {
+  train("t.csv -o E --ensemble-size 2");
+  const auto ensemble = nlohmann::json::parse(scratch.read("E/calibration.json"));
+  EXPECT_GT(ensemble["targets"][0]["offset"], 0);
+  ASSERT_EQ(run("molgraph-score -m E -i E/test_predictions.csv -s smiles -o e.csv --interval 0.9").code, 0);
+  double covered = 0;
+  std::set<double> factors;
+  const auto scored = rows("e.csv");
+  for (auto row : scored) {
+    const double y = std::stod(row["y"]), low = std::stod(row["y_low"]), high = std::stod(row["y_high"]);
+    covered += y >= low && y <= high;
+    const double factor = (high - low) / 2 / (std::stod(row["y_std"]) + ensemble["targets"][0]["offset"].get<double>());
+    factors.insert(std::round(factor * 100));
+  }
+  EXPECT_LE(factors.size(), 3u);  // one but for the rounding of the cells
+  EXPECT_NEAR(test_results("E")["coverage-90"], covered / static_cast<double>(scored.size()), 1e-6);
+
+  const ShellResult trained = train("t.csv -o F --folds 3 --split-sizes 0.6 0.3 0.1");
+  EXPECT_THAT(trained.err, HasSubstr("the folds' test parts"));
+  const auto folds = nlohmann::json::parse(scratch.read("F/calibration.json"));
+  EXPECT_EQ(folds["part"], "folds");
+  EXPECT_EQ(folds["targets"][0]["samples"].size(), 3u);
+  EXPECT_EQ(folds["targets"][0]["labels"], 600);
+  ASSERT_EQ(run("molgraph-score -m F -i t.csv -o f.csv --interval 0.8 --individual").code, 0);
+  for (auto row : rows("f.csv")) EXPECT_LT(std::stod(row["y_low"]), std::stod(row["y_high"]));
+  EXPECT_TRUE(scratch.exists("F/model_0/calibration.json"));
+}
+
+TEST_F(CalibrationCli, WhatCannotBeIsRefusedAndTold) {
+  scratch.write("few.csv", table(false).substr(0, 3000));
+  const ShellResult few = train("few.csv -o S");
+  EXPECT_THAT(few.err, HasSubstr("Too few labels in the validation part"));
+  EXPECT_FALSE(scratch.exists("S/calibration.json"));
+  const ShellResult none = run("molgraph-score -m S -i t.csv -o x.csv --interval 0.9");
+  EXPECT_EQ(none.code, 2);
+  EXPECT_THAT(none.err, HasSubstr("has no interval"));
+  EXPECT_FALSE(scratch.exists("x.csv"));
+  train("t.csv -o R");
+  for (const char* bad : {"--interval 0.99", "--interval 1.5", "--interval 0"})  // 60 labels; out of range
+    EXPECT_EQ(run(std::string("molgraph-score -m R -i t.csv -o x.csv ") + bad).code, 2) << bad;
+  EXPECT_EQ(run("molgraph-score -m R R -i t.csv -o x.csv --interval 0.9").code, 2);
+  EXPECT_EQ(run("molgraph-score -m R/model.safetensors -i t.csv -o x.csv --interval 0.9").code, 2);
+  EXPECT_EQ(run("molgraph-train t.csv -o G --calibration-size 0.2 --no-calibrate" + kAlone).code, 2);
+  EXPECT_EQ(run("molgraph-train t.csv -o G --calibration-size 0.2 --folds 3" + kAlone).code, 2);
+  EXPECT_EQ(run("molgraph-train t.csv -o G --calibration-size 0.95" + kAlone).code, 2);
+  EXPECT_FALSE(scratch.exists("G"));
+  scratch.run(MOLGRAPH_BIN, "rm R/calibration.json");
+  const ShellResult lost = run("molgraph-score -m R -i t.csv -o x.csv");
+  EXPECT_EQ(lost.code, 4) << lost.err;
+  EXPECT_THAT(lost.err, HasSubstr("calibration.json is missing"));
+}
+
+TEST_F(CalibrationCli, RowsThatCannotBeScoredHaveNoInterval) {
+  train("t.csv -o R");
+  scratch.write("in.csv", "smiles\nCCO\nnot one\n");
+  ASSERT_EQ(run("molgraph-score -m R -i in.csv -o out.jsonl --interval 0.9").code, 0);
+  const auto lines = lines_of(scratch.read("out.jsonl"));
+  EXPECT_TRUE(nlohmann::json::parse(lines.at(0))["y_low"].is_number());
+  EXPECT_TRUE(nlohmann::json::parse(lines.at(1))["y_low"].is_null());
+}
+
+}  // namespace
+}  // namespace molgraph::test
