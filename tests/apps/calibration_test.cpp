@@ -12,6 +12,7 @@
 #include <limits>
 #include <random>
 
+#include "apps/scoring/calibrated_prediction.hpp"
 #include "apps/training/calibration_fit.hpp"
 #include "featurize/graph/error.hpp"
 
@@ -210,6 +211,14 @@ TEST(Calibration, OneClassAloneGivesNoTemperature) {
   const Calibration made = fit_calibration(task_of(TaskKind::binary, {"y"}), CalibrationPart::valid, {rows});
   EXPECT_EQ(made.targets[0].temperature, 1);
   EXPECT_FALSE(is_of_use(made));
+}
+
+TEST(Calibration, ARowThatCouldNotBeScoredStaysEmpty) {
+  Calibration calibration;
+  calibration.targets.push_back({.name = "y", .kind = TaskKind::multiclass, .outputs = 2, .temperature = 2});
+  Prediction row{.status = RowStatus::invalid_smiles, .values = {kNaN, kNaN}};
+  calibrate(calibration, true, 0.9, row);
+  for (const double value : {row.values[0], row.values[1], row.low[0], row.high[1]}) EXPECT_TRUE(std::isnan(value));
 }
 
 TEST(Calibration, ErrorByHand) {
