@@ -67,7 +67,8 @@ class PathCount {
  public:
   /// `out` [kPathColumns, tokens j, tokens i], zero.
   PathCount(const Bonds& bonds, T* out)
-      : bonds_(bonds), longest_(bonds.longest_walk(kLongestPath)), met_(bonds.tokens(), 0), out_(out) {
+      : bonds_(bonds), longest_(bonds.longest_walk(kLongestPath)), met_(bonds.tokens(), 0), out_(out) {}
+  void write() {
     for (start_ = 1; start_ < bonds_.tokens(); ++start_) {
       met_[start_] = 1;
       go_on(start_, 1);
@@ -107,8 +108,9 @@ template <class T>
 class Rings {
  public:
   /// `out` [tokens j, tokens i], zero.
-  Rings(const Bonds& bonds, T* out) : bonds_(bonds), out_(out) {
-    const int largest = bonds.longest_walk(kLargestRing);
+  Rings(const Bonds& bonds, T* out) : bonds_(bonds), out_(out) {}
+  void write() {
+    const int largest = bonds_.longest_walk(kLargestRing);
     for (size_ = 3; size_ <= largest; ++size_)
       for (std::size_t i = 1; i < bonds_.tokens(); ++i) {
         ring_.assign(1, i);
@@ -199,11 +201,11 @@ void pair_vectors(const GraphBatch& batch, std::int64_t molecule, const PairVect
   out += static_cast<std::size_t>(vector.steps) * pairs;
   std::fill_n(out, static_cast<std::size_t>(vector.size() - vector.steps) * pairs, T(0));
   if (vector.paths) {
-    PathCount<T>(bonds, out);
+    PathCount<T>(bonds, out).write();
     out += kPathColumns * pairs;
   }
   if (vector.rings) {
-    Rings<T>(bonds, out);
+    Rings<T>(bonds, out).write();
     ring_systems(bonds, out + pairs);
   }
 }
