@@ -65,12 +65,12 @@ std::vector<Recipe> make_recipes() {
   std::vector<Recipe> all;
   all.push_back({.name = "zinc",
                  .what = "GRPE with walks and paths between atoms + URPE's gate, ZINC-12k: the default there",
-                 .band = "test MAE",
+                 .band = "test MAE 0.0740 (seed 0)",
                  .options = best_of_zinc(800),
                  .own = true});
   all.push_back({.name = "zinc-best",
                  .what = "the same, 20 million molecules seen instead of 8",
-                 .band = "test MAE",
+                 .band = "not run to its end yet",
                  .options = best_of_zinc(2000),
                  .own = true});
   {
