@@ -12,9 +12,9 @@
 namespace molgraph {
 
 struct StoreWriterOptions {
-  bool pairs = true;                     ///< write /pairs (molecules of <= 254 atoms); readers recompute them otherwise
-  int threads = 0;                       ///< compression threads, 0 = all cores this process may use
-  std::int64_t chunk = 1 << 16;          ///< elements per chunk of the flat arrays
+  bool pairs = true;             ///< write /pairs (molecules of <= 254 atoms) for readers that cannot compute them
+  int threads = 0;               ///< compression threads, 0 = all cores this process may use
+  std::int64_t chunk = 1 << 16;  ///< elements per chunk of the flat arrays
   std::vector<std::string> input_names;  ///< [D] as MoleculeSet's
 };
 
@@ -50,7 +50,8 @@ struct StoreSummary {
   SourceInfo source;
   std::string created;                   ///< ISO 8601, UTC
   std::vector<std::string> input_names;  ///< [D] as MoleculeSet's
-  std::int64_t molecules = 0, atoms = 0, bonds = 0, pairs = 0, rejected = 0;
+  std::int64_t molecules = 0, atoms = 0, bonds = 0, rejected = 0;
+  std::int64_t pairs = 0;  ///< stored ones: of atoms i < j; in stores before format version 4 all of tokens
   bool has_pairs = false;
   std::vector<std::string> splits;
   std::int64_t file_bytes = 0;
@@ -68,8 +69,8 @@ class Store {
   const StoreSummary& summary() const;
   /// Everything but the pairs, resident. Throws FileError: values out of range, damaged chunks.
   MoleculeSet load() const;
-  /// Stored raw relations of molecule g, recomputed where the store has none. Ascending g are cheap (the last chunk is
-  /// kept). Throws FileError; UsageError if there is no molecule g.
+  /// Raw relations of molecule g, from its bonds; where the store has pairs they are checked against. Ascending g are
+  /// cheap (the last chunk is kept). Throws FileError; UsageError if there is no molecule g.
   PairRelations pairs(std::int64_t g) const;
 
  private:

@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "datasets/system/text.hpp"
-#include "featurize/graph/pair_relations.hpp"
 
 namespace molgraph::store_layout {
 
@@ -44,6 +43,18 @@ bool possible_pair(std::size_t i, std::size_t j, std::uint8_t topology, std::uin
   if (i == j) return topology == 0 && edge == kSelfEdge;
   if (topology == 1) return edge < bond_ids;
   return edge == kNoEdge && (topology == kUnreachable8 || (topology > 1 && topology < atoms));
+}
+
+void check_distances(const FileContext& file, std::int64_t g, const PairRelations& of_bonds,
+                     const std::vector<std::uint8_t>& stored) {
+  std::size_t tokens = 1;
+  while (tokens * tokens < of_bonds.topology.size()) ++tokens;
+  for (std::size_t i = 1, p = 0; i < tokens; ++i)
+    for (std::size_t j = i + 1; j < tokens; ++j, ++p)
+      if (const std::uint16_t raw = of_bonds.topology[i * tokens + j];
+          stored[p] != (raw == kUnreachable ? kUnreachable8 : raw))
+        damaged(file, "molecule " + std::to_string(g) + ": the distance of atoms " + std::to_string(i - 1) + " and " +
+                          std::to_string(j - 1) + ", " + std::to_string(stored[p]) + ", is not that of its bonds");
 }
 
 void check_target(const FileContext& file, const Task& task, std::size_t index, double value) {

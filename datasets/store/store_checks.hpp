@@ -6,6 +6,7 @@
 
 #include "datasets/store/molecule_set.hpp"
 #include "datasets/store/store_columns.hpp"
+#include "featurize/graph/pair_relations.hpp"
 
 namespace molgraph::store_layout {
 
@@ -14,6 +15,10 @@ void check_graph(const FileContext& file, std::int64_t g, const GraphView& graph
 
 /// True if the stored codes of pair (i, j) are possible.
 bool possible_pair(std::size_t i, std::size_t j, std::uint8_t topology, std::uint8_t edge, int atoms, int bond_ids);
+
+/// The stored distances of molecule `g`, one per pair of atoms i < j, are those of its bonds. Throws FileError.
+void check_distances(const FileContext& file, std::int64_t g, const PairRelations& of_bonds,
+                     const std::vector<std::uint8_t>& stored);
 
 /// Number `index` of the targets [G, T] is one that the task can have. Throws FileError.
 void check_target(const FileContext& file, const Task& task, std::size_t index, double value);

@@ -20,8 +20,10 @@ namespace molgraph::store_layout {
 
 inline constexpr std::size_t kUserBlock = 512;  ///< bytes before HDF5's own
 /// 1: targets are float32; 2: float64; 3: with arrays that a reader of 2 would overlook (targets/bound,
-/// molecules/weight). A store without those is still one of version 2.
-inline constexpr std::uint32_t kFormatVersion = 3, kPlainVersion = 2, kOldestVersion = 1;
+/// molecules/weight); 4: pairs are distances of atoms i < j (pairs/distance), before that topology and edge of all
+/// pairs with the virtual node. A store with none of this is still one of version 2.
+inline constexpr std::uint32_t kPlainVersion = 2, kVersionWithLimits = 3, kVersionWithDistances = 4;
+inline constexpr std::uint32_t kOldestVersion = 1, kFormatVersion = kVersionWithDistances;
 /// PNG's idea: the first byte is no text, CR LF and LF show transfers that change line ends, 0x1A stops a `type`.
 inline constexpr std::string_view kMagic{"\x89MOLGRAPH\r\n\x1a\n\0\0\0", 16};
 
@@ -91,6 +93,10 @@ Handle file_access(const std::string& path);
 
 inline constexpr const char* kPairsGroup = "pairs";    ///< absent in stores without pairs
 inline constexpr const char* kInputsGroup = "inputs";  ///< likewise without descriptors and measured columns
+/// Pairs that a molecule of n atoms has in a store of this version.
+constexpr std::int64_t stored_pairs(std::int64_t n, std::uint32_t version) {
+  return version >= kVersionWithDistances ? n * (n - 1) / 2 : (n + 1) * (n + 1);
+}
 /// Bytes of one decoded chunk at most: what a reader allocates before it has seen any content.
 inline constexpr std::size_t kMostChunkBytes = std::size_t{64} << 20u;
 /// Texts are stored as their bytes in NAME and where each begins in NAME_offset [count + 1].

@@ -42,7 +42,8 @@ struct Store::State {
   std::vector<RejectedRow> load_rejected() const;
   std::map<std::string, Split> load_splits() const;
   MoleculeSet load() const;
-  PairRelations stored_pairs(std::int64_t g, std::int64_t begin, std::int64_t count);
+  PairRelations old_pairs(std::int64_t g, std::int64_t begin, std::int64_t count);
+  PairRelations checked_pairs(std::int64_t g, std::int64_t begin, std::int64_t count);
   PairRelations recomputed_pairs(std::int64_t g);
 
   File plain;  ///< the file's bytes; HDF5 has its own descriptor
@@ -53,7 +54,7 @@ struct Store::State {
   std::vector<std::int64_t> atom_offset, bond_offset, pair_offset;
   TextColumnReader smiles, id, rejected_text, rejected_status, rejected_reason;
   ColumnReader atom_offset_column, bond_offset_column, pair_offset_column;
-  ColumnReader row, atoms, bond_atoms, bonds, topology, edge, targets, bound, weight, inputs, rejected_row;
+  ColumnReader row, atoms, bond_atoms, bonds, distance, topology, edge, targets, bound, weight, inputs, rejected_row;
   std::vector<SplitColumns> splits;
   std::mutex mutex;  ///< of the columns' kept chunks
 };
@@ -149,14 +150,18 @@ void Store::State::open_molecules(hid_t root) {
   summary.has_pairs = has_child(root, kPairsGroup);
   if (summary.has_pairs) {
     const Handle pairs = open_group(context, root, kPairsGroup);
-    topology = ColumnReader(context, pairs.get(), "topology", Element::u8);
-    edge = ColumnReader(context, pairs.get(), "edge", Element::u8);
-    if (topology.rows() != edge.rows()) damaged(context, "topology and edge differ in length");
+    if (header.version >= kVersionWithDistances) {
+      distance = ColumnReader(context, pairs.get(), "distance", Element::u8);
+    } else {
+      topology = ColumnReader(context, pairs.get(), "topology", Element::u8);
+      edge = ColumnReader(context, pairs.get(), "edge", Element::u8);
+      if (topology.rows() != edge.rows()) damaged(context, "topology and edge differ in length");
+    }
   }
   summary.molecules = row.rows();
   summary.atoms = atoms.rows();
   summary.bonds = bonds.rows();
-  summary.pairs = summary.has_pairs ? topology.rows() : 0;
+  summary.pairs = distance.valid() ? distance.rows() : topology.valid() ? topology.rows() : 0;
   if (smiles.rows() != row.rows() || id.rows() != row.rows() || bond_atoms.rows() != bonds.rows()) {
     damaged(context, "its columns differ in length");
   }
@@ -218,7 +223,7 @@ void Store::State::check_molecule_offsets() const {
   check_offsets(context, "pair_offset", pair_offset, summary.molecules, summary.pairs);
   for (std::size_t g = 0; g + 1 < atom_offset.size(); ++g) {
     const std::int64_t n = atom_offset[g + 1] - atom_offset[g], m = bond_offset[g + 1] - bond_offset[g];
-    const std::int64_t pairs = summary.has_pairs && n <= kMaxStoredPairAtoms ? (n + 1) * (n + 1) : 0;
+    const std::int64_t pairs = summary.has_pairs && n <= kMaxStoredPairAtoms ? stored_pairs(n, header.version) : 0;
     // With no bond twice, n atoms have at most n (n - 1) / 2 bonds.
     if (n < 1 || n > kMostAtoms || m > n * (n - 1) / 2) {
       damaged(context, "molecule " + std::to_string(g) + " has " + std::to_string(n) + " atoms and " +
@@ -303,7 +308,8 @@ MoleculeSet Store::State::load() const {
   return set;
 }
 
-PairRelations Store::State::stored_pairs(std::int64_t g, std::int64_t begin, std::int64_t count) {
+/// Of stores before version 4.
+PairRelations Store::State::old_pairs(std::int64_t g, std::int64_t begin, std::int64_t count) {
   PairRelations result;
   const auto narrow = topology.some<std::uint8_t>(begin, count);
   result.edge = edge.some<std::uint8_t>(begin, count);
@@ -320,6 +326,12 @@ PairRelations Store::State::stored_pairs(std::int64_t g, std::int64_t begin, std
     }
     result.topology[p] = narrow[p] == kUnreachable8 ? kUnreachable : narrow[p] == kVirtual8 ? kVirtual : narrow[p];
   }
+  return result;
+}
+
+PairRelations Store::State::checked_pairs(std::int64_t g, std::int64_t begin, std::int64_t count) {
+  PairRelations result = recomputed_pairs(g);
+  check_distances(context, g, result, distance.some<std::uint8_t>(begin, count));
   return result;
 }
 
@@ -362,7 +374,8 @@ PairRelations Store::pairs(std::int64_t g) const {
   const std::lock_guard lock(state_->mutex);
   const auto index = static_cast<std::size_t>(g);
   const std::int64_t begin = state_->pair_offset[index], count = state_->pair_offset[index + 1] - begin;
-  return count > 0 ? state_->stored_pairs(g, begin, count) : state_->recomputed_pairs(g);
+  if (count == 0) return state_->recomputed_pairs(g);
+  return state_->distance.valid() ? state_->checked_pairs(g, begin, count) : state_->old_pairs(g, begin, count);
 }
 
 bool looks_like_store(const std::string& path) {

@@ -73,7 +73,6 @@ struct StoreWriter::State {
   ColumnWriter& make_column(hid_t group, const std::string& name, Element element, int columns = 0);
   TextColumnWriter make_texts(hid_t group, const std::string& name);
   void describe(const SourceInfo& source);
-  void describe_pairs(hid_t group, const FeatureShape& shape);
   void add_pairs(const MolecularGraph& graph);
   void add_bounds(const std::vector<std::int8_t>& bounds);
   void add_weight(float value);
@@ -91,12 +90,12 @@ struct StoreWriter::State {
   hid_t splits = -1, molecule_group = -1, target_group = -1;
   std::uint32_t version = kPlainVersion;
   ColumnWriter *row = nullptr, *atom_offset = nullptr, *bond_offset = nullptr, *pair_offset = nullptr;
-  ColumnWriter *atoms = nullptr, *bond_atoms = nullptr, *bonds = nullptr, *topology = nullptr, *edge = nullptr;
+  ColumnWriter *atoms = nullptr, *bond_atoms = nullptr, *bonds = nullptr, *distance = nullptr;
   ColumnWriter *targets = nullptr, *inputs = nullptr, *rejected_row = nullptr;
   ColumnWriter* bound = nullptr;   ///< made for the first label that is a limit
   ColumnWriter* weight = nullptr;  ///< made for the first weight that is not 1
   TextColumnWriter smiles, id, rejected_text, rejected_status, rejected_reason;
-  std::vector<std::uint8_t> narrow_topology;  // scratch
+  std::vector<std::uint8_t> distances;  // scratch
 };
 
 StoreWriter::State::State(const std::string& path_, const FeaturizerOptions& featurizer_, const Task& task_,
@@ -125,11 +124,13 @@ StoreWriter::State::State(const std::string& path_, const FeaturizerOptions& fea
   bond_atoms = &make_column(bond_group, "atoms", Element::u16, 2);
   bonds = &make_column(bond_group, "features", Element::u8, shape.bond_columns);
   write_attribute(path, bond_group, "columns", std::string(shape.bond_names));
+  write_attribute(path, bond_group, "bond_id", std::string(shape.bond_id_rule));
   if (options.pairs) {
+    version = kVersionWithDistances;
     const hid_t pairs = make_group(root, kPairsGroup);
-    describe_pairs(pairs, shape);
-    topology = &make_column(pairs, "topology", Element::u8);
-    edge = &make_column(pairs, "edge", Element::u8);
+    write_attribute(path, pairs, "layout", "of a molecule's atoms i < j, row by row: numpy.triu_indices(n, 1)");
+    write_attribute(path, pairs, "unreachable", std::int64_t{kUnreachable8});
+    distance = &make_column(pairs, "distance", Element::u8);
   }
   describe(source);
   if (const std::vector<std::string>& names = options.input_names; !names.empty()) {
@@ -203,26 +204,19 @@ void StoreWriter::State::describe(const SourceInfo& source) {
   if (task.num_targets() > 0) targets = &make_column(group, "values", Element::f64, task.num_targets());
 }
 
-/// What the bytes of /pairs mean, for readers that have only the file.
-void StoreWriter::State::describe_pairs(hid_t group, const FeatureShape& shape) {
-  write_attribute(path, group, "bond_id", std::string(shape.bond_id_rule));
-  const std::pair<const char*, int> codes[] = {{"bond_ids", shape.bond_ids},    {"topology_unreachable", kUnreachable8},
-                                               {"topology_virtual", kVirtual8}, {"edge_no_bond", kNoEdge},
-                                               {"edge_same_atom", kSelfEdge},   {"edge_virtual", kVirtualEdge}};
-  for (const auto& [name, code] : codes) write_attribute(path, group, name, static_cast<std::int64_t>(code));
-}
-
-/// Relations in 8 bits; nothing for a molecule that is too large for them.
+/// Distances in 8 bits; nothing for a molecule that is too large for them.
 void StoreWriter::State::add_pairs(const MolecularGraph& graph) {
   if (graph.num_atoms() > kMaxStoredPairAtoms) return;
   const PairRelations pairs = pair_relations(graph.view());
-  narrow_topology.resize(pairs.topology.size());
-  std::transform(pairs.topology.begin(), pairs.topology.end(), narrow_topology.begin(), [](std::uint16_t raw) {
-    // At most 253 bonds lie between 254 atoms, so no distance meets a sentinel.
-    return raw == kUnreachable ? kUnreachable8 : raw == kVirtual ? kVirtual8 : static_cast<std::uint8_t>(raw);
-  });
-  topology->append(narrow_topology.data(), narrow_topology.size());
-  edge->append(pairs.edge.data(), pairs.edge.size());
+  const std::size_t tokens = static_cast<std::size_t>(graph.num_atoms()) + 1;
+  distances.clear();
+  for (std::size_t i = 1; i < tokens; ++i)
+    for (std::size_t j = i + 1; j < tokens; ++j) {
+      // At most 253 bonds lie between 254 atoms, so no distance meets the code.
+      const std::uint16_t raw = pairs.topology[i * tokens + j];
+      distances.push_back(raw == kUnreachable ? kUnreachable8 : static_cast<std::uint8_t>(raw));
+    }
+  distance->append(distances.data(), distances.size());
 }
 
 /// Labels of the molecule that is being added.
@@ -231,7 +225,7 @@ void StoreWriter::State::add_bounds(const std::vector<std::int8_t>& bounds) {
   const std::vector<std::int8_t> exact(task.names.size());
   if (bound == nullptr) {
     bound = &make_column(target_group, "bound", Element::i8, task.num_targets());
-    version = kFormatVersion;
+    version = std::max(version, kVersionWithLimits);
     for (std::int64_t g = 0; g < row->rows(); ++g) bound->append(exact.data(), 1);
   }
   bound->append((bounds.empty() ? exact : bounds).data(), 1);
@@ -241,7 +235,7 @@ void StoreWriter::State::add_weight(float value) {
   if (weight == nullptr && value == 1) return;
   if (weight == nullptr) {
     weight = &make_column(molecule_group, "weight", Element::f32);
-    version = kFormatVersion;
+    version = std::max(version, kVersionWithLimits);
     for (std::int64_t g = 0; g < row->rows(); ++g) weight->append(1.0f);
   }
   weight->append(value);
@@ -278,7 +272,7 @@ void StoreWriter::add(const MolecularGraph& graph, std::int64_t row, const std::
   if (s.options.pairs) s.add_pairs(graph);
   s.atom_offset->append(s.atoms->rows());
   s.bond_offset->append(s.bond_atoms->rows());
-  s.pair_offset->append(s.options.pairs ? s.topology->rows() : std::int64_t{0});
+  s.pair_offset->append(s.options.pairs ? s.distance->rows() : std::int64_t{0});
   s.add_bounds(bounds);
   s.add_weight(weight);
   s.row->append(row);

@@ -3,13 +3,18 @@
 
 #include <gtest/gtest.h>
 #include <unistd.h>
+#include <xxhash.h>
+#include <zlib.h>
 
 #include <cmath>
+#include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <limits>
 #include <random>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "datasets/store/store.hpp"
@@ -152,6 +157,30 @@ inline std::string file_error(const std::function<void()>& action) {
   }
   ADD_FAILURE() << "no error";
   return {};
+}
+
+/// A gzipped file of the repository, unzipped.
+inline void put_unzipped(const std::string& from, const std::string& to) {
+  std::ofstream out(to, std::ios::binary);
+  const gzFile in = gzopen(from.c_str(), "rb");
+  char piece[4096];
+  for (int got = 0; (got = gzread(in, piece, sizeof piece)) > 0;) out.write(piece, got);
+  gzclose(in);
+}
+
+/// Without the flush to disk, which would be most of these tests' time.
+inline void put_file(const std::string& path, std::string_view bytes) {
+  std::ofstream(path, std::ios::binary | std::ios::trunc)
+      .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+}
+
+/// Gives changed bytes the header that fits them: the layout that store_layout.hpp states, written down a second time.
+inline void stamp(std::string& bytes) {
+  const std::uint64_t length = bytes.size(), checksum = XXH3_64bits(bytes.data() + 512, bytes.size() - 512);
+  std::memcpy(bytes.data() + 24, &length, 8);
+  std::memcpy(bytes.data() + 32, &checksum, 8);
+  const std::uint64_t own = XXH3_64bits(bytes.data(), 504);
+  std::memcpy(bytes.data() + 504, &own, 8);
 }
 
 }  // namespace molgraph::testing_store

@@ -35,21 +35,6 @@ std::string bytes_of_victim() {
   return read_file(folder / "a.h5");
 }
 
-/// Without the flush to disk, which would be most of these tests' time.
-void put_file(const std::string& path, std::string_view bytes) {
-  std::ofstream(path, std::ios::binary | std::ios::trunc)
-      .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-}
-
-/// Gives changed bytes the header that fits them: the layout that store_layout.hpp states, written down a second time.
-void stamp(std::string& bytes) {
-  const std::uint64_t length = bytes.size(), checksum = XXH3_64bits(bytes.data() + 512, bytes.size() - 512);
-  std::memcpy(bytes.data() + 24, &length, 8);
-  std::memcpy(bytes.data() + 32, &checksum, 8);
-  const std::uint64_t own = XXH3_64bits(bytes.data(), 504);
-  std::memcpy(bytes.data() + 504, &own, 8);
-}
-
 TEST(DamagedStore, EveryTruncationIsNoticed) {
   const Folder folder;
   const std::string whole = bytes_of_victim();
@@ -86,11 +71,11 @@ TEST(DamagedStore, EveryFlippedBitIsNoticed) {
 TEST(DamagedStore, OtherVersionsAreNamed) {
   const Folder folder;
   std::string bytes = bytes_of_victim();
-  bytes[16] = 4;
+  bytes[16] = 5;
   stamp(bytes);
   put_file(folder / "a.h5", bytes);
   EXPECT_NE(
-      file_error([&] { use_store(folder / "a.h5"); }).find("format version 4; this program reads versions 1 to 3"),
+      file_error([&] { use_store(folder / "a.h5"); }).find("format version 5; this program reads versions 1 to 4"),
       std::string::npos);
 }
 
@@ -220,8 +205,8 @@ const HostileCase kCases[] = {
     {"molecule without atoms", [](hid_t f) { set_offset(f, "/molecules/atom_offset", 1, 0); },
      "molecule 0 has 0 atoms"},
     {"atoms moved", [](hid_t f) { set_offset(f, "/molecules/atom_offset", 1, 4); },
-     "molecule 0 of 4 atoms has 16 pairs"},
-    {"pairs moved", [](hid_t f) { set_offset(f, "/molecules/pair_offset", 1, 15); }, "has 15 pairs"},
+     "molecule 0 of 4 atoms has 3 pairs"},
+    {"pairs moved", [](hid_t f) { set_offset(f, "/molecules/pair_offset", 1, 2); }, "has 2 pairs"},
     {"more bonds than pairs of atoms", [](hid_t f) { set_offset(f, "/molecules/bond_offset", 1, 4); },
      "3 atoms and 4 bonds"},
     {"smiles offset", [](hid_t f) { set_offset(f, "/molecules/smiles_offset", 2, 1LL << 40); }, "smiles_offset falls"},
@@ -255,10 +240,9 @@ const HostileCase kCases[] = {
        }
      },
      "two bonds join the same atoms"},
-    {"pair distance", [](hid_t f) { set_byte(f, "/pairs/topology", {6}, 200); }, "pair (1, 2) has codes 200"},
-    {"pair virtual", [](hid_t f) { set_byte(f, "/pairs/topology", {1}, 1); }, "pair (0, 1) has codes"},
-    {"pair diagonal", [](hid_t f) { set_byte(f, "/pairs/topology", {5}, 1); }, "pair (1, 1) has codes"},
-    {"pair bond id", [](hid_t f) { set_byte(f, "/pairs/edge", {6}, 60); }, "pair (1, 2) has codes"},
+    {"pair distance", [](hid_t f) { set_byte(f, "/pairs/distance", {1}, 200); },
+     "the distance of atoms 0 and 2, 200, is not that of its bonds"},
+    {"pair unreachable", [](hid_t f) { set_byte(f, "/pairs/distance", {0}, 254); }, "atoms 0 and 1, 254, is not"},
     {"target infinite",
      [](hid_t f) {
        set_element(f, "/targets/values", {1, 0}, kInfinity, H5T_NATIVE_DOUBLE);
@@ -382,6 +366,23 @@ INSTANTIATE_TEST_SUITE_P(Cases, HostileStore, testing::ValuesIn(kCases), [](cons
   }
   return name;
 });
+
+// Topology and edge of all tokens: molecule 0 of an archive of format version 1.
+TEST(HostileStore, PairsOfOlderStoresAreCheckedToo) {
+  const Folder folder;
+  for (const char* column : {"/pairs/topology", "/pairs/edge"}) {
+    const std::string path = folder / "old.h5";
+    put_unzipped(MOLGRAPH_ARCHIVES_DIR "/float32_targets.h5.gz", path);
+    use_store(path);
+    const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
+    set_byte(file, column, {1}, 60);
+    H5Fclose(file);
+    std::string bytes = read_file(path);
+    stamp(bytes);
+    put_file(path, bytes);
+    EXPECT_NE(file_error([&] { use_store(path); }).find("has codes"), std::string::npos) << column;
+  }
+}
 
 TEST(HostileStore, TheTestItselfCanStampAValidStore) {
   const Folder folder;
