@@ -24,6 +24,10 @@ std::string why_unusable(const Device& device, Precision precision) {
   throw std::invalid_argument("a device of no kind");
 }
 
+UsedPrecision used_precision(const Device& device, Precision asked) {
+  return device.kind == Device::Kind::cpu ? cpu::used_precision(asked) : UsedPrecision{asked, ""};
+}
+
 void use_device(const Device& device) {
   if (device.kind == Device::Kind::cuda) cuda::use_device(device.number);
 }

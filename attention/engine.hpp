@@ -84,6 +84,10 @@ class Engine {
 std::unique_ptr<Engine> make_engine(const ModelPlan& plan, const Device& device = {},
                                     Precision precision = Precision::fp32);
 
+/// The CPU computes in bf16 only where that is faster than fp32, by what the processor says of itself and never by a
+/// clock: equal machines give equal bits. GPUs compute in what is asked for.
+UsedPrecision used_precision(const Device& device, Precision asked);
+
 /// Why the device cannot be used with this precision, "" if it can.
 std::string why_unusable(const Device& device, Precision precision = Precision::fp32);
 

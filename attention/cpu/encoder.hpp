@@ -32,6 +32,7 @@ struct KeptLayer {
 struct PackGradient {
   float* flat = nullptr;  ///< as FlatLayout
   PairGradients pairs;    ///< of PackInput::pairs
+  bool matrices = true;   ///< false: those of the layers' matrices are not looked at, and not computed
 };
 
 /// One thread's workspace. It holds a pack's activations from forward() to backward().
@@ -116,7 +117,8 @@ class Encoder {
   const Kernels& kernels_;
   std::size_t layers_count_;
   PackInput input_;
-  bool virtual_only_ = false;  ///< of the pack at hand: behind the last attention only the virtual nodes go on
+  bool matrix_gradients_ = true;  ///< of the way back at hand
+  bool virtual_only_ = false;     ///< of the pack at hand: behind the last attention only the virtual nodes go on
   PackTerms terms_;
   std::vector<LayerState> layers_;
   std::vector<Stage> stages_;

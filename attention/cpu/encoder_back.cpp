@@ -46,9 +46,13 @@ void Encoder::norm_back(const EncoderWeights& weights, std::size_t s, const floa
                           .accumulate = accumulate});
 }
 
-// dx = dy W^T; the weight's and the bias's gradients are added up.
+// dx = dy W^T; the weight's and the bias's gradients are added up, where they are wanted.
 void Encoder::linear_back(const PackedLinear& linear, const LinearOffsets& offsets, std::size_t rows, const float* x,
                           const float* dy, float* dx, float* flat) {
+  if (!matrix_gradients_) {
+    product(linear.backward, dy, rows, nullptr, dx);
+    return;
+  }
   const WeightGradient g{.a = x,
                          .a_stride = offsets.in_stride,
                          .rows = rows,
@@ -122,6 +126,7 @@ void Encoder::feed_forward_back(const EncoderWeights& weights, std::size_t k, co
 const float* Encoder::backward(const EncoderWeights& weights, const float* dgraph, const PackGradient& gradient) {
   const FlatLayout& layout = weights.layout();
   const EncoderOptions& o = shape_.options;
+  matrix_gradients_ = gradient.matrices;
   const std::size_t floats = pack().tokens * shape_.stride, last = 2 * layers_count_;
   // `flow` is the gradient of what is carried along: of `sum` with pre-LN, of `normed` with post-LN.
   float *flow = sized(flow_, floats), *dy = sized(dy_, floats), *dbranch = sized(dbranch_, floats);

@@ -82,6 +82,7 @@ class CpuEngine final : public Engine {
     const LossSlope& loss;
     const float* perturbation;
     float *scaled, *dinput;
+    bool parameters;  ///< their gradients are wanted, at least one
   };
 
   HeadInput head_input(const GraphBatch& batch, std::size_t molecule, const float* graph) const {
@@ -210,7 +211,7 @@ void CpuEngine::forward_and_back(const Training& pass, std::size_t first, std::s
         [&](const float* y, float* dy) { pass.loss(b, y, dy); }, pass.scaled + b * outputs(), w.dgraph.data() + at,
         slot.head.data());
   }
-  const PackGradient gradient{slot.encoder.data(), terms_.gradients(w.pack, w.terms)};
+  const PackGradient gradient{slot.encoder.data(), terms_.gradients(w.pack, w.terms), pass.parameters};
   const float* dx = w.encoder.backward(weights_, w.dgraph.data(), gradient);
   terms_.add_gradient(w.terms, slot.terms);
   const auto token = static_cast<std::size_t>(pass.batch.token_offset[first]);
@@ -240,15 +241,18 @@ void CpuEngine::gradients(const GraphBatch& batch, const RandomMode& random, con
                           const GradientLookup& gradients, const float* perturbation, float* dinput) {
   if (ready_ != Ready::training) throw std::invalid_argument("the engine was given no weights to train");
   check_batch(batch, plan_, needs_paths(plan_));
-  const Training pass{batch, random, loss, perturbation, scaled, dinput};
+  const bool wanted =
+      std::ranges::any_of(parameters_, [&](const ParameterSpec& spec) { return gradients(spec.name) != nullptr; });
+  const Training pass{batch, random, loss, perturbation, scaled, dinput, wanted};
   const std::vector<std::size_t> packs = split_into_packs(batch, pack_tokens(), slot_count());
   const std::size_t count = packs.size() - 1, slots = std::min(slot_count(), std::max<std::size_t>(count, 1));
   slots_.resize(slots);
   with_workers(slots, [&](Worker& w, std::size_t k) {
-    clear(slots_[k]);
+    if (wanted || slots_[k].encoder.empty()) clear(slots_[k]);
     for (std::size_t p = k * count / slots; p < (k + 1) * count / slots; ++p)
       forward_and_back(pass, packs[p], packs[p + 1], w, slots_[k]);
   });
+  if (!wanted) return;
   sum_slots(slots);
   Slot& total = slots_[0];
   weights_.add_gradients(total.encoder.data(), gradients, threads_);
@@ -263,6 +267,14 @@ std::string why_unusable(Precision precision) {
   if (precision == Precision::tf32) return "tf32 is for GPUs";
   if (precision == Precision::bf16 && !has_bf16()) return "this processor has no bfloat16 products (AVX512_BF16)";
   return {};
+}
+
+UsedPrecision used_precision(Precision asked, Bf16Products products) {
+  if (asked != Precision::bf16 || products == Bf16Products::fast) return {asked, ""};
+  return {Precision::fp32, products == Bf16Products::none
+                               ? "bf16: this processor has no bfloat16 products (AVX512_BF16); fp32 is used"
+                               : "bf16: this processor's bfloat16 products (AVX512_BF16 of Intel) are no faster than "
+                                 "float32's; fp32 is used"};
 }
 
 }  // namespace molgraph::cpu

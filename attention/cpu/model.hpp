@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "attention/cpu/kernels/gemm_bf16.hpp"
 #include "attention/engine.hpp"
 
 namespace molgraph {
@@ -15,6 +16,9 @@ namespace cpu {
 
 /// Why this processor cannot compute in the precision, "" if it can.
 std::string why_unusable(Precision precision);
+
+/// molgraph::used_precision() of a processor with such products.
+UsedPrecision used_precision(Precision asked, Bf16Products products = bf16_products());
 
 }  // namespace cpu
 }  // namespace molgraph

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 namespace molgraph {
 
@@ -10,6 +11,12 @@ enum class Precision : std::uint8_t {
   fp32,
   tf32,  ///< 10 bits of fraction; GPUs only
   bf16,  ///< 7 bits of fraction; on a GPU what is kept between products too
+};
+
+/// What products are computed in where another precision may have been asked for.
+struct UsedPrecision {
+  Precision precision = Precision::fp32;
+  std::string note;  ///< why it is not the one asked for; "" = it is
 };
 
 /// "fp32", "tf32", "bf16".

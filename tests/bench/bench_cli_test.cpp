@@ -1,6 +1,8 @@
 // molgraph-bench as people start it.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -28,6 +30,31 @@ TEST(BenchCli, FiguresAreWrittenAfterEachCase) {
   for (const char* name : {"graphormer", "grpe-standard"})  // the first and the last
     EXPECT_GT(report.at("cases").at(name).at("infer"), 0) << name;
   EXPECT_FALSE(report.contains("programs"));
+}
+
+TEST(BenchCli, APeerThatIsMissingOrNotForTheseMoleculesIsTold) {
+  const Scratch scratch;
+  std::string table = "smiles,y\n";
+  for (int k = 1; k <= 40; ++k) table += std::string(static_cast<std::size_t>(k), 'C') + ",1.5\n";
+  scratch.write("t.csv", table);
+  const auto bench = [&](const std::string& arguments) {
+    return scratch.run(MOLGRAPH_BIN, "molgraph-bench --batch-size 4 --rounds 1 --only graphormer --data " + arguments,
+                       120);
+  };
+  EXPECT_THAT(bench("t.csv --peer --peer-python python3").err, testing::HasSubstr("read ZINC's features"));
+  const char* data = std::getenv("MOLGRAPH_DATA");
+  if (data == nullptr) GTEST_SKIP() << "MOLGRAPH_DATA is not set";
+  const ShellResult missing = bench("zinc --peer --peer-python /nowhere/python");
+  EXPECT_EQ(missing.code, 1);
+  EXPECT_THAT(missing.err, testing::HasSubstr("peer.py ended early"));
+  const char* python = std::getenv("MOLGRAPH_PEER_PYTHON");
+  if (python == nullptr) GTEST_SKIP() << "MOLGRAPH_PEER_PYTHON, with PyTorch, is not set";
+  const ShellResult told =
+      bench("zinc --no-reference --json out.json --compile-seconds 0 --peer --peer-python " + std::string(python));
+  ASSERT_EQ(told.code, 0) << told.err;
+  const auto report = nlohmann::json::parse(scratch.read("out.json"));
+  EXPECT_GT(report.at("cases").at("graphormer").at("peers").at("eager").at(0), 0);
+  EXPECT_THAT(told.out, testing::HasSubstr("beside the best of PyTorch"));
 }
 
 }  // namespace

@@ -1,11 +1,14 @@
 // molgraph-bench: training and inference of the engine beside the reference, interleaved, with the machine's peak.
 #include <torch/torch.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <cstdio>
 #include <filesystem>
+#include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <stdexcept>
@@ -20,6 +23,7 @@
 #include "tests/bench/gpu.hpp"
 #include "tests/bench/machine.hpp"
 #include "tests/bench/models.hpp"
+#include "tests/bench/peer.hpp"
 #include "tests/bench/programs.hpp"
 #include "tests/bench/stores.hpp"
 
@@ -69,15 +73,16 @@ void write_batches(const std::string& path, const std::vector<TrainBatch>& batch
 }
 
 struct Options {
-  std::string data = "zinc", only, programs, json_file, batches_file, instruction_set, store, precision;
-  int rounds = 7, threads = 0, batch_size = 256, gpu = -1;
+  std::string data = "zinc", only, programs, json_file, batches_file, instruction_set, store, precision, peer_python;
+  int rounds = 7, threads = 0, batch_size = 256, gpu = -1, compile_seconds = 300;
   double dropout = 0.1;
-  bool reference = true, training = true, whole = true, best = false;
+  bool reference = true, training = true, whole = true, best = false, peer = false;
 };
 
 /// Molecules per second, 0 = not measured; and the fp32 engine's share of the floor.
 struct Rates {
   double reference_train = 0, train = 0, train_bf16 = 0, reference_infer = 0, infer = 0, infer_bf16 = 0;
+  std::map<std::string, std::array<double, 2>> peers = {};  ///< training and inference, by variant
   double train_floor = 0, infer_floor = 0;
 };
 
@@ -98,13 +103,27 @@ std::vector<TrainBatch> batches_of(const Case& c, const LoadedData& loaded, cons
   return batches;
 }
 
+/// The PyTorch model of the same size, waiting; null where it is not asked for or there is none.
+std::unique_ptr<Peer> start_peer(const Case& c, const std::vector<TrainBatch>& batches, const Options& o, int threads) {
+  if (!o.peer || !has_peer(c)) return nullptr;
+  const std::string file =
+      (std::filesystem::temp_directory_path() / ("molgraph-bench-" + std::to_string(::getpid()) + ".safetensors"))
+          .string();
+  write_batches(file, batches);
+  auto peer = std::make_unique<Peer>(c, PeerOptions{o.peer_python, file, threads, o.compile_seconds, o.dropout});
+  std::filesystem::remove(file);  // read by now
+  return peer;
+}
+
 Rates measure(const Case& c, const LoadedData& loaded, const Machine& machine, const Options& o) {
   const std::vector<TrainBatch> batches = batches_of(c, loaded, o);
   const Features features = loaded.set.featurizer.features;
   const bool bf16 = why_unusable({}, Precision::bf16).empty();
   Runner peer(c, features, o.dropout, false, machine.threads), engine(c, features, o.dropout, true, machine.threads);
   Runner rounded(c, features, o.dropout, true, machine.threads, bf16 ? Precision::bf16 : Precision::fp32);
+  const std::unique_ptr<Peer> rival = start_peer(c, batches, o, machine.threads);
   std::array<std::vector<double>, 6> times;
+  std::map<std::string, std::array<std::vector<double>, 2>> peer_times;
   for (int round = -1; round < o.rounds; ++round) {  // the first warms up
     const TrainBatch& batch = batches[static_cast<std::size_t>(round + 1) % batches.size()];
     const std::array<double, 6> one{o.reference && o.training ? peer.train(batch) : 0,
@@ -114,14 +133,21 @@ Rates measure(const Case& c, const LoadedData& loaded, const Machine& machine, c
                                     engine.predict(batch),
                                     bf16 ? rounded.predict(batch) : 0};
     for (std::size_t k = 0; k < one.size() && round >= 0; ++k) times[k].push_back(one[k]);
+    if (rival)
+      for (const auto& [variant, seconds] : rival->round(round + 1))
+        for (std::size_t k = 0; k < 2 && round >= 0; ++k) peer_times[variant][k].push_back(seconds[k]);
   }
-  const auto rate = [&](std::size_t k) {
-    const double seconds = typical(times[k], o.best);
+  const auto rate_of = [&](const std::vector<double>& all) {
+    const double seconds = typical(all, o.best);
     return seconds > 0 ? static_cast<double>(batch_size_of(c, o)) / seconds : 0.0;
   };
+  const auto rate = [&](std::size_t k) { return rate_of(times[k]); };
   const double flops =
       forward_flops(c, batches[0].graph) / (1e9 * (c.width > 128 ? machine.wide_gemm_gflops : machine.gemm_gflops));
-  return {rate(0), rate(1), rate(2), rate(3), rate(4), rate(5), rate(1) * 3 * flops, rate(4) * flops};
+  Rates rates{rate(0), rate(1), rate(2), rate(3), rate(4), rate(5)};
+  rates.train_floor = rate(1) * 3 * flops, rates.infer_floor = rate(4) * flops;
+  for (const auto& [variant, of] : peer_times) rates.peers[variant] = {rate_of(of[0]), rate_of(of[1])};
+  return rates;
 }
 
 void print(const Case& c, const Rates& r) {
@@ -130,14 +156,31 @@ void print(const Case& c, const Rates& r) {
   if (r.reference_train > 0) std::printf("   x%.1f train", r.train / r.reference_train);
   if (r.reference_infer > 0) std::printf("   x%.1f infer", r.infer / r.reference_infer);
   std::printf("\n");
+  std::array<double, 2> best{};
+  for (const auto& [variant, of] : r.peers) {
+    std::printf("    PyTorch %-22s %8.0f %26.0f\n", variant.c_str(), of[0], of[1]);
+    for (std::size_t k = 0; k < 2; ++k) best[k] = std::max(best[k], of[k]);
+  }
+  if (!r.peers.empty()) {
+    std::printf("    the engine beside the best of PyTorch: x%.1f train   x%.1f infer", r.train / best[0],
+                r.infer / best[1]);
+    if (r.infer_bf16 > 0)
+      std::printf("   bf16 x%.1f train   x%.1f infer", r.train_bf16 / best[0], r.infer_bf16 / best[1]);
+    std::printf("\n");
+  }
   std::fflush(stdout);
 }
 
 nlohmann::json to_json(const Rates& r) {
-  return {{"reference_train", r.reference_train}, {"train", r.train},
-          {"train_bf16", r.train_bf16},           {"train_floor", r.train_floor},
-          {"reference_infer", r.reference_infer}, {"infer", r.infer},
-          {"infer_bf16", r.infer_bf16},           {"infer_floor", r.infer_floor}};
+  return {{"reference_train", r.reference_train},
+          {"train", r.train},
+          {"train_bf16", r.train_bf16},
+          {"train_floor", r.train_floor},
+          {"reference_infer", r.reference_infer},
+          {"infer", r.infer},
+          {"infer_bf16", r.infer_bf16},
+          {"infer_floor", r.infer_floor},
+          {"peers", r.peers}};
 }
 
 nlohmann::json print(const std::vector<Figure>& figures) {
@@ -176,15 +219,24 @@ void run(const Options& o) {
                        {train.begin(), train.begin() + std::min<std::ptrdiff_t>(8 * o.batch_size, std::ssize(train))},
                        write);
   }
+  if (o.peer && loaded.set.featurizer.features != Features::zinc)
+    throw std::runtime_error("--peer: the PyTorch models read ZINC's features, and " + o.data + " has others");
   const Machine machine = measure_machine(threads);
   std::printf("%s, %s, %d threads: product 80 wide %.0f GFLOP/s, 768 wide %.0f GFLOP/s, copy %.1f GB/s\n",
               machine.processor.c_str(), machine.instruction_set.c_str(), threads, machine.gemm_gflops,
               machine.wide_gemm_gflops, machine.copy_gbps);
+  if (machine.bf16_gflops > 0)
+    std::printf("bfloat16 products (AVX512_BF16): 80 wide %.0f GFLOP/s, 768 wide %.0f GFLOP/s\n", machine.bf16_gflops,
+                machine.wide_bf16_gflops);
+  const std::string note = used_precision({}, Precision::bf16).note;
+  std::printf("--precision bf16 computes in %s\n", note.empty() ? "bf16" : ("fp32: " + note).c_str());
   nlohmann::json report{{"processor", machine.processor},
                         {"instruction_set", machine.instruction_set},
                         {"threads", threads},
                         {"gemm_gflops", machine.gemm_gflops},
                         {"wide_gemm_gflops", machine.wide_gemm_gflops},
+                        {"bf16_gflops", machine.bf16_gflops},
+                        {"wide_bf16_gflops", machine.wide_bf16_gflops},
                         {"copy_gbps", machine.copy_gbps},
                         {"batch_size", o.batch_size},
                         {"dropout", o.dropout},
@@ -223,6 +275,16 @@ void add_options(CLI::App& app, Options& o) {
   app.add_option("--programs", o.programs, "folder of molgraph-score and molgraph-train")->capture_default_str();
   app.add_flag("--best", o.best, "the fastest round instead of the median: for tuning on a noisy machine");
   choose(app.add_option("--instruction-set", o.instruction_set, "of the kernels, instead of the best one"), names);
+  app.add_flag("--peer", o.peer,
+               "measure PyTorch models of the same size too (ZINC's features), round by round beside");
+  app.add_option(
+         "--peer-python", o.peer_python,
+         "with --peer: a Python with PyTorch; else one is installed into peer/ beside the folder of the programs")
+      ->needs("--peer");
+  limit(app.add_option("--compile-seconds", o.compile_seconds,
+                       "with --peer: torch.compile is left out if it takes longer; 0 = without it"),
+        WholeRange{0, 36'000})
+      ->needs("--peer");
   app.add_option("--write-batches", o.batches_file, "write batches for peer.py and stop");
   app.add_option("--store", o.store, "measure how fast this store is read, and nothing else");
   limit(app.add_option("--gpu", o.gpu, "measure the models on this GPU, and nothing else"), WholeRange{0, 999});
@@ -247,6 +309,9 @@ int main(int argc, char** argv) {
     return code == 0 ? 0 : 2;
   }
   try {
+    if (options.peer && options.peer_python.empty())
+      options.peer_python = molgraph::bench::peer_python(
+          std::filesystem::read_symlink("/proc/self/exe").parent_path().parent_path().string() + "/peer");
     molgraph::bench::run(options);
     return 0;
   } catch (const std::exception& error) {

@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "attention/cpu/kernels/gemm_bf16.hpp"
 #include "attention/cpu/kernels/kernels.hpp"
 
 namespace molgraph::bench {
@@ -53,6 +54,28 @@ double gemm_rate(int threads, std::size_t rows, std::size_t depth, std::size_t c
   });
 }
 
+double bf16_rate(int threads, std::size_t rows, std::size_t depth, std::size_t columns) {
+  if (!cpu::has_bf16()) return 0;
+  return rate(threads, 0.5, [=] {
+    const std::vector<float> weights(depth * columns, 0.25f);
+    std::vector<std::uint16_t> panels(cpu::bf16_panels_size(depth, columns));
+    cpu::pack_bf16(weights.data(), columns, depth, columns, panels.data());
+    return [=, a = std::vector<float>(rows * depth, 0.5f), y = std::vector<float>(rows * columns),
+            scratch = std::vector<std::uint16_t>(rows * (depth + 32))]() mutable {
+      for (int k = 0; k < 8; ++k)
+        cpu::gemm_bf16({.a = a.data(),
+                        .a_stride = depth,
+                        .rows = rows,
+                        .depth = depth,
+                        .columns = columns,
+                        .y = y.data(),
+                        .y_stride = columns},
+                       panels.data(), scratch.data());
+      return 8 * 2e-9 * static_cast<double>(rows) * static_cast<double>(depth) * static_cast<double>(columns);
+    };
+  });
+}
+
 double copy_rate(int threads) {
   constexpr std::size_t kBytes = std::size_t{128} << 20;
   return rate(threads, 0.5, [] {
@@ -78,6 +101,8 @@ Machine measure_machine(int threads) {
           threads,
           gemm_rate(threads, 112, 80, 80),
           gemm_rate(threads, 512, 768, 768),
+          bf16_rate(threads, 112, 80, 80),
+          bf16_rate(threads, 512, 768, 768),
           copy_rate(threads)};
 }
 

@@ -8,15 +8,20 @@
 
 On a GPU: all batches are padded to one size, so that `compiled` runs as a CUDA graph; fp32 means tf32 in the products there.
 
+`molgraph-bench --peer` starts it with --serve and measures it round by round beside the engine: a line "ready" with what there is, then for every
+number on standard input a line of JSON with the seconds of that round, by variant: [training update, inference].
+
 Written from the papers (Graphormer: Ying et al. 2021; GRPE: Park et al. 2022). Batches are padded; `grouped` splits a
 batch by size first, which wastes less; the edge-path bias uses prefix sums instead of the published O(n^2 hops H^2) tensor.
-Everything that does not depend on weights is prepared before the clock starts. AdamW is fused, dropout 0.1.
+Everything that does not depend on weights is prepared before the clock starts. AdamW is fused.
 """
 import argparse
 import json
 import os
+import signal
 import statistics
 import struct
+import sys
 import time
 
 import numpy as np
@@ -24,7 +29,8 @@ import torch
 import torch.nn.functional as F
 
 LAYERS, FAR_G, FAR_R, HOPS = 12, 20, 5, 20
-WIDTH, HEADS = 80, 8   # set by the command line
+WIDTH, HEADS, DROPOUT = 80, 8, 0.1   # set by the command line
+MODELS = {"graphormer": (False, False), "graphormer+urpe": (False, True), "grpe": (True, False), "grpe+urpe": (True, True)}   # GRPE, gate
 
 
 def read_safetensors(path):
@@ -93,7 +99,7 @@ class Block(torch.nn.Module):
         d = WIDTH // HEADS
         q, k, v = self.qkv(self.norm1(x)).view(b, n, 3, HEADS, d).permute(2, 0, 3, 1, 4)
         if not self.grpe and not self.gate:
-            z = F.scaled_dot_product_attention(q, k, v, attn_mask=bias, dropout_p=0.1 if self.training else 0.0)
+            z = F.scaled_dot_product_attention(q, k, v, attn_mask=bias, dropout_p=DROPOUT if self.training else 0.0)
         else:
             s = q @ k.transpose(2, 3)
             if self.grpe:
@@ -104,14 +110,14 @@ class Block(torch.nn.Module):
             w = (s * d ** -0.5 + bias).softmax(3)
             if self.gate:
                 w = w * gate
-            w = F.dropout(w, 0.1, self.training)
+            w = F.dropout(w, DROPOUT, self.training)
             z = w @ v
             if self.grpe:
                 zeros = torch.zeros(b, HEADS, n, pv.shape[1], dtype=w.dtype)
                 z = z + zeros.scatter_add(3, t, w) @ pv
                 z = z + torch.zeros(b, HEADS, n, ev.shape[1], dtype=w.dtype).scatter_add(3, e, w) @ ev
-        x = x + F.dropout(self.out(z.transpose(1, 2).reshape(b, n, WIDTH)), 0.1, self.training)
-        return x + F.dropout(self.lin2(F.gelu(self.lin1(self.norm2(x)))), 0.1, self.training)
+        x = x + F.dropout(self.out(z.transpose(1, 2).reshape(b, n, WIDTH)), DROPOUT, self.training)
+        return x + F.dropout(self.lin2(F.gelu(self.lin1(self.norm2(x)))), DROPOUT, self.training)
 
 
 class Model(torch.nn.Module):
@@ -190,47 +196,96 @@ def peak(device):
     return result
 
 
-def measure(batches, grpe, gate, groups, compiled, rounds, device="cpu"):
-    gpu = device == "cuda"
-    model = Model(grpe, gate).to(device)
-    run = model
-    if compiled:
-        run = torch.compile(model, mode="reduce-overhead", dynamic=False) if gpu else torch.compile(model, dynamic=True)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4, fused=True)
-    prepared = []
-    for k in range(len([n for n in batches if n.endswith("token_offset")])):
-        sizes = batches[f"{k}.token_offset"].diff()
-        order = sizes.argsort()
-        least = max(int(t.diff().max()) for n, t in batches.items() if n.endswith("token_offset")) if gpu else 0
-        with torch.device("cpu"):
-            parts = [pad(batches, k, part, grpe, least) for part in order.chunk(groups)]
-        prepared.append([on(device, part) for part in parts])
-    molecules = sum(p[0].shape[0] for p in prepared[0])
-    train, infer = [], []
-    for r in range(rounds + 2):
-        parts = prepared[r % len(prepared)]
-        model.train()
-        wait(device)
-        start = time.perf_counter()
-        optimizer.zero_grad()
-        for part in parts:
-            (run(*part).abs().sum() / molecules).backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 5.0)
-        optimizer.step()
-        wait(device)
-        train.append(time.perf_counter() - start)
-        model.eval()
-        with torch.inference_mode():
+class Variant:
+    """A model with its optimizer and batches, in `groups` parts by size; round(r) takes one of them."""
+
+    def __init__(self, batches, grpe, gate, groups, compiled=False, bf16=False, device="cpu"):
+        self.device, self.bf16 = device, bf16
+        gpu = device == "cuda"
+        self.model = Model(grpe, gate).to(device)
+        self.run = self.model
+        if compiled:
+            self.run = torch.compile(self.model, mode="reduce-overhead", dynamic=False) if gpu else torch.compile(self.model, dynamic=True)
+        self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=1e-4, fused=True)
+        self.prepared = []
+        offsets = [name for name in batches if name.endswith("token_offset")]
+        least = max(int(batches[name].diff().max()) for name in offsets) if gpu else 0
+        for k in range(len(offsets)):
+            order = batches[f"{k}.token_offset"].diff().argsort()
+            with torch.device("cpu"):
+                parts = [pad(batches, k, part, grpe, least) for part in order.chunk(groups)]
+            self.prepared.append([on(device, part) for part in parts])
+        self.molecules = sum(part[0].shape[0] for part in self.prepared[0])
+
+    def round(self, r):
+        """Seconds of a training update and of inference."""
+        with torch.autocast(self.device, torch.bfloat16, enabled=self.bf16):
+            parts = self.prepared[r % len(self.prepared)]
+            self.model.train()
+            wait(self.device)
             start = time.perf_counter()
+            self.optimizer.zero_grad()
             for part in parts:
-                run(*part)
-            wait(device)
-            infer.append(time.perf_counter() - start)
-    return molecules / statistics.median(train[2:]), molecules / statistics.median(infer[2:])
+                (self.run(*part).abs().sum() / self.molecules).backward()
+            torch.nn.utils.clip_grad_norm_(self.model.parameters(), 5.0)
+            self.optimizer.step()
+            wait(self.device)
+            train = time.perf_counter() - start
+            self.model.eval()
+            with torch.inference_mode():
+                start = time.perf_counter()
+                for part in parts:
+                    self.run(*part)
+                wait(self.device)
+            return train, time.perf_counter() - start
+
+
+def measure(variant, rounds):
+    """Molecules per second in training and inference, the median of the rounds after two."""
+    train, infer = zip(*[variant.round(r) for r in range(rounds + 2)])
+    return variant.molecules / statistics.median(train[2:]), variant.molecules / statistics.median(infer[2:])
+
+
+def compiled_in_time(variant, seconds):
+    """Whether the compiled model's first rounds end in time: each batch may need a graph of its own."""
+    def stop(*_):
+        raise TimeoutError
+
+    signal.signal(signal.SIGALRM, stop)
+    signal.alarm(seconds)
+    start = time.perf_counter()
+    try:
+        for k in range(len(variant.prepared)):
+            variant.round(k)
+        return True
+    except Exception as error:   # of the time, often in the compiler's clothes, or of the compiler
+        late = time.perf_counter() - start >= seconds
+        print("peer.py: compiled is left out: " + (f"not ready in {seconds} s" if late else repr(error)[:2000]), file=sys.stderr)
+        return False
+    finally:
+        signal.alarm(0)
+
+
+def serve(batches, model, compile_seconds):
+    grpe, gate = MODELS[model]
+    variants = {"eager": Variant(batches, grpe, gate, 1), "eager, 4 groups": Variant(batches, grpe, gate, 4),
+                "bf16": Variant(batches, grpe, gate, 1, bf16=True), "bf16, 4 groups": Variant(batches, grpe, gate, 4, bf16=True)}
+    if compile_seconds:
+        compiled = Variant(batches, grpe, gate, 4, compiled=True)
+        if compiled_in_time(compiled, compile_seconds):
+            variants["compiled, 4 groups"] = compiled
+    first = {name: variant.round(0) for name, variant in variants.items()}
+    for name in first:   # bf16 on a processor without: no rival, and rounds of minutes
+        if all(first[name][k] > 3 * min(other[k] for other in first.values()) for k in (0, 1)):
+            print(f"peer.py: {name} is left out: over three times slower than the fastest", file=sys.stderr)
+            del variants[name]
+    print(json.dumps({"ready": torch.__version__}), flush=True)
+    for line in sys.stdin:
+        print(json.dumps({name: variant.round(int(line)) for name, variant in variants.items()}), flush=True)
 
 
 def main():
-    global WIDTH, HEADS
+    global WIDTH, HEADS, DROPOUT
     parser = argparse.ArgumentParser()
     parser.add_argument("batches")
     parser.add_argument("--threads", type=int, default=2)
@@ -238,33 +293,38 @@ def main():
     parser.add_argument("--compile", action="store_true", help="also torch.compile (takes minutes)")
     parser.add_argument("--width", type=int, default=WIDTH)
     parser.add_argument("--heads", type=int, default=HEADS)
-    parser.add_argument("--only", help="one model: graphormer, graphormer+urpe, grpe or grpe+urpe")
+    parser.add_argument("--dropout", type=float, default=DROPOUT)
+    parser.add_argument("--only", choices=list(MODELS), help="one model")
+    parser.add_argument("--serve", action="store_true", help="of --only, round by round as standard input asks")
+    parser.add_argument("--compile-seconds", type=int, default=0, help="with --serve: also torch.compile, if it ends in this time")
     parser.add_argument("--bf16", action="store_true", help="under autocast to bfloat16")
     parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
     parser.add_argument("--json", help="write the figures to this file, after each case those so far")
     arguments = parser.parse_args()
-    WIDTH, HEADS = arguments.width, arguments.heads
+    if arguments.serve and arguments.only is None:
+        parser.error("--serve needs --only")
+    WIDTH, HEADS, DROPOUT = arguments.width, arguments.heads, arguments.dropout
     torch.set_num_threads(arguments.threads)
     batches = read_safetensors(arguments.batches)
     torch.set_default_device(arguments.device)
     torch.backends.cuda.matmul.allow_tf32 = True
     torch._dynamo.config.cache_size_limit = 64   # a graph per batch: their path steps differ in number
+    if arguments.serve:
+        return serve(batches, arguments.only, arguments.compile_seconds)
     report = {"torch": torch.__version__, "width": WIDTH, "bf16": arguments.bf16, "cases": {}}
     if arguments.device == "cuda":
         report["bf16_tflops"], report["copy_gbps"] = peak("cuda")
         print(f"{torch.cuda.get_device_name()}: bf16 product {report['bf16_tflops']:.0f} TFLOP/s, copy {report['copy_gbps']:.0f} GB/s")
-    print(f"PyTorch {torch.__version__}, {arguments.threads} threads, {LAYERS} x {WIDTH}, dropout 0.1 in training, "
+    print(f"PyTorch {torch.__version__}, {arguments.threads} threads, {LAYERS} x {WIDTH}, dropout {DROPOUT} in training, "
           f"{'bf16 by autocast' if arguments.bf16 else 'fp32'}; molecules/s")
-    for name, grpe, gate in [("graphormer", False, False), ("graphormer+urpe", False, True), ("grpe", True, False),
-                             ("grpe+urpe", True, True)]:
+    for name, (grpe, gate) in MODELS.items():
         if arguments.only not in (None, name):
             continue
         for compiled in ([False, True] if arguments.compile else [False]):
             for groups in (1, 4):
                 if arguments.device == "cuda" and groups > 1:
                     continue   # small launches cost more than padding there
-                with torch.autocast(arguments.device, torch.bfloat16, enabled=arguments.bf16):
-                    train, infer = measure(batches, grpe, gate, groups, compiled, arguments.rounds, arguments.device)
+                train, infer = measure(Variant(batches, grpe, gate, groups, compiled, arguments.bf16, arguments.device), arguments.rounds)
                 report["cases"][f"{name}, {'compiled' if compiled else 'eager'}, {groups} group(s)"] = {"train": train, "infer": infer}
                 print(f"{name:16} {'compiled' if compiled else 'eager':9} {groups} group(s): train {train:6.0f}  infer {infer:6.0f}", flush=True)
                 if arguments.json:

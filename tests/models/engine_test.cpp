@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "attention/cpu/kernels/gemm_bf16.hpp"
+#include "attention/cpu/model.hpp"
 #include "attention/cpu/pack.hpp"
 #include "attention/reference/engine_boundary.hpp"
 #include "tests/models/engine_checks.hpp"
@@ -49,6 +50,20 @@ INSTANTIATE_TEST_SUITE_P(Models, EngineSizes, testing::ValuesIn(sizes()), [](con
 
 // bfloat16 has 8 bits: a factor is off by up to 0.4 %, the sums of many by less.
 constexpr double kBfloat16 = 2e-2, kBfloat16Gradients = 2e-2;
+
+TEST(EngineBf16, IsUsedWhereTheProcessorGainsByIt) {
+  using cpu::Bf16Products, cpu::used_precision;
+  EXPECT_EQ(used_precision(Precision::bf16, Bf16Products::fast).precision, Precision::bf16);
+  EXPECT_EQ(used_precision(Precision::bf16, Bf16Products::fast).note, "");
+  for (const Bf16Products worse : {Bf16Products::none, Bf16Products::slow}) {
+    const UsedPrecision used = used_precision(Precision::bf16, worse);
+    EXPECT_EQ(used.precision, Precision::fp32);
+    EXPECT_NE(used.note.find("fp32 is used"), std::string::npos);
+    EXPECT_EQ(used_precision(Precision::fp32, worse).note, "");
+    EXPECT_EQ(used_precision(Precision::tf32, worse).precision, Precision::tf32);  // refused by who makes the engine
+  }
+  EXPECT_EQ(cpu::has_bf16(), cpu::bf16_products() != Bf16Products::none);
+}
 
 TEST_P(EngineSizes, Bfloat16) {
   if (!cpu::has_bf16()) GTEST_SKIP() << "this processor has no AVX512_BF16";

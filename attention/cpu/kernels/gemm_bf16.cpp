@@ -14,7 +14,10 @@ namespace molgraph::cpu {
 
 #if defined(__x86_64__)
 
-bool has_bf16() { return __builtin_cpu_supports("avx512bf16") != 0 && __builtin_cpu_supports("avx512bw") != 0; }
+Bf16Products bf16_products() {
+  if (__builtin_cpu_supports("avx512bf16") == 0 || __builtin_cpu_supports("avx512bw") == 0) return Bf16Products::none;
+  return __builtin_cpu_is("amd") != 0 ? Bf16Products::fast : Bf16Products::slow;
+}
 
 namespace {
 
@@ -150,7 +153,7 @@ void weight_gradient_bf16(const WeightGradient& g, std::uint16_t* scratch) {
 
 #else
 
-bool has_bf16() { return false; }
+Bf16Products bf16_products() { return Bf16Products::none; }
 void pack_bf16(const float*, std::size_t, std::size_t, std::size_t, std::uint16_t*) { std::abort(); }
 void gemm_bf16(const Gemm&, const std::uint16_t*, std::uint16_t*) { std::abort(); }
 void weight_gradient_bf16(const WeightGradient&, std::uint16_t*) { std::abort(); }

@@ -9,8 +9,12 @@
 
 namespace molgraph::cpu {
 
-/// Whether this processor can. Nothing else here may be called where it cannot.
-bool has_bf16();
+/// What bfloat16 products are worth on this processor, by what CPUID says. AMD (from Zen 4 on) computes them at twice
+/// the rate of float32's; Intel's AVX512_BF16 takes one port of the two that float32 has: no gain, and rounding costs.
+enum class Bf16Products : std::uint8_t { none, slow, fast };
+Bf16Products bf16_products();
+/// Whether this processor can. Nothing below may be called where it cannot.
+inline bool has_bf16() { return bf16_products() != Bf16Products::none; }
 
 /// x [rows, columns] float32 -> panels of columns as pack_weights() makes them, bfloat16 (rounded to nearest, ties to
 /// even), rows in pairs: [panel][rows / 2][column][2], an odd last row beside zeros. `columns` a multiple of kBlock;
