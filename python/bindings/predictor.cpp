@@ -1,0 +1,232 @@
+#include "apps/scoring/predictor.hpp"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <atomic>
+#include <limits>
+#include <utility>
+
+#include "datasets/system/threads.hpp"
+#include "featurize/graph/error.hpp"
+#include "python/bindings/arrays.hpp"
+#include "python/bindings/interruptible.hpp"
+#include "python/bindings/module.hpp"
+
+namespace molgraph::python {
+namespace {
+
+constexpr std::size_t kMostRows = 512, kFewestRows = 16;  // of a window: molecules that one thread takes at a time
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+using Texts = std::vector<std::string>;
+using Columns = nb::ndarray<const float, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+/// Where and how to compute, as the programs' flags name it.
+PredictorOptions options_of(const std::string& precision, int gpu, int max_atoms, bool calibrate, double interval,
+                            bool domain) {
+  // The windows are shared out among the threads, so each of them is computed by one.
+  return {.threads = 1,
+          .limits = {.max_atoms = max_atoms},
+          .precision = precision_from_string(precision),
+          .gpu = gpu,
+          .calibrate = calibrate,
+          .interval = interval,
+          .domain = domain};
+}
+
+/// What became of the rows: numpy's status and a list of reasons.
+struct Statuses {
+  std::vector<std::uint8_t> status;
+  Texts reason;
+  explicit Statuses(std::size_t rows) : status(rows), reason(rows) {}
+  template <class Result>
+  void set(std::size_t row, Result& result) {
+    status[row] = static_cast<std::uint8_t>(result.status);
+    reason[row] = std::move(result.reason);
+  }
+};
+
+/// work(first, texts, columns) for windows of the rows, shared out among the threads, without Python's lock.
+template <class Work>
+void for_each_window(const Texts& texts, std::span<const float> columns, int threads, const Work& work) {
+  const std::size_t rows = texts.size(), measured = rows == 0 ? 0 : columns.size() / rows;
+  const auto used = static_cast<std::size_t>(thread_count(threads));
+  const std::size_t window = std::clamp((rows + 4 * used - 1) / (4 * used), kFewestRows, kMostRows);
+  const auto one = [&](std::size_t first) {
+    const std::size_t some = std::min(window, rows - first);
+    work(first, std::span(texts).subspan(first, some), columns.subspan(first * measured, some * measured));
+  };
+  if (rows <= window) {
+    const nb::gil_scoped_release free;
+    if (rows > 0) one(0);
+    return;
+  }
+  interruptible([&](const std::atomic<bool>& stopped) {
+    parallel_for(static_cast<std::int64_t>((rows + window - 1) / window), 1, threads,
+                 [&](std::int64_t begin, std::int64_t) {
+                   if (!stopped) one(static_cast<std::size_t>(begin) * window);
+                 });
+  });
+}
+
+/// The class behind molgraph.Predictor.
+class CorePredictor {
+ public:
+  CorePredictor(const Texts& runs, int threads, const PredictorOptions& options)
+      : predictor_(runs, options), threads_(threads), intervals_(options.interval > 0), places_(options.domain) {}
+
+  /// A dictionary of arrays: values [n, outputs], status [n], and what else is asked for.
+  nb::dict predict(const Texts& texts, const std::optional<Columns>& measured) const {
+    const std::size_t rows = texts.size(), outputs = width();
+    const std::size_t spread = predictor_.num_runs() > 1 ? rows * outputs : 0, bounds = intervals_ ? rows * outputs : 0;
+    std::vector<double> values(rows * outputs), deviation(spread, kNaN), low(bounds, kNaN), high(bounds, kNaN);
+    std::vector<double> similarity(places_ ? rows : 0, kNaN), percentile(similarity);
+    std::vector<std::uint8_t> elements(similarity.size()), rings(similarity.size());
+    std::vector<std::int64_t> nearest(similarity.size(), -1);
+    Statuses statuses(rows);
+    const auto put = [&](const std::vector<double>& from, std::vector<double>& to, std::size_t row) {
+      if (!from.empty() && !to.empty())
+        std::ranges::copy(from, to.begin() + static_cast<std::ptrdiff_t>(row * outputs));
+    };
+    for_each_window(texts, span_of(measured, rows), threads_, [&](std::size_t first, auto some, auto columns) {
+      std::vector<Prediction> predictions = predictor_.predict(some, columns);
+      for (std::size_t i = 0; i < predictions.size(); ++i) {
+        Prediction& one = predictions[i];
+        const std::size_t row = first + i;
+        statuses.set(row, one);
+        put(one.values, values, row);
+        put(one.deviation, deviation, row);
+        put(one.low, low, row);
+        put(one.high, high, row);
+        if (!one.domain) continue;
+        similarity[row] = one.domain->similarity;
+        percentile[row] = one.domain->percentile;
+        nearest[row] = static_cast<std::int64_t>(one.domain->nearest);
+        elements[row] = one.domain->elements_seen;
+        rings[row] = one.domain->rings_seen;
+      }
+    });
+    nb::dict all;
+    all["values"] = array_of(std::move(values), {rows, outputs});
+    all["status"] = array_of(std::move(statuses.status), {rows});
+    all["reason"] = std::move(statuses.reason);
+    if (spread > 0) all["std"] = array_of(std::move(deviation), {rows, outputs});
+    if (intervals_) {
+      all["low"] = array_of(std::move(low), {rows, outputs});
+      all["high"] = array_of(std::move(high), {rows, outputs});
+    }
+    if (places_) {
+      all["similarity"] = array_of(std::move(similarity), {rows});
+      all["percentile"] = array_of(std::move(percentile), {rows});
+      all["nearest"] = array_of(std::move(nearest), {rows});
+      all["elements_seen"] = array_of(std::move(elements), {rows});
+      all["rings_seen"] = array_of(std::move(rings), {rows});
+    }
+    return all;
+  }
+
+  /// values [n, layers * C] and status [n].
+  nb::dict embed(const Texts& texts, const std::string& pooling, const std::vector<int>& layers, bool l2) const {
+    const EmbeddingOptions options{.pooling = pooling_from_string(pooling), .layers = layers, .l2 = l2};
+    const std::size_t rows = texts.size(), width = static_cast<std::size_t>(predictor_.embedding_width(options));
+    std::vector<float> values(rows * width);
+    Statuses statuses(rows);
+    for_each_window(texts, {}, threads_, [&](std::size_t first, auto some, auto) {
+      std::vector<Embedding> embeddings = predictor_.embed(some, options);
+      for (std::size_t i = 0; i < embeddings.size(); ++i) {
+        statuses.set(first + i, embeddings[i]);
+        std::ranges::copy(embeddings[i].values, values.begin() + static_cast<std::ptrdiff_t>((first + i) * width));
+      }
+    });
+    nb::dict all;
+    all["values"] = array_of(std::move(values), {rows, width});
+    all["status"] = array_of(std::move(statuses.status), {rows});
+    all["reason"] = std::move(statuses.reason);
+    return all;
+  }
+
+  nb::dict task() const {
+    const Task& task = predictor_.task();
+    Texts kinds;
+    for (std::size_t t = 0; t < task.names.size(); ++t) kinds.emplace_back(to_string(task.kind_of(t)));
+    nb::dict all;
+    all["kind"] = std::string(to_string(task.kind));
+    all["names"] = task.names;
+    all["units"] = task.units;
+    all["kinds"] = kinds;
+    all["classes"] = task.classes;
+    all["class_labels"] = task.class_labels;
+    return all;
+  }
+  Texts files() const { return predictor_.files(); }
+  Texts input_columns() const { return {predictor_.input_columns().begin(), predictor_.input_columns().end()}; }
+  std::size_t num_runs() const { return predictor_.num_runs(); }
+  std::pair<std::string, std::string> precision() const {
+    return {to_string(predictor_.precision().precision), predictor_.precision().note};
+  }
+  /// ids, SMILES and values [molecules, targets] of the training molecules that the run names; None where it names
+  /// none.
+  nb::object training_molecules() const {
+    const DomainLabels* labels = predictor_.domain_labels();
+    if (labels == nullptr) return nb::none();
+    nb::dict all;
+    all["ids"] = labels->ids;
+    all["smiles"] = labels->smiles;
+    all["values"] = array_of(labels->values, {labels->ids.size(), predictor_.task().names.size()});
+    return all;
+  }
+
+ private:
+  std::size_t width() const { return static_cast<std::size_t>(predictor_.task().num_outputs()); }
+
+  std::span<const float> span_of(const std::optional<Columns>& measured, std::size_t rows) const {
+    if (!measured) return {};
+    const std::size_t wanted = predictor_.input_columns().size();
+    if (measured->shape(0) != rows || measured->shape(1) != wanted)
+      throw UsageError("columns: " + std::to_string(measured->shape(0)) + " x " + std::to_string(measured->shape(1)) +
+                       " numbers, where the model reads " + std::to_string(rows) + " x " + std::to_string(wanted));
+    return {measured->data(), rows * wanted};
+  }
+
+  Predictor predictor_;
+  int threads_;
+  bool intervals_, places_;
+};
+
+Texts status_words() {
+  Texts words;
+  for (int k = 0; k <= static_cast<int>(RowStatus::invalid_input); ++k)
+    words.emplace_back(to_string(static_cast<RowStatus>(k)));
+  return words;
+}
+
+}  // namespace
+
+void bind_predictor(nb::module_& module) {
+  module.attr("STATUS_WORDS") = status_words();
+  nb::class_<CorePredictor>(module, "Predictor")
+      .def(
+          "__init__",
+          [](CorePredictor* self, const Texts& runs, int threads, const std::string& precision, int gpu, int max_atoms,
+             bool calibrate, double interval, bool domain) {
+            const nb::gil_scoped_release free;
+            new (self) CorePredictor(runs, threads, options_of(precision, gpu, max_atoms, calibrate, interval, domain));
+          },
+          nb::kw_only(), nb::arg("runs"), nb::arg("threads"), nb::arg("precision"), nb::arg("gpu"),
+          nb::arg("max_atoms"), nb::arg("calibrate"), nb::arg("interval"), nb::arg("domain"))
+      .def("predict", &CorePredictor::predict, nb::arg("smiles"), nb::arg("columns").none() = nb::none())
+      .def("embed", &CorePredictor::embed, nb::arg("smiles"), nb::arg("pooling"), nb::arg("layers"), nb::arg("l2"))
+      .def_prop_ro("task", &CorePredictor::task)
+      .def_prop_ro("files", &CorePredictor::files)
+      .def_prop_ro("input_columns", &CorePredictor::input_columns)
+      .def_prop_ro("num_runs", &CorePredictor::num_runs)
+      .def_prop_ro("precision", &CorePredictor::precision)
+      .def("training_molecules", &CorePredictor::training_molecules);
+}
+
+}  // namespace molgraph::python

@@ -1,0 +1,124 @@
+#include "datasets/store/store.hpp"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <optional>
+
+#include "python/bindings/arrays.hpp"
+#include "python/bindings/module.hpp"
+
+namespace molgraph::python {
+namespace {
+
+using Texts = std::vector<std::string>;
+
+/// A store; its molecules are read when first asked for.
+class CoreStore {
+ public:
+  explicit CoreStore(const std::string& path) : store_(path) {}
+
+  const StoreSummary& summary() const { return store_.summary(); }
+  const MoleculeSet& set() {
+    if (!set_) {
+      const nb::gil_scoped_release free;
+      set_ = store_.load();
+    }
+    return *set_;
+  }
+  /// topology and edge [N, N] of molecule g.
+  nb::tuple pairs(std::int64_t g) const {
+    PairRelations pairs = store_.pairs(g);
+    std::size_t n = 0;
+    while (n * n < pairs.topology.size()) ++n;
+    return nb::make_tuple(array_of(std::move(pairs.topology), {n, n}), array_of(std::move(pairs.edge), {n, n}));
+  }
+
+ private:
+  Store store_;
+  std::optional<MoleculeSet> set_;
+};
+
+Texts texts_of(const TextList& list) { return {list.begin(), list.end()}; }
+
+/// A member of the set, seen as rows of that many numbers.
+template <class Number>
+auto view(nb::handle self, const std::vector<Number>& values, std::size_t columns) {
+  return view_of(values, {columns == 0 ? 0 : values.size() / columns, columns}, self);
+}
+
+MoleculeSet const& set_of(nb::handle self) { return nb::cast<CoreStore&>(self).set(); }
+
+}  // namespace
+
+void bind_store(nb::module_& module) {
+  nb::class_<CoreStore>(module, "Store")
+      .def(nb::init<const std::string&>(), nb::arg("path"))
+      .def("__len__", [](const CoreStore& store) { return store.summary().molecules; })
+      .def("pairs", &CoreStore::pairs, nb::arg("molecule"))
+      .def_prop_ro("features",
+                   [](const CoreStore& store) { return std::string(to_string(store.summary().featurizer.features)); })
+      .def_prop_ro("target_names", [](const CoreStore& store) { return store.summary().task.names; })
+      .def_prop_ro("units", [](const CoreStore& store) { return store.summary().task.units; })
+      .def_prop_ro("kind", [](const CoreStore& store) { return std::string(to_string(store.summary().task.kind)); })
+      .def_prop_ro("input_names", [](const CoreStore& store) { return store.summary().input_names; })
+      .def_prop_ro("atom_offset",
+                   [](nb::handle self) {
+                     const auto& offsets = set_of(self).atom_offset;
+                     return view_of(offsets, {offsets.size()}, self);
+                   })
+      .def_prop_ro("bond_offset",
+                   [](nb::handle self) {
+                     const auto& offsets = set_of(self).bond_offset;
+                     return view_of(offsets, {offsets.size()}, self);
+                   })
+      .def_prop_ro("atoms",
+                   [](nb::handle self) {
+                     const MoleculeSet& set = set_of(self);
+                     return view(self, set.atoms,
+                                 static_cast<std::size_t>(feature_shape(set.featurizer.features).atom_columns));
+                   })
+      .def_prop_ro("bonds",
+                   [](nb::handle self) {
+                     const MoleculeSet& set = set_of(self);
+                     return view(self, set.bonds,
+                                 static_cast<std::size_t>(feature_shape(set.featurizer.features).bond_columns));
+                   })
+      .def_prop_ro("bond_atoms", [](nb::handle self) { return view(self, set_of(self).bond_atoms, 2); })
+      .def_prop_ro("row",
+                   [](nb::handle self) {
+                     const auto& rows = set_of(self).row;
+                     return view_of(rows, {rows.size()}, self);
+                   })
+      .def_prop_ro(
+          "targets",
+          [](nb::handle self) {
+            const MoleculeSet& set = set_of(self);
+            const std::size_t molecules = set.row.size(), targets = set.task.names.size();
+            std::vector<double> values(molecules * targets);
+            for (std::size_t k = 0; k < values.size(); ++k) values[k] = set.target(k);
+            return array_of(std::move(values), {molecules, targets});
+          },
+          nb::rv_policy::automatic)
+      .def_prop_ro("inputs",
+                   [](nb::handle self) {
+                     const MoleculeSet& set = set_of(self);
+                     return view(self, set.inputs, set.input_names.size());
+                   })
+      .def_prop_ro("ids", [](CoreStore& store) { return texts_of(store.set().id); })
+      .def_prop_ro("smiles", [](CoreStore& store) { return texts_of(store.set().smiles); })
+      .def_prop_ro("splits", [](CoreStore& store) {
+        nb::dict all;
+        for (const auto& [name, split] : store.set().splits) {
+          nb::dict parts;
+          parts["train"] = array_of(split.train, {split.train.size()});
+          parts["valid"] = array_of(split.valid, {split.valid.size()});
+          parts["test"] = array_of(split.test, {split.test.size()});
+          all[nb::str(name.c_str())] = parts;
+        }
+        return all;
+      });
+}
+
+}  // namespace molgraph::python

@@ -1,0 +1,38 @@
+"""Graph transformers for molecular property prediction.
+
+    >>> import molgraph
+    >>> run = molgraph.train("my_assay.csv", "runs/my_assay")
+    >>> molgraph.Predictor("runs/my_assay").predict(["CCO", "c1ccccc1"]).to_pandas()
+
+Parts are loaded when they are first used, so that ``import molgraph`` costs little.
+"""
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from molgraph._core import DataError, FileError, RunError, UsageError, __version__
+    from molgraph.estimators import MolgraphClassifier, MolgraphRegressor
+    from molgraph.molecules import Batch, Molecule, Store, featurize
+    from molgraph.prediction import Embeddings, Predictions, Predictor, Task
+    from molgraph.training import Run, train
+
+_HOMES = {
+    "Predictor": "prediction", "Predictions": "prediction", "Embeddings": "prediction", "Task": "prediction",
+    "featurize": "molecules", "Batch": "molecules", "Molecule": "molecules", "Store": "molecules",
+    "train": "training", "Run": "training",
+    "MolgraphRegressor": "estimators", "MolgraphClassifier": "estimators",
+    "FileError": "_core", "DataError": "_core", "UsageError": "_core", "RunError": "_core", "__version__": "_core",
+}
+__all__ = sorted(_HOMES)
+
+
+def __getattr__(name):
+    if name not in _HOMES:
+        raise AttributeError(f"module 'molgraph' has no attribute '{name}'")
+    value = getattr(importlib.import_module("molgraph." + _HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__():
+    return __all__

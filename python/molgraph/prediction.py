@@ -1,0 +1,198 @@
+"""Scoring: runs -> predictions and embeddings."""
+import os
+import warnings
+from dataclasses import dataclass
+from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Union
+
+import numpy as np
+
+from molgraph import _core
+from molgraph._inputs import WINDOW, is_stream, texts_of, windows_of
+
+_WORDS = np.array(_core.STATUS_WORDS)
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a model predicts."""
+
+    kind: str  #: "regression", "binary", "multiclass" or "mixed"
+    names: List[str]  #: [targets]
+    units: List[str]  #: [targets], "" = none or unknown
+    kinds: List[str]  #: [targets]
+    classes: int  #: of each target, multiclass only
+    class_labels: List[str]  #: the texts of the classes; may be empty
+
+    @property
+    def outputs(self) -> List[str]:
+        """Names of the columns of :attr:`Predictions.values`: targets, or ``target=class`` of several classes."""
+        if self.kind != "multiclass":
+            return list(self.names)
+        labels = self.class_labels or [str(c) for c in range(self.classes)]
+        return [f"{name}={label}" for name in self.names for label in labels]
+
+
+class Domain(NamedTuple):
+    """How far molecules lie from those of training (docs/domain.md); NaN, -1 or False of rows that are not ok."""
+
+    similarity: np.ndarray  #: [n] Tanimoto's coefficient with the most similar training molecule, 0 to 1
+    percentile: np.ndarray  #: [n] 0 to 100, of the training set's own distances in the model's space
+    nearest: np.ndarray  #: [n] number of that training molecule, as in :meth:`Predictor.training_molecules`
+    elements_seen: np.ndarray  #: [n] bool
+    rings_seen: np.ndarray  #: [n] bool
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """Results of n molecules, in their order. Numbers are NaN where ``status`` is not "ok"."""
+
+    task: Task
+    values: np.ndarray  #: [n, outputs] float64: the target's unit, or probabilities
+    status: np.ndarray  #: [n] texts: "ok", "invalid_smiles", ...
+    reason: List[str]  #: [n] why a row is not ok, else ""
+    std: Optional[np.ndarray] = None  #: [n, outputs] deviation over the models of an ensemble
+    low: Optional[np.ndarray] = None  #: [n, outputs] the interval asked for; NaN of classes
+    high: Optional[np.ndarray] = None
+    domain: Optional[Domain] = None
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @property
+    def ok(self) -> np.ndarray:
+        """[n] bool: rows that have a prediction."""
+        return self.status == "ok"
+
+    def to_pandas(self, smiles: Optional[Iterable[Any]] = None):
+        """A pandas DataFrame with a row per molecule; ``smiles`` becomes its first column. Needs pandas."""
+        import pandas
+
+        columns: Dict[str, Any] = {} if smiles is None else {"smiles": list(smiles)}
+        parts = {"": self.values, "_std": self.std, "_low": self.low, "_high": self.high}
+        for k, name in enumerate(self.task.outputs):
+            for suffix, part in parts.items():
+                if part is not None:
+                    columns[name + suffix] = part[:, k]
+        if self.domain is not None:
+            columns.update({"domain_" + name: part for name, part in self.domain._asdict().items()})
+        columns["status"], columns["reason"] = self.status, self.reason
+        return pandas.DataFrame(columns)
+
+
+@dataclass(frozen=True)
+class Embeddings:
+    """Vectors of n molecules, in their order; NaN where ``status`` is not "ok"."""
+
+    values: np.ndarray  #: [n, layers * width] float32
+    status: np.ndarray  #: [n] texts
+    reason: List[str]  #: [n]
+
+
+class Predictor:
+    """A run, or several as an ensemble, ready to score. Several threads may use one.
+
+    Parameters: ``runs``, one or several run directories or model.safetensors files; ``threads`` per call, 0 = all
+    cores this process may use; ``precision`` "fp32", "bf16" (used where the processor gains by it, else a warning says
+    so) or, on a GPU, "tf32"; ``device`` "cpu", "cuda" or "cuda:N"; ``interval``, the probability with which [low, high]
+    shall hold the measured value, e.g. 0.9; ``domain``, whether to say how far molecules lie from those of training;
+    ``calibrate=False`` leaves probabilities as the model says them; larger molecules than ``max_atoms`` are
+    "too_large".
+
+    Raises FileError (an OSError) for a run that is missing or damaged, UsageError (a ValueError) for what the run or
+    this machine cannot do.
+    """
+
+    def __init__(self, runs: Union[str, Sequence[str]], threads: int = 0, precision: str = "fp32",
+                 device: str = "cpu", *, interval: float = 0, domain: bool = False, calibrate: bool = True,
+                 max_atoms: int = 1024):
+        runs = [runs] if isinstance(runs, str) or hasattr(runs, "__fspath__") else list(runs)
+        self._core = _core.Predictor(runs=[os.fspath(run) for run in runs], threads=threads, precision=precision,
+                                     gpu=_gpu_of(device), max_atoms=max_atoms, calibrate=calibrate,
+                                     interval=interval, domain=domain)
+        self.task = Task(**self._core.task)
+        used, note = self._core.precision
+        #: What products are computed in; a warning says why if it is not what was asked for.
+        self.precision: str = used
+        if note:
+            warnings.warn(note, RuntimeWarning, stacklevel=2)
+
+    def predict(self, smiles: Iterable[Any], columns: Any = None) -> Predictions:
+        """Predictions of a list, array, Series or iterator of SMILES; bad ones get a status and never raise.
+
+        ``columns`` are the numbers beside the molecule that the model reads (:attr:`input_columns`), if any: a
+        DataFrame or dictionary with these names, or an array [n, columns]; NaN = not measured. Of an iterator, which
+        can have none, a window is held at a time, and the results of all are returned. Ctrl-C ends it.
+        """
+        if is_stream(smiles):
+            if columns is not None:
+                raise TypeError("columns need a list of SMILES, not an iterator")
+            parts = [self._core.predict(window) for window in windows_of(smiles)]
+            return self._predictions(_joined(parts) if parts else self._core.predict([]))
+        return self._predictions(self._core.predict(texts_of(smiles), self._numbers(columns)))
+
+    def predict_windows(self, smiles: Iterable[Any], rows: int = WINDOW) -> Iterator[Predictions]:
+        """Predictions of ``rows`` molecules at a time, for more of them than memory holds results of."""
+        for window in windows_of(smiles, rows):
+            yield self._predictions(self._core.predict(window))
+
+    def embed(self, smiles: Iterable[Any], pooling: str = "token", layers: Sequence[int] = (-1,), l2: bool = False,
+              ) -> np.ndarray:
+        """Vectors [n, layers * width] in float32; rows of bad SMILES are NaN. See :meth:`embeddings`."""
+        return self.embeddings(smiles, pooling, layers, l2).values
+
+    def embeddings(self, smiles: Iterable[Any], pooling: str = "token", layers: Sequence[int] = (-1,),
+                   l2: bool = False) -> Embeddings:
+        """Vectors with a status per row. ``pooling``: "token" (what the head reads), "mean", "sum" or "max" over atoms;
+        ``layers``: -1 = last, l = after block l, 0 = node input; ``l2`` scales each row to length 1."""
+        windows = windows_of(smiles) if is_stream(smiles) else [texts_of(smiles)]
+        parts = [self._core.embed(window, pooling, list(layers), l2) for window in windows]
+        all_parts = _joined(parts) if parts else self._core.embed([], pooling, list(layers), l2)
+        return Embeddings(all_parts["values"], _WORDS[all_parts["status"]], all_parts["reason"])
+
+    @property
+    def files(self) -> List[str]:
+        """The files that predictions are made from."""
+        return self._core.files
+
+    @property
+    def input_columns(self) -> List[str]:
+        """Numbers that the model reads beside the molecule."""
+        return self._core.input_columns
+
+    def training_molecules(self) -> Optional[Dict[str, Any]]:
+        """Ids, SMILES and true values [molecules, targets] of what ``domain`` compares with; None where the run does
+        not name them (``--domain-labels``) or no domain was asked for."""
+        return self._core.training_molecules()
+
+    def _predictions(self, parts: Dict[str, Any]) -> Predictions:
+        domain = None
+        if "similarity" in parts:
+            domain = Domain(parts["similarity"], parts["percentile"], parts["nearest"],
+                            parts["elements_seen"].astype(bool), parts["rings_seen"].astype(bool))
+        return Predictions(self.task, parts["values"], _WORDS[parts["status"]], parts["reason"], parts.get("std"),
+                           parts.get("low"), parts.get("high"), domain)
+
+    def _numbers(self, columns: Any) -> Optional[np.ndarray]:
+        if columns is None:
+            return None
+        if hasattr(columns, "keys"):
+            missing = [name for name in self.input_columns if name not in columns]
+            if missing:
+                raise _core.UsageError(f"columns: {missing[0]!r} is missing; the model reads {self.input_columns}")
+            columns = np.column_stack([np.asarray(columns[name], dtype=np.float32) for name in self.input_columns])
+        return np.ascontiguousarray(columns, dtype=np.float32)
+
+
+def _gpu_of(device: str) -> int:
+    """The number of the GPU, -1 = the CPU."""
+    name, _, number = device.partition(":")
+    if device == "cpu":
+        return -1
+    if name != "cuda" or not (number or "0").isdigit():
+        raise _core.UsageError(f"device: {device!r} is none of cpu, cuda, cuda:N")
+    return int(number or "0")
+
+
+def _joined(parts: List[Dict[str, Any]]) -> Dict[str, Any]:
+    return {key: sum((part[key] for part in parts), []) if isinstance(value, list) else
+            np.concatenate([part[key] for part in parts]) for key, value in parts[0].items()}

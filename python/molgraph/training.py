@@ -1,0 +1,144 @@
+"""Training: the same program as on the command line, as a function."""
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+from typing import Any, Dict, List, Union
+
+from molgraph import _core
+from molgraph.programs import environment_of, path_of
+
+_ERRORS = {2: _core.UsageError, 3: _core.DataError, 4: _core.FileError}
+_INTERRUPTED = 128 + signal.SIGINT
+
+
+class Run:
+    """A run directory, and what its files say."""
+
+    def __init__(self, path: Union[str, "os.PathLike[str]"]):
+        self.path = os.fspath(path)
+        if not os.path.exists(os.path.join(self.path, "config.toml")):
+            raise _core.FileError(f"{self.path}: is no run (it holds no config.toml)")
+
+    def __repr__(self) -> str:
+        return f"Run({self.path!r})"
+
+    def __fspath__(self) -> str:
+        return self.path
+
+    @property
+    def results(self) -> Dict[str, Dict[str, float]]:
+        """Metrics by part, e.g. ``results["test"]["rmse"]``; NaN where one is not defined."""
+        results: Dict[str, Dict[str, float]] = {}
+        for row in self._rows("results.csv"):
+            results.setdefault(row["part"], {})[row["metric"]] = float(row["value"] or "nan")
+        return results
+
+    @property
+    def history(self) -> Dict[str, List[float]]:
+        """Columns of metrics.csv: epoch, step, lr, train_loss and what was validated; NaN where nothing was."""
+        rows = self._rows("metrics.csv")
+        return {name: [float(row[name] or "nan") for row in rows] for name in (rows[0] if rows else ())}
+
+    @property
+    def report(self) -> str:
+        """The path of report.html."""
+        return os.path.join(self.path, "report.html")
+
+    @property
+    def info(self) -> Dict[str, Any]:
+        """What molgraph-info --json says."""
+        program = path_of("molgraph-info")
+        done = subprocess.run([program, self.path, "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                              env=environment_of(program))
+        if done.returncode != 0:
+            raise _error(done.returncode, done.stderr.splitlines())
+        return json.loads(done.stdout)
+
+    def predictor(self, **options: Any):
+        """A :class:`molgraph.Predictor` of this run, with its options."""
+        from molgraph.prediction import Predictor
+
+        return Predictor(self.path, **options)
+
+    def _rows(self, name: str) -> List[Dict[str, str]]:
+        path = os.path.join(self.path, name)
+        if not os.path.exists(path):
+            raise _core.FileError(f"{path} is missing: of an ensemble or folds, ask its members (model_0, ...)"
+                                  if os.path.isdir(os.path.join(self.path, "model_0")) else f"{path} is missing")
+        with open(path, newline="") as file:
+            return list(csv.DictReader(file))
+
+
+def flags_of(options: Dict[str, Any]) -> List[str]:
+    """Options as the program's flags: ``batch_size=32`` is ``--batch-size 32``, True and False are ``--name`` and
+    ``--no-name``, several values stand one after the other, None is left out."""
+    flags: List[str] = []
+    for name, value in options.items():
+        flag = name.replace("_", "-")
+        if value is None:
+            continue
+        if isinstance(value, bool):
+            flags.append("--" + ("" if value else "no-") + flag)
+        elif isinstance(value, (list, tuple)):
+            flags += ["--" + flag] + [str(one) for one in value]
+        else:
+            flags += ["--" + flag, str(value)]
+    return flags
+
+
+def train(data: Any, out: Union[str, "os.PathLike[str]"], *, quiet: bool = False, **options: Any) -> Run:
+    """Trains a model as ``molgraph-train`` does (docs/training.md) and returns its run.
+
+    ``data``: a table (CSV, TSV, SMI, SDF), a store, the name of a data set, a list of two or three tables, or a pandas
+    DataFrame, which is written to OUT.csv first, so that the run can be resumed and says what it has learned from.
+    ``out``: the run directory. ``options`` are the program's flags (``molgraph-train --help``): ``epochs=60,
+    target_columns=["logS"], ensemble_size=5, descriptors="none", blend=False``.
+
+    Progress goes to sys.stderr (``quiet``: warnings only). Ctrl-C writes a checkpoint and then raises
+    KeyboardInterrupt; ``train(None, out, resume=True)`` goes on. What the program says is raised as UsageError,
+    DataError, FileError or RunError.
+    """
+    out = os.fspath(out)
+    if hasattr(data, "to_csv"):
+        table = out.rstrip("/") + ".csv"
+        os.makedirs(os.path.dirname(os.path.abspath(table)), exist_ok=True)
+        data.to_csv(table, index=False)
+        data = table
+    tables = data if isinstance(data, (list, tuple)) else [data]
+    given = [] if options.get("resume") else [os.fspath(table) for table in tables]
+    program = path_of("molgraph-train")
+    _run([program] + given + flags_of({"output_dir": out, **options}) + (["--quiet"] if quiet else []))
+    return Run(out)
+
+
+def _run(command: List[str]) -> None:
+    """Runs a program in a process group of its own, so that one Ctrl-C reaches it once."""
+    child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                             text=True, errors="replace", start_new_session=True, env=environment_of(command[0]))
+    said: List[str] = []
+    interrupted = False
+    while True:
+        try:
+            for line in child.stderr:
+                said = said[-20:] + [line.rstrip()]
+                sys.stderr.write(line)
+            code = child.wait()
+            break
+        except KeyboardInterrupt:
+            if not interrupted:
+                child.send_signal(signal.SIGINT)  # it writes a checkpoint and ends
+            interrupted = True
+    if interrupted or code in (_INTERRUPTED, -signal.SIGINT):
+        raise KeyboardInterrupt
+    if code != 0:
+        raise _error(code, said)
+
+
+def _error(code: int, said: List[str]) -> Exception:
+    """The program's last message as an exception."""
+    start = max((k for k, line in enumerate(said) if ": error: " in line), default=0)
+    text = "\n".join(said[start:]) or f"the program ended with code {code}"
+    return _ERRORS.get(code, _core.RunError)(text.split(": error: ", 1)[-1])

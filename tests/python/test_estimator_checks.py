@@ -1,0 +1,67 @@
+"""scikit-learn's own checks of estimators. They feed numbers, so each row of numbers stands for a molecule here."""
+import inspect
+
+import numpy as np
+import pytest
+
+pytest.importorskip("sklearn")
+from sklearn.utils import estimator_checks  # noqa: E402
+
+if "on_fail" not in inspect.signature(estimator_checks.check_estimator).parameters:
+    pytest.skip("scikit-learn 1.6 or later has these checks", allow_module_level=True)
+from sklearn.utils.validation import validate_data  # noqa: E402
+
+import molgraph  # noqa: E402
+
+TINY = {"layers": 1, "width": 16, "ffn": 16, "heads": 2, "baselines": False, "blend": False, "from": "none",
+        "duplicates": "keep", "descriptors": "none"}
+
+
+def molecules(rows):
+    """A chain, nitrogens and oxygens, by a row's first number, sum and last number."""
+    return ["C" * (1 + int(abs(row[0]) * 5) % 15) + "N" * (1 + int(abs(row.sum()) * 3) % 2) +
+            "O" * (1 + int(abs(row[-1]) * 7) % 3) for row in np.asarray(rows, dtype=float)]
+
+
+class OfNumbers:
+    def __init__(self, epochs=1, random_state=0, threads=1):
+        super().__init__(epochs=epochs, random_state=random_state, threads=threads)
+
+    def fit(self, X, y):
+        X, y = validate_data(self, X, y, multi_output=True, y_numeric=isinstance(self, molgraph.MolgraphRegressor))
+        return super().fit(molecules(X), y)
+
+    def _fit(self, *data):
+        kept = dict(self.__dict__)
+        self.options = TINY
+        super()._fit(*data)
+        self.options = kept["options"]
+
+    def _values(self, X):
+        self._scorer()
+        return super()._values(molecules(validate_data(self, X, reset=False)))
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array, tags.input_tags.one_d_array, tags.input_tags.string = True, False, False
+        for kind in (tags.regressor_tags, tags.classifier_tags):
+            if kind is not None:
+                kind.poor_score = True  # one epoch, on molecules that say little about the rows
+        return tags
+
+
+class Regressor(OfNumbers, molgraph.MolgraphRegressor):
+    pass
+
+
+class Classifier(OfNumbers, molgraph.MolgraphClassifier):
+    pass
+
+
+@pytest.mark.parametrize("kind", [Regressor, Classifier])
+@pytest.mark.filterwarnings("ignore")
+def test_scikit_learns_checks(kind):
+    results = estimator_checks.check_estimator(kind(), on_fail=None)
+    assert len(results) > 40
+    assert [(one["check_name"], one["exception"]) for one in results if one["status"] not in ("passed", "skipped")] == []
+    print(kind.__name__, sum(one["status"] == "passed" for one in results), "checks passed")

@@ -1,0 +1,219 @@
+import multiprocessing
+import os
+import resource
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+import warnings
+
+import numpy as np
+import pytest
+from conftest import chain, program, tiny
+
+import molgraph
+
+
+@pytest.fixture(scope="module")
+def predictor(run):
+    return molgraph.Predictor(run, threads=2)
+
+
+def test_numbers_are_the_programs(run, predictor, tmp_path):
+    smiles = [chain(k) for k in range(1500)] + ["bad(", ""]
+    (tmp_path / "in.smi").write_text("".join(text + "\n" for text in smiles[:-1]))
+    program("molgraph-score", "-m", run.path, "-i", tmp_path / "in.smi", "-o", tmp_path / "out.csv", "--interval", "0.9",
+            "--domain")
+    rows = [line.split(",") for line in (tmp_path / "out.csv").read_text().splitlines()]
+    head, rows = rows[0], rows[1:]
+    whole = molgraph.Predictor(run, threads=2, interval=0.9, domain=True).predict(smiles)
+    assert len(rows) == 1501 and len(whole) == 1502
+    for column, values in (("y_pred", whole.values[:, 0]), ("y_low", whole.low[:, 0]), ("y_high", whole.high[:, 0]),
+                           ("domain_similarity", whole.domain.similarity),
+                           ("domain_percentile", whole.domain.percentile)):
+        cells = [row[head.index(column)] for row in rows]
+        assert cells[1500] == "" and np.isnan(values[1500])
+        # A table has a number's fewest digits as a float.
+        assert np.array_equal(values[:1500].astype(np.float32), np.array(cells[:1500], dtype=np.float32)), column
+    assert [row[head.index("status")] for row in rows] == list(whole.status[:-1])
+    assert whole.status[1500:].tolist() == ["invalid_smiles", "empty"]
+    assert "(" in whole.reason[1500] or "SMILES" in whole.reason[1500]
+    known = whole.domain.nearest[0]
+    assert molgraph.Predictor(run, domain=True).training_molecules()["smiles"][known] == \
+        rows[0][head.index("domain_smiles")]
+
+
+def test_what_holds_smiles_does_not_matter(predictor, molecules):
+    pandas = pytest.importorskip("pandas")
+    values = predictor.predict(molecules).values
+    assert not np.isnan(values).any()
+    for form in (tuple(molecules), np.array(molecules), np.array(molecules, dtype=object), np.array(molecules)[:, None],
+                 pandas.Series(molecules, index=range(7, 407)), pandas.DataFrame({"any": molecules}),
+                 iter(molecules), (one for one in molecules)):
+        assert np.array_equal(predictor.predict(form).values, values)
+    missing = ["CCO", None, float("nan"), pandas.NA]
+    for form in (missing, pandas.Series(missing), pandas.Series(missing, dtype=object)):
+        assert predictor.predict(form).status.tolist() == ["ok", "empty", "empty", "empty"]
+
+
+def test_what_is_no_smiles_is_refused(predictor):
+    with pytest.raises(TypeError, match="as a list"):
+        predictor.predict("CCO")
+    with pytest.raises(TypeError, match="SMILES 1: a text is needed, not int 5"):
+        predictor.predict(["CCO", 5])
+    with pytest.raises(TypeError, match="the table has 2"):
+        predictor.predict(np.array([["C", "CC"]]))
+
+
+def test_neither_windows_nor_threads_change_a_bit(run, predictor):
+    smiles = [chain(k) for k in range(700)] * 2
+    whole = predictor.predict(smiles).values
+    assert np.array_equal(molgraph.Predictor(run, threads=1).predict(smiles).values, whole)
+    assert np.array_equal(np.concatenate([part.values for part in predictor.predict_windows(iter(smiles), 333)]), whole)
+    assert np.array_equal(np.concatenate([predictor.predict([one]).values for one in smiles[:50]]), whole[:50])
+    assert len(predictor.predict([])) == 0 and len(predictor.predict(iter([]))) == 0
+
+
+def test_two_threads_with_one_predictor(predictor, molecules):
+    expected = predictor.predict(molecules).values
+    found = [None] * 4
+
+    def work(k):
+        found[k] = [predictor.predict(molecules).values for _ in range(5)]
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert all(np.array_equal(values, expected) for some in found for values in some)
+
+
+def test_a_forked_process_predicts_the_same(predictor, molecules):
+    expected = predictor.predict(molecules).values
+    inherited["predictor"] = predictor
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        for values in pool.map(predict_in_a_fork, [molecules] * 4):
+            assert np.array_equal(values, expected)
+
+
+inherited = {}
+
+
+def predict_in_a_fork(smiles):
+    return inherited["predictor"].predict(smiles).values
+
+
+def test_embeddings_are_the_programs(run, predictor, tmp_path):
+    smiles = [chain(k) for k in range(300)]
+    (tmp_path / "in.smi").write_text("".join(text + "\n" for text in smiles))
+    program("molgraph-embed", "-m", run.path, "-i", tmp_path / "in.smi", "-o", tmp_path / "out.npy", "--pooling", "mean",
+            "--layer", "1", "-1")
+    vectors = predictor.embed(smiles + ["bad("], pooling="mean", layers=[1, -1])
+    assert vectors.dtype == np.float32 and vectors.shape == (301, 32)
+    assert np.array_equal(vectors[:-1], np.load(tmp_path / "out.npy"))
+    assert np.isnan(vectors[-1]).all()
+    assert predictor.embeddings(["bad("]).status.tolist() == ["invalid_smiles"]
+    assert np.allclose(np.linalg.norm(predictor.embed(smiles[:5], l2=True), axis=1), 1)
+
+
+def test_several_runs_are_an_ensemble(run, table, tmp_path):
+    other = molgraph.train(table, tmp_path / "other", **tiny(seed=4, duplicates="keep"))
+    both = molgraph.Predictor([run, other]).predict(["CCO", "CCN"])
+    parts = [molgraph.Predictor(one).predict(["CCO", "CCN"]).values for one in (run, other)]
+    assert np.allclose(both.values, np.mean(parts, axis=0)) and np.allclose(both.std, np.std(parts, axis=0))
+    assert (both.std > 0).all()
+
+
+def test_columns_beside_the_molecule(tmp_path):
+    rows = "".join(f"{chain(k)},{k % 7},{k % 7 + len(chain(k))}\n" for k in range(120))
+    (tmp_path / "t.csv").write_text("smiles,dose,y\n" + rows)
+    made = molgraph.train(tmp_path / "t.csv", tmp_path / "run",
+                          **tiny(target_columns="y", descriptor_columns="dose", duplicates="keep", blend=False))
+    predictor = molgraph.Predictor(made)
+    assert predictor.input_columns == ["dose"]
+    low, high = (predictor.predict(["CCO"], {"dose": [dose]}).values for dose in (0, 6))
+    assert not np.array_equal(low, high)
+    assert np.array_equal(predictor.predict(["CCO"], [[6.0]]).values, high)
+    assert np.isfinite(predictor.predict(["CCO"]).values).all()  # not measured
+    with pytest.raises(molgraph.UsageError, match="'dose' is missing"):
+        predictor.predict(["CCO"], {"doses": [1]})
+    with pytest.raises(molgraph.UsageError, match="1 x 2 numbers"):
+        predictor.predict(["CCO"], [[1, 2]])
+
+
+def test_bf16_or_fp32_with_a_warning(run):
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        predictor = molgraph.Predictor(run, precision="bf16")
+    exact = molgraph.Predictor(run)
+    assert exact.precision == "fp32" and predictor.precision == ("fp32" if told else "bf16")
+    smiles = ["CCO", "c1ccccc1O"]
+    assert np.array_equal(predictor.predict(smiles).values, exact.predict(smiles).values) == bool(told)
+    assert all("fp32 is used" in str(one.message) for one in told)
+
+
+def test_errors_have_types_and_texts(run, tmp_path):
+    with pytest.raises(molgraph.FileError, match="nothing"):
+        molgraph.Predictor(tmp_path / "nothing")
+    with pytest.raises(OSError):
+        molgraph.Predictor([tmp_path / "nothing"])
+    with pytest.raises(molgraph.UsageError, match="fp16"):
+        molgraph.Predictor(run, precision="fp16")
+    with pytest.raises(ValueError, match="none of cpu, cuda"):
+        molgraph.Predictor(run, device="tpu")
+    with pytest.raises(molgraph.UsageError):
+        molgraph.Predictor(run).embed(["C"], pooling="median")
+
+
+def test_pandas(predictor):
+    pytest.importorskip("pandas")
+    frame = predictor.predict(["CCO", "bad("]).to_pandas(["CCO", "bad("])
+    assert frame.columns.tolist() == ["smiles", "y", "status", "reason"]
+    assert frame["status"].tolist() == ["ok", "invalid_smiles"] and frame["y"].isna().tolist() == [False, True]
+
+
+def test_task(predictor):
+    assert predictor.task.kind == "regression" and predictor.task.names == predictor.task.outputs == ["y"]
+
+
+def test_nothing_leaks(predictor, molecules):
+    def resident():
+        with open("/proc/self/statm") as file:
+            return int(file.read().split()[1]) * resource.getpagesize()
+
+    some = molecules[:20] + ["bad("]
+    for _ in range(200):
+        predictor.predict(some), predictor.embed(some), molgraph.featurize(some).atoms
+    before = resident()
+    for _ in range(1000):
+        predictor.predict(some), predictor.embed(some), molgraph.featurize(some).atoms
+    assert resident() - before < 4 << 20
+
+
+def test_control_c_ends_a_long_prediction(run):
+    script = textwrap.dedent(f"""
+        import molgraph
+        predictor = molgraph.Predictor({run.path!r}, threads=1)
+        smiles = ["C" * (20 + k % 50) + "c1ccccc1O" + "N" * (k // 50 % 40) for k in range(400000)]
+        print("ready", flush=True)
+        try:
+            predictor.predict(smiles)
+        except KeyboardInterrupt:
+            print("interrupted")
+    """)
+    child = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
+    assert child.stdout.readline() == "ready\n"
+    time.sleep(0.5)
+    began = time.monotonic()
+    child.send_signal(signal.SIGINT)
+    assert child.communicate(timeout=60)[0] == "interrupted\n"
+    assert time.monotonic() - began < 20
+
+
+def test_importing_the_package_loads_neither_numpy_nor_the_library():
+    script = "import sys, molgraph; print('numpy' in sys.modules, 'molgraph._core' in sys.modules, molgraph.__all__)"
+    said = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, env=os.environ).stdout
+    assert said.startswith("False False ['Batch', ")

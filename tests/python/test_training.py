@@ -1,0 +1,74 @@
+import csv
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+import pytest
+from conftest import chain, tiny
+
+import molgraph
+from molgraph.programs import torch_version
+from molgraph.training import flags_of
+
+
+def test_a_run_and_what_it_says(run):
+    with open(os.path.join(run.path, "results.csv"), newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert run.results["test"]["mae"] == float(next(r["value"] for r in rows if (r["part"], r["metric"]) == ("test", "mae")))
+    assert run.history["epoch"] == [1, 2] and run.history["valid_mae"][0] > 0
+    assert run.info["task"] == "regression" and os.path.exists(run.report)
+    assert run.predictor(threads=1).predict(["CCO"]).ok.all()
+
+
+def test_a_data_frame(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"smiles": [chain(k) for k in range(80)], "active": ["yes", "no"] * 40})
+    made = molgraph.train(frame, tmp_path / "deeper" / "run", **tiny(blend=False))
+    assert made.predictor().task.kind == "binary" and (tmp_path / "deeper" / "run.csv").exists()
+
+
+def test_options_are_flags():
+    assert flags_of({"batch_size": 32, "urpe": True, "blend": False, "layers": [1, 2], "lr": None, "lr_end": 1e-5}) == \
+        ["--batch-size", "32", "--urpe", "--no-blend", "--layers", "1", "2", "--lr-end", "1e-05"]
+
+
+def test_errors_are_the_programs(table, tmp_path):
+    with pytest.raises(molgraph.UsageError, match="epoch"):
+        molgraph.train(table, tmp_path / "run", epoch=1)
+    with pytest.raises(molgraph.FileError, match="nothing.csv"):
+        molgraph.train(tmp_path / "nothing.csv", tmp_path / "run", quiet=True)
+    (tmp_path / "bad.csv").write_text("smiles,y\nC(,1\nC(,2\n")
+    with pytest.raises(molgraph.DataError):
+        molgraph.train(tmp_path / "bad.csv", tmp_path / "run", quiet=True)
+    assert not (tmp_path / "run").exists()
+    with pytest.raises(molgraph.FileError, match="is no run"):
+        molgraph.Run(tmp_path)
+
+
+def test_control_c_leaves_a_checkpoint_and_resume_goes_on(table, tmp_path):
+    options = tiny(epochs=400, blend=False, patience=0, baselines=False)
+    script = textwrap.dedent(f"""
+        import molgraph
+        try:
+            molgraph.train({str(table)!r}, {str(tmp_path / "run")!r}, **{options!r})
+        except KeyboardInterrupt:
+            print("interrupted")
+    """)
+    child = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
+    checkpoint = tmp_path / "run" / "metrics.csv"
+    while not checkpoint.exists() or checkpoint.read_text().count("\n") < 3:
+        assert child.poll() is None
+        time.sleep(0.05)
+    child.send_signal(signal.SIGINT)
+    assert child.communicate(timeout=60)[0] == "interrupted\n"
+    assert (tmp_path / "run" / "checkpoints" / "last.safetensors").exists()
+    assert checkpoint.read_text().count("\n") < 400
+    resumed = molgraph.train(None, tmp_path / "run", resume=True, quiet=True)
+    assert resumed.history["epoch"] == list(range(1, 401))
+
+
+def test_versions_of_torch():
+    assert torch_version("2.11.0+cpu") == (2, 11) and (2, 11) <= torch_version("2.11.1") < (2, 12)
