@@ -8,6 +8,8 @@ set(CMAKE_EXPORT_NO_PACKAGE_REGISTRY ON)
 # need that read molecules or write stores. A header that one of these includes must stand here too.
 set(MOLGRAPH_PUBLIC_HEADERS
   apps/scoring/predictor.hpp             # runs -> predictions and embeddings
+  apps/scoring/domain_place.hpp          # how far a molecule lies from those of training
+  apps/scoring/explanation.hpp           # what predictions are made of
   attention/spec/precision.hpp           # of the predictor's arithmetic
   featurize/smiles/smiles.hpp            # SMILES and SDF -> graphs
   featurize/graph/error.hpp              # what is thrown
@@ -61,7 +63,11 @@ get_property(_targets DIRECTORY apps PROPERTY BUILDSYSTEM_TARGETS)
 foreach(_target IN LISTS _targets)
   get_target_property(_type ${_target} TYPE)
   if(_type STREQUAL EXECUTABLE)
-    install(TARGETS ${_target} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+    set(_component with_libtorch)
+    if(_target MATCHES "^molgraph-(embed|featurize|info|score)$")
+      set(_component programs)   # of the .deb
+    endif()
+    install(TARGETS ${_target} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT ${_component})
   endif()
 endforeach()
 
@@ -73,3 +79,4 @@ install(FILES ${CMAKE_BINARY_DIR}/molgraphConfig.cmake ${CMAKE_BINARY_DIR}/molgr
         DESTINATION ${_package_dir})
 install(DIRECTORY pretrained DESTINATION ${CMAKE_INSTALL_DATADIR}/molgraph)
 install(FILES LICENSE CITATION.cff DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT programs RENAME copyright)

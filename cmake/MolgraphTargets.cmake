@@ -51,19 +51,31 @@ function(molgraph_use_torch target)
   endif()
 endfunction()
 
-# molgraph_test(NAME SOURCES ... LIBRARIES ... [LABELS ...]): one GoogleTest program, its cases known to ctest one by one. In a
-# Release build its own sources are compiled with -O1, which is quicker by a third; what they test stays as it is.
+# molgraph_test(NAME SOURCES ... LIBRARIES ... [LABELS ...]): one GoogleTest program, its tests known to ctest (DiscoverTests.cmake).
+# In a Release build its own sources are compiled with -O1, which is quicker by a third; what they test stays as it is.
 function(molgraph_test name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LIBRARIES;LABELS" ${ARGN})
-  set(labels)
-  if(ARG_LABELS)
-    set(labels LABELS ${ARG_LABELS})
-  endif()
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE ${ARG_LIBRARIES} GTest::gtest_main molgraph_warnings)
   target_compile_options(${name} PRIVATE $<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:-O1>)
-  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600
-                       ENVIRONMENT OMP_WAIT_POLICY=passive ${labels})
+  molgraph_discover_tests(${name} ${ARG_LABELS})
+endfunction()
+
+# molgraph_discover_tests(PROGRAM [LABELS ...]): the tests of a GoogleTest program are ctest's.
+function(molgraph_discover_tests program)
+  set(list ${CMAKE_CURRENT_BINARY_DIR}/${program}_tests.cmake)
+  set(script ${PROJECT_SOURCE_DIR}/cmake/DiscoverTests.cmake)
+  add_custom_command(TARGET ${program} POST_BUILD BYPRODUCTS ${list} VERBATIM
+                     COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:${program}> -DOUT=${list} "-DLABELS=${ARGN}" -P ${script})
+  set_property(TARGET ${program} APPEND PROPERTY LINK_DEPENDS ${script})
+  set(include ${CMAKE_CURRENT_BINARY_DIR}/${program}_include.cmake)
+  file(WRITE ${include} "if(EXISTS [==[${list}]==])
+  include([==[${list}]==])
+else()
+  add_test(${program}_NOT_BUILT ${program}_NOT_BUILT)
+endif()
+")
+  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${include})
 endfunction()
 
 # molgraph_long(NAME PROGRAM FILTER): cases of a test program whose table is cut short by default, with the whole of it. It runs where

@@ -13,8 +13,8 @@ namespace molgraph::structure {
 namespace {
 
 const std::string kRoot = MOLGRAPH_SOURCE_DIR;
-const std::vector<std::string> kFolders{"apps",       "attention", "cmake",      "datasets", "docs", "featurize",
-                                        "graphormer", "grpe",      "pretrained", "scripts",  "tests"};
+const std::vector<std::string> kFolders{"apps",       "attention", "cmake",      "datasets", "docs",    "featurize",
+                                        "graphormer", "grpe",      "pretrained", "python",   "scripts", "tests"};
 
 /// What can be cited.
 struct Tree {
@@ -117,7 +117,7 @@ void check_links(const std::string& file, const std::string& prose, const Tree& 
 void check_paths(const std::string& file, const std::string& prose, const Tree& tree, std::vector<std::string>& wrong) {
   const std::string own = file.ends_with("/README.md") ? folder_of(file) + "/" : "";
   static const std::regex path(
-      R"((?:^|[^\w/.<-])((?:apps|attention|cmake|datasets|docs|featurize|graphormer|grpe|scripts|tests)/[\w./*-]*\w\*?))");
+      R"((?:^|[^\w/.<-])((?:apps|attention|cmake|datasets|docs|featurize|graphormer|grpe|python|scripts|tests)/[\w./*-]*\w\*?))");
   for (const std::smatch& match : matches(prose, path)) {
     const std::string cited = match[1];
     if (cited.find('*') != std::string::npos) {

@@ -15,9 +15,9 @@ namespace molgraph::structure {
 namespace {
 
 const std::string kRoot = MOLGRAPH_SOURCE_DIR;
-const std::vector<std::string> kRooms{"featurize",  "datasets", "attention",
-                                      "graphormer", "grpe",     "apps"};  // at the top of the tree
-constexpr int kMaxLines = 400;                                            // a file one can read in a sitting
+const std::vector<std::string> kRooms{"featurize", "datasets", "attention", "graphormer",
+                                      "grpe",      "apps",     "python"};  // at the top of the tree
+constexpr int kMaxLines = 400;                                             // a file one can read in a sitting
 
 /// What the files of a room may use. `path` is a folder with all that lies below it, or the beginning of a file's path.
 /// A file belongs to the longest path that it begins with, and may always include its own room.
@@ -45,8 +45,8 @@ const Names kDatasets = kChemistry + Names{"datasets",       "datasets/system", 
 const Names kModules = kEngine + Names{"attention/reference"};
 const Names kPresets{"graphormer", "graphormer/plain", "grpe", "grpe/plain"};
 const Names kScoring = kDatasets + kEngine + Names{"graphormer/plain", "grpe/plain", "apps/scoring"};
-const Names kTraining =
-    kScoring + kModules + kPresets + Names{"apps/training", "apps/training/metrics.hpp", "apps/training/baselines"};
+const Names kTraining = kScoring + kModules + kPresets +
+                        Names{"apps/training", "apps/training/metrics.hpp", "apps/training/baselines", "apps/report"};
 const Names kShell = kDatasets + Names{"apps/scoring", "apps/programs/shell"};
 
 /// The arrows; none points up this table.
@@ -79,22 +79,23 @@ const std::vector<Room> kTable{
      kFiles + kChemistry + Names{"datasets", "datasets/archives", "datasets/tables"},
      {"libcurl", "JSON"}},
     {"datasets", kDatasets, {}},
-    {"apps/scoring", kScoring, {"JSON"}},
+    {"apps/scoring/nearest_rows.cpp", kScoring + Names{"attention/cpu/kernels"}, {}},  // the engine's product
+    {"apps/scoring", kScoring + Names{"attention/formula"}, {"JSON"}},
+    {"apps/report", kScoring, {"JSON"}},
     {"apps/training/metrics.hpp", kScoring, {}},
     {"apps/training/metrics.cpp", kScoring + Names{"apps/training/metrics.hpp"}, {}},
     {"apps/training/baselines", kScoring + Names{"apps/training/metrics.hpp"}, {"XGBoost", "JSON", "Eigen"}},
     {"apps/training", kTraining, {"JSON", "toml++", "LibTorch"}, true},
     {"apps/programs/shell", kShell, {"toml++", "spdlog", "CLI11", "zlib"}},
     {"apps/programs/batch", kScoring + kShell, {"JSON", "spdlog", "CLI11"}},
-    {"apps/programs/score",
-     kScoring + kShell + Names{"apps/programs/batch", "attention/cpu/kernels"},
-     {"spdlog", "CLI11"}},
+    {"apps/programs/score", kScoring + kShell + Names{"apps/programs/batch"}, {"spdlog", "CLI11"}},
     {"apps/programs/embed", kScoring + kShell + Names{"apps/programs/batch"}, {"spdlog", "CLI11"}},
-    {"apps/programs/info", kScoring + kShell, {"JSON", "spdlog", "CLI11"}},
+    {"apps/programs/info", kScoring + kShell + Names{"apps/report"}, {"JSON", "spdlog", "CLI11"}},
     {"apps/programs/featurize", kShell, {"spdlog", "CLI11"}},
     {"apps/programs/train", kTraining + kShell, {"spdlog", "CLI11"}},
     {"apps/programs/pretrain", kTraining + kShell + Names{"apps/programs/train"}, {}},
     {"apps/programs/import", kTraining + kShell, {"spdlog", "CLI11"}},
+    {"python/bindings", kScoring, {"nanobind"}},
 };
 
 /// Files of `graphormer` and `grpe` that are no module: what a model is made of, without LibTorch.
@@ -105,6 +106,7 @@ const std::map<std::string, Names> kLinks{
     {"featurize_graph", {}},
     {"featurize_descriptors", {"featurize_graph"}},
     {"featurize_smiles", {"featurize_graph", "featurize_descriptors"}},
+    {"featurize_drawing", {"featurize_graph", "featurize_smiles"}},
     {"attention_spec", {"featurize_graph"}},
     {"attention_formula", {"attention_spec"}},
     {"attention_cpu", {"attention_spec"}},
@@ -117,16 +119,17 @@ const std::map<std::string, Names> kLinks{
     {"grpe", {"grpe_plain", "attention"}},
     {"datasets", {"featurize_graph", "featurize_smiles"}},
     {"predictor",
-     {"featurize_graph", "featurize_smiles", "datasets", "attention_spec", "attention_engine", "graphormer_plain",
-      "grpe_plain"}},
+     {"featurize_graph", "featurize_smiles", "datasets", "attention_spec", "attention_formula", "attention_engine",
+      "graphormer_plain", "grpe_plain", "attention_cpu"}},  // nearest_rows.cpp
     {"program_shell", {"datasets"}},
     {"batch_run", {"predictor", "program_shell"}},
+    {"report", {"predictor", "featurize_drawing"}},
     {"baselines", {"predictor"}},
-    {"trainer", {"predictor", "baselines", "graphormer", "grpe"}},
+    {"trainer", {"predictor", "baselines", "report", "graphormer", "grpe"}},
     {"train_program", {"trainer", "program_shell"}},
 };
-const Names kProgramLinks{"trainer",       "train_program", "predictor",    "batch_run",
-                          "program_shell", "datasets",      "attention_cpu"};  // nearest
+const Names kProgramLinks{"trainer",       "train_program", "predictor",         "batch_run",
+                          "program_shell", "datasets",      "featurize_drawing", "report"};
 /// These train, import or check models; no other program needs LibTorch.
 const Names kTorchPrograms{"molgraph-train", "molgraph-pretrain", "molgraph-import"};
 

@@ -91,21 +91,22 @@ std::set<std::string> reachable(const IncludeGraph& graph, const std::string& fi
 
 std::string library_of(const std::string& header) {
   static const std::vector<std::pair<std::string, std::string>> prefixes{
-      {"GraphMol/", "RDKit"},  {"CIPLabeler/", "RDKit"},
-      {"RDGeneral/", "RDKit"}, {"DataStructs/", "RDKit"},
-      {"Geometry/", "RDKit"},  {"boost/graph/", "Boost.Graph"},
-      {"boost/", "Boost"},     {"hdf5", "HDF5"},
-      {"H5", "HDF5"},          {"zlib.h", "zlib"},
-      {"zip.h", "libzip"},     {"curl/", "libcurl"},
-      {"nlohmann/", "JSON"},   {"xxhash", "xxHash"},
-      {"openssl/", "OpenSSL"}, {"toml++/", "toml++"},
-      {"spdlog/", "spdlog"},   {"fmt/", "spdlog"},
-      {"CLI/", "CLI11"},       {"torch/", "LibTorch"},
-      {"ATen/", "LibTorch"},   {"c10/", "LibTorch"},
-      {"caffe2/", "LibTorch"}, {"Eigen/", "Eigen"},
-      {"hwy/", "Highway"},     {"cuda", "CUDA"},
-      {"cublas", "CUDA"},      {"cooperative_groups", "CUDA"},
-      {"mma.h", "CUDA"},       {"xgboost/", "XGBoost"}};
+      {"GraphMol/", "RDKit"},   {"CIPLabeler/", "RDKit"},
+      {"RDGeneral/", "RDKit"},  {"DataStructs/", "RDKit"},
+      {"Geometry/", "RDKit"},   {"boost/graph/", "Boost.Graph"},
+      {"boost/", "Boost"},      {"hdf5", "HDF5"},
+      {"H5", "HDF5"},           {"zlib.h", "zlib"},
+      {"zip.h", "libzip"},      {"curl/", "libcurl"},
+      {"nlohmann/", "JSON"},    {"xxhash", "xxHash"},
+      {"openssl/", "OpenSSL"},  {"toml++/", "toml++"},
+      {"spdlog/", "spdlog"},    {"fmt/", "spdlog"},
+      {"CLI/", "CLI11"},        {"torch/", "LibTorch"},
+      {"ATen/", "LibTorch"},    {"c10/", "LibTorch"},
+      {"caffe2/", "LibTorch"},  {"Eigen/", "Eigen"},
+      {"hwy/", "Highway"},      {"cuda", "CUDA"},
+      {"cublas", "CUDA"},       {"cooperative_groups", "CUDA"},
+      {"mma.h", "CUDA"},        {"xgboost/", "XGBoost"},
+      {"nanobind/", "nanobind"}};
   for (const auto& [prefix, library] : prefixes) {
     if (header.starts_with(prefix)) return library;
   }
