@@ -78,7 +78,7 @@ std::string RejectionTally::text(std::int64_t rows) const {
   return result;
 }
 
-std::string shared_molecules_warning(const MoleculeSet& set, const Split& split, int threads) {
+SharedMolecules shared_molecules(const MoleculeSet& set, const Split& split, int threads) {
   const auto part = parts_of(split, set.size());
   const auto suspects = suspects_of(set, part, threads);
   std::vector<std::string> canonical(suspects.size());
@@ -91,8 +91,7 @@ std::string shared_molecules_warning(const MoleculeSet& set, const Split& split,
     bool counted = false;
   };
   std::unordered_map<std::string, Sight> seen;
-  std::int64_t shared = 0;
-  std::string example;
+  SharedMolecules shared;
   for (std::size_t s = 0; s < suspects.size(); ++s) {
     if (canonical[s].empty()) continue;
     const auto [entry, is_new] = seen.try_emplace(canonical[s], Sight{suspects[s]});
@@ -100,14 +99,19 @@ std::string shared_molecules_warning(const MoleculeSet& set, const Split& split,
     const auto here = static_cast<std::size_t>(suspects[s]), there = static_cast<std::size_t>(sight.first);
     if (is_new || sight.counted || part[here] == part[there]) continue;
     sight.counted = true;
-    ++shared;
-    if (example.empty())
-      example = canonical[s] + ", row " + std::to_string(set.row[there] + 1) + " in " + name_of(part[there]) +
-                " and row " + std::to_string(set.row[here] + 1) + " in " + name_of(part[here]);
+    ++shared.count;
+    if (shared.example.empty())
+      shared.example = canonical[s] + ", row " + std::to_string(set.row[there] + 1) + " in " + name_of(part[there]) +
+                       " and row " + std::to_string(set.row[here] + 1) + " in " + name_of(part[here]);
   }
-  if (shared == 0) return {};
-  return with_commas(shared) + (shared == 1 ? " molecule stands" : " molecules stand") +
-         " in two parts of the split, e.g. " + example + ": the measured quality will look better than it is";
+  return shared;
+}
+
+std::string shared_molecules_warning(const MoleculeSet& set, const Split& split, int threads) {
+  const SharedMolecules shared = shared_molecules(set, split, threads);
+  if (shared.count == 0) return {};
+  return with_commas(shared.count) + (shared.count == 1 ? " molecule stands" : " molecules stand") +
+         " in two parts of the split, e.g. " + shared.example + ": the measured quality will look better than it is";
 }
 
 namespace {
@@ -211,8 +215,6 @@ std::vector<std::string> target_warnings(const MoleculeSet& set, const Split& sp
                               set.targets.begin() + static_cast<std::ptrdiff_t>((g + 1) * targets),
                               [](auto value) { return std::isnan(value); });
   if (unlabelled > 0) warnings.push_back(with_commas(unlabelled) + " molecules have no value of any target");
-  if (split.valid.empty()) warnings.push_back("the validation part of the split is empty");
-  if (split.test.empty()) warnings.push_back("the test part of the split is empty");
   for (std::string& warning : part_warnings(set, split)) warnings.push_back(std::move(warning));
   return warnings;
 }

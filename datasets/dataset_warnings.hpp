@@ -25,11 +25,17 @@ class RejectionTally {
   std::vector<std::string> examples_;
 };
 
-/// Molecules (by canonical SMILES) in two parts of the split: their number and an example; "" if there are none.
+/// Molecules (by canonical SMILES) in two parts of the split.
+struct SharedMolecules {
+  std::int64_t count = 0;
+  std::string example;  ///< "CCO, row 5 in train and row 7 in test"
+};
+SharedMolecules shared_molecules(const MoleculeSet& set, const Split& split, int threads);
+/// The same in words; "" if there are none.
 std::string shared_molecules_warning(const MoleculeSet& set, const Split& split, int threads);
 
-/// Constant targets, targets with few values or few different ones, molecules without any value, empty parts, and
-/// part_warnings(). Targets with one kind of trouble share a line: their number and the first few names.
+/// Constant targets, targets with few values or few different ones, molecules without any value, and part_warnings().
+/// Targets with one kind of trouble share a line: their number and the first few names.
 std::vector<std::string> target_warnings(const MoleculeSet& set, const Split& split);
 
 /// Targets on which validation or test have nothing to say: without values, or (binary) without one of the classes.

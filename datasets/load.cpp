@@ -183,6 +183,11 @@ void add_warnings(LoadedData& data, const LoadOptions& options) {
   if (auto warning = shared_molecules_warning(data.set, data.split, options.threads); !warning.empty())
     data.warnings.push_back(std::move(warning));
   for (auto& warning : target_warnings(data.set, data.split)) data.warnings.push_back(std::move(warning));
+  // A part of size 0 was asked for.
+  if (data.split.valid.empty() && options.split_sizes[1] > 0)
+    data.warnings.push_back("the validation part of the split is empty");
+  if (data.split.test.empty() && options.split_sizes[2] > 0)
+    data.warnings.push_back("the test part of the split is empty");
 }
 
 SplitKind split_kind_from_string(const std::string& text) {

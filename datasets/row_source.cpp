@@ -204,7 +204,7 @@ std::vector<int> RowSource::find_candidates(const std::vector<std::string>& colu
                                             const std::vector<int>& not_targets) {
   std::vector<std::string> outputs;
   for (int c = 0; c < static_cast<int>(columns.size()); ++c)
-    if (is_output_column(columns[static_cast<std::size_t>(c)]) &&
+    if (is_output_column(columns[static_cast<std::size_t>(c)], columns) &&
         std::ranges::find(not_targets, c) == not_targets.end())
       outputs.push_back(columns[static_cast<std::size_t>(c)]);
   if (!outputs.empty())

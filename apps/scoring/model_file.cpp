@@ -118,6 +118,28 @@ std::vector<double> target_scaling(const SafetensorsFile& file, const char* name
   return values;
 }
 
+std::string model_difference(const ModelConfig& a, const ModelConfig& b) {
+  if (!(a.featurizer == b.featurizer)) {
+    return "featuriser \"" + b.featurizer.canonical_text() + "\" instead of \"" + a.featurizer.canonical_text() + "\"";
+  }
+  if (!std::ranges::equal(a.input_columns(), b.input_columns())) return "other input columns";
+  if (a.task.kind != b.task.kind) {
+    return "task " + std::string(to_string(b.task.kind)) + " instead of " + std::string(to_string(a.task.kind));
+  }
+  const auto listed = [](const std::vector<std::string>& names) {
+    std::string text;
+    for (const auto& name : names) text += (text.empty() ? "" : ", ") + name;
+    return text;
+  };
+  if (a.task.names != b.task.names) return "targets " + listed(b.task.names) + " instead of " + listed(a.task.names);
+  if (a.task.units != b.task.units) return "units " + listed(b.task.units) + " instead of " + listed(a.task.units);
+  if (a.task.kinds != b.task.kinds) return "targets of other kinds";
+  const bool unknown = a.task.has(TaskKind::binary) && (a.task.class_labels.empty() || b.task.class_labels.empty());
+  if (a.task.classes != b.task.classes || (!unknown && a.task.class_labels != b.task.class_labels))
+    return "other classes";
+  return {};
+}
+
 ModelPlan model_plan(const ModelConfig& config) {
   ModelOptions options = config.model;
   options.features = config.featurizer.features;

@@ -29,6 +29,9 @@ std::vector<double> target_scaling(const SafetensorsFile& file, const char* name
 /// The configuration in a model file's metadata. Throws FileError.
 ModelConfig read_model_config(const SafetensorsFile& file, const std::string& path);
 
+/// What keeps two models from being combined: "units eV instead of kcal/mol"; "" = nothing.
+std::string model_difference(const ModelConfig& first, const ModelConfig& other);
+
 /// What the model consists of.
 ModelPlan model_plan(const ModelConfig& config);
 

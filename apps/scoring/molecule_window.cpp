@@ -64,6 +64,13 @@ Pooling pooling_from_string(const std::string& text) {
   throw UsageError("pooling " + text + ": use token, mean, sum or max");
 }
 
+Precision precision_from_string(const std::string& text) {
+  if (text == "fp32") return Precision::fp32;
+  if (text == "tf32") return Precision::tf32;
+  if (text == "bf16") return Precision::bf16;
+  throw UsageError("precision " + text + ": use fp32, tf32 or bf16");
+}
+
 void pool(Pooling pooling, const float* rows, std::int64_t tokens, std::int64_t width, float* out) {
   if (pooling == Pooling::token) {
     std::copy_n(rows, width, out);

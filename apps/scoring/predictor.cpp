@@ -4,14 +4,17 @@
 #include <cmath>
 #include <functional>
 #include <limits>
-#include <map>
 #include <memory>
 #include <string_view>
 #include <variant>
 
 #include "apps/scoring/calibrated_prediction.hpp"
+#include "apps/scoring/domain_file.hpp"
+#include "apps/scoring/explainer.hpp"
 #include "apps/scoring/model_file.hpp"
 #include "apps/scoring/molecule_window.hpp"
+#include "apps/scoring/placed_prediction.hpp"
+#include "apps/scoring/rollout.hpp"
 #include "apps/scoring/run_blend.hpp"
 #include "apps/scoring/run_record.hpp"
 #include "attention/spec/missing_rows.hpp"
@@ -24,28 +27,6 @@ namespace {
 
 constexpr std::int64_t kMoleculesPerPiece = 16;  // handed to a featurising thread at once
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-
-std::string difference(const ModelConfig& a, const ModelConfig& b) {
-  if (!(a.featurizer == b.featurizer)) {
-    return "featuriser \"" + b.featurizer.canonical_text() + "\" instead of \"" + a.featurizer.canonical_text() + "\"";
-  }
-  if (!std::ranges::equal(a.input_columns(), b.input_columns())) return "other input columns";
-  if (a.task.kind != b.task.kind) {
-    return "task " + std::string(to_string(b.task.kind)) + " instead of " + std::string(to_string(a.task.kind));
-  }
-  const auto listed = [](const std::vector<std::string>& names) {
-    std::string text;
-    for (const auto& name : names) text += (text.empty() ? "" : ", ") + name;
-    return text;
-  };
-  if (a.task.names != b.task.names) return "targets " + listed(b.task.names) + " instead of " + listed(a.task.names);
-  if (a.task.units != b.task.units) return "units " + listed(b.task.units) + " instead of " + listed(a.task.units);
-  if (a.task.kinds != b.task.kinds) return "targets of other kinds";
-  const bool unknown = a.task.has(TaskKind::binary) && (a.task.class_labels.empty() || b.task.class_labels.empty());
-  if (a.task.classes != b.task.classes || (!unknown && a.task.class_labels != b.task.class_labels))
-    return "other classes";
-  return {};
-}
 
 /// "nan", "inf" or "", if all numbers are finite.
 template <class Number>
@@ -72,17 +53,6 @@ std::vector<Embedding> embeddings_of(std::vector<Prediction> predictions) {
   return embeddings;
 }
 
-}  // namespace
-
-Precision precision_from_string(const std::string& text) {
-  if (text == "fp32") return Precision::fp32;
-  if (text == "tf32") return Precision::tf32;
-  if (text == "bf16") return Precision::bf16;
-  throw UsageError("precision " + text + ": use fp32, tf32 or bf16");
-}
-
-namespace {
-
 /// With `token` replaced where the head reads another row.
 Pooling pooling_of(Pooling asked, const ModelConfig& config) {
   const Readout readout = config.encoder().readout;
@@ -96,7 +66,7 @@ struct Predictor::State {
   State(const PredictorOptions& given, std::vector<ScoringModel> loaded, std::vector<std::string> names,
         std::vector<std::shared_ptr<const RunBlend>> beside)
       : options(given), runs(std::move(loaded)), blends(std::move(beside)), files(std::move(names)),
-        featurizer(runs[0].config.featurizer, options.limits, extras_of(blends)),
+        featurizer(runs[0].config.featurizer, options.limits, extras_of(blends, options.domain)),
         of_graphs(without_descriptors(runs[0].config.featurizer), options.limits), output_scale(runs[0].target_scale) {
     for (const ScoringModel& run : runs)
       for (std::size_t o = 0; o < output_scale.size(); ++o)
@@ -104,20 +74,24 @@ struct Predictor::State {
   }
 
   PredictorOptions options;
+  UsedPrecision precision;
   std::vector<ScoringModel> runs;
   std::vector<std::shared_ptr<const RunBlend>> blends;  ///< of `runs`; null = none; members of an ensemble share one
   std::vector<std::string> files;                       // of `runs`, then of `blends`
   Featurizer featurizer, of_graphs;  ///< the second is for embeddings, which no descriptor has a part in
   std::vector<double> output_scale;
   std::optional<Calibration> calibration;
+  std::unique_ptr<const DomainIndex> domain;         ///< of PredictorOptions::domain, else null
+  std::unique_ptr<const Explainer> explainer;        ///< of ExplainMethod::atoms, else null
+  std::unique_ptr<const RolloutExplainer> rollouts;  ///< of ExplainMethod::rollout, else null
 
   static FeaturizerOptions without_descriptors(FeaturizerOptions of) {
     of.descriptors = DescriptorSet::none;
     return of;
   }
-  static FeaturizerExtras extras_of(const std::vector<std::shared_ptr<const RunBlend>>& blends) {
+  static FeaturizerExtras extras_of(const std::vector<std::shared_ptr<const RunBlend>>& blends, bool domain) {
     const bool any = std::ranges::any_of(blends, [](const auto& one) { return one != nullptr; });
-    return {.descriptors = any, .fingerprint = any};
+    return {.descriptors = any, .fingerprint = any || domain};
   }
 
   /// An imported model may lack rows for what a molecule holds; all runs must be able to take it.
@@ -163,27 +137,10 @@ struct Predictor::State {
     return inputs;
   }
 
-  /// What the partners of each run add to its predictions [molecules, outputs]; those that share theirs have the same.
-  std::map<const RunBlend*, std::vector<double>> partners_of(const std::vector<FeaturizeResult>& molecules,
-                                                             std::span<const float> columns) const {
-    const auto outputs = static_cast<std::size_t>(runs[0].config.task.num_outputs());
-    const std::size_t measured = runs[0].config.input_columns().size();
-    std::map<const RunBlend*, std::vector<double>> all;
-    for (const auto& one : blends) {
-      if (one == nullptr || all.contains(one.get())) continue;
-      std::vector<double>& rows = all[one.get()];
-      rows.resize(molecules.size() * outputs);
-      parallel_for(static_cast<std::int64_t>(molecules.size()), kMoleculesPerPiece, options.threads,
-                   [&](std::int64_t begin, std::int64_t end) {
-                     for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
-                       const auto* graph = std::get_if<MolecularGraph>(&molecules[i]);
-                       if (graph == nullptr) continue;
-                       const std::vector<double> row = one->others(*graph, columns.subspan(i * measured, measured));
-                       std::ranges::copy(row, rows.begin() + static_cast<std::ptrdiff_t>(i * outputs));
-                     }
-                   });
-    }
-    return all;
+  PartnerRows partners_of(const std::vector<FeaturizeResult>& molecules, std::span<const float> columns) const {
+    const ModelConfig& config = runs[0].config;
+    return partner_rows(blends, molecules, columns, config.input_columns().size(),
+                        static_cast<std::size_t>(config.task.num_outputs()), options.threads);
   }
 
   /// Calls work(run, window indices of the batch, packed batch) for every batch and run. Each batch is computed by one
@@ -213,7 +170,10 @@ struct Predictor::State {
 
   /// `embedding` null = none is wanted, else there is one run. `embedding_only`: predictions are not looked at.
   std::vector<Prediction> predict(std::span<const std::string> texts, std::span<const float> columns, Parse parse,
-                                  const EmbeddingOptions* embedding, bool embedding_only = false) const {
+                                  const EmbeddingOptions* asked, bool embedding_only = false) const {
+    const bool placed = domain != nullptr && !embedding_only;
+    const EmbeddingOptions of_first_model;
+    const EmbeddingOptions* embedding = placed ? &of_first_model : asked;
     const std::vector<FeaturizeResult> molecules = featurize(texts, parse, embedding_only);
     const std::vector<float> inputs = inputs_of(molecules, columns);
     const auto outputs = static_cast<std::size_t>(runs[0].config.task.num_outputs());
@@ -229,11 +189,11 @@ struct Predictor::State {
       }
     }
     const Pooling pooling = embedding == nullptr ? Pooling::token : pooling_of(embedding->pooling, runs[0].config);
-    std::map<const RunBlend*, std::vector<double>> of_partners;
+    PartnerRows of_partners;
     if (!embedding_only) of_partners = partners_of(molecules, columns);
     for_each_batch(molecules, inputs, [&](std::size_t r, std::span<const std::size_t> chosen, const GraphBatch& batch) {
       std::vector<float> values(chosen.size() * outputs);
-      std::vector<std::vector<float>> states(embedding != nullptr ? embedding->layers.size() : 0);
+      std::vector<std::vector<float>> states(embedding != nullptr && r == 0 ? embedding->layers.size() : 0);
       std::vector<KeptStates> kept;
       for (std::size_t l = 0; l < states.size(); ++l) {
         states[l].resize(static_cast<std::size_t>(batch.num_tokens()) * channels);
@@ -264,20 +224,43 @@ struct Predictor::State {
           mark_not_finite(to, "its embedding holds " + inner);
       }
     });
+    if (placed) add_places(*domain, molecules, options.threads, predictions);
     for (Prediction& prediction : predictions) {
+      if (asked == nullptr) prediction.embedding.clear();
       if (prediction.status == RowStatus::not_finite) blank(prediction);
       summarise_members(prediction);
       if (calibration && !embedding_only) calibrate(*calibration, options.calibrate, options.interval, prediction);
-      if (embedding != nullptr && embedding->l2) scale_to_length_one(prediction.embedding);
+      if (asked != nullptr && asked->l2) scale_to_length_one(prediction.embedding);
     }
     return predictions;
+  }
+
+  void prepare_explanations() {
+    const std::vector<std::string> weights(files.begin(), files.begin() + static_cast<std::ptrdiff_t>(runs.size()));
+    if (options.explain == ExplainMethod::rollout) {
+      rollouts = std::make_unique<const RolloutExplainer>(weights, options.threads);
+      return;
+    }
+    explainer = std::make_unique<const Explainer>(runs, blends, weights, options.threads);
+    std::ranges::copy(explainer->files(), std::back_inserter(files));
+  }
+  std::vector<Explanation> explain(std::span<const std::string> texts, std::span<const float> columns,
+                                   Parse parse) const {
+    if (options.explain == ExplainMethod::none) throw UsageError("explain() needs PredictorOptions::explain");
+    const std::vector<FeaturizeResult> molecules = featurize(texts, parse, rollouts != nullptr);
+    if (rollouts) return rollouts->explain(molecules);
+    return explainer->explain({molecules, inputs_of(molecules, columns), partners_of(molecules, columns)},
+                              calibration && options.calibrate ? &*calibration : nullptr);
   }
 };
 
 Predictor::Predictor(const std::vector<std::string>& runs, const PredictorOptions& options) {
   if (runs.empty()) throw UsageError("no model is given");
   const Device device = device_of(options.gpu);
-  check_device(device, options.precision);
+  if (options.explain != ExplainMethod::none && (options.gpu >= 0 || options.precision != Precision::fp32))
+    throw UsageError("explanations are computed on the CPU, in fp32");
+  const UsedPrecision precision = used_precision(device, options.precision);
+  check_device(device, precision.precision);
   std::vector<std::string> files;
   std::vector<PartnerFiles> beside;
   for (const std::string& run : runs) {
@@ -288,30 +271,27 @@ Predictor::Predictor(const std::vector<std::string>& runs, const PredictorOption
     }
   }
   std::vector<ScoringModel> loaded;
-  std::vector<std::shared_ptr<const RunBlend>> blends(files.size());
   for (const std::string& file : files) {
-    loaded.push_back(load_scoring_model(file, device, options.precision));
-    if (const std::string text = difference(loaded[0].config, loaded.back().config); !text.empty()) {
+    loaded.push_back(load_scoring_model(file, device, precision.precision));
+    if (const std::string text = model_difference(loaded[0].config, loaded.back().config); !text.empty()) {
       throw FileError(file + ": cannot be combined with " + files[0] + ": it has " + text);
     }
   }
-  for (std::size_t r = 0; r < beside.size(); ++r) {
-    if (!beside[r].any()) continue;
-    const auto first = static_cast<std::size_t>(std::ranges::find(beside, beside[r]) - beside.begin());
-    if (first < r) {
-      blends[r] = blends[first];
-      continue;
-    }
-    blends[r] = std::make_shared<const RunBlend>(beside[r], loaded[r].config);
-    for (const std::string& file : {beside[r].trees, beside[r].process})
-      if (!file.empty()) files.push_back(file);
-  }
+  std::vector<std::shared_ptr<const RunBlend>> blends = load_blends(beside, loaded[0].config, files);
   std::optional<Calibration> calibration;
   if (runs.size() == 1) calibration = calibration_of(runs[0], loaded[0].config.task);
   check_calibration(calibration, runs, loaded.size(), options.interval);
   if (calibration) files.push_back(runs[0] + "/" + kCalibrationFile);
+  std::unique_ptr<const DomainIndex> domain;
+  if (options.domain) {
+    files.push_back(domain_file_for(runs));
+    domain = std::make_unique<const DomainIndex>(read_domain(files.back(), loaded[0].config));
+  }
   state_ = std::make_unique<State>(options, std::move(loaded), std::move(files), std::move(blends));
+  state_->precision = precision;
   state_->calibration = std::move(calibration);
+  state_->domain = std::move(domain);
+  if (options.explain != ExplainMethod::none) state_->prepare_explanations();
 }
 
 Predictor::~Predictor() = default;
@@ -321,6 +301,7 @@ Predictor& Predictor::operator=(Predictor&&) noexcept = default;
 const Task& Predictor::task() const { return state_->runs[0].config.task; }
 const FeaturizerOptions& Predictor::featurizer() const { return state_->runs[0].config.featurizer; }
 std::size_t Predictor::num_runs() const { return state_->runs.size(); }
+const UsedPrecision& Predictor::precision() const { return state_->precision; }
 const std::vector<std::string>& Predictor::files() const { return state_->files; }
 const std::vector<double>& Predictor::output_scale() const { return state_->output_scale; }
 
@@ -328,6 +309,17 @@ std::vector<std::string> Predictor::without_interval() const {
   const double level = state_->options.interval;
   return state_->calibration && level > 0 ? targets_without_interval(*state_->calibration, level)
                                           : std::vector<std::string>();
+}
+
+const DomainLabels* Predictor::domain_labels() const {
+  if (!state_->domain) return nullptr;
+  const auto& labels = state_->domain->domain().labels;
+  return labels ? &*labels : nullptr;
+}
+
+bool Predictor::reads_inputs() const { return state_->runs[0].config.model.head.inputs > 0; }
+bool Predictor::is_blend() const {
+  return std::ranges::any_of(state_->blends, [](const auto& one) { return one != nullptr; });
 }
 
 int Predictor::embedding_width(const EmbeddingOptions& options) const {
@@ -345,6 +337,13 @@ int Predictor::embedding_width(const EmbeddingOptions& options) const {
   return static_cast<int>(options.layers.size()) * encoder.width;
 }
 
+/// Throws where there can be none.
+void Predictor::check_embedding(const EmbeddingOptions& options) const {
+  embedding_width(options);
+  if (state_->domain && (options.pooling != Pooling::token || options.layers != std::vector<int>{-1}))
+    throw UsageError("beside a domain an embedding is what the head reads: pooling token, layer -1");
+}
+
 std::span<const std::string> Predictor::input_columns() const { return state_->runs[0].config.input_columns(); }
 
 std::vector<Prediction> Predictor::predict(std::span<const std::string> smiles, std::span<const float> columns) const {
@@ -354,7 +353,7 @@ std::vector<Prediction> Predictor::predict(std::span<const std::string> smiles, 
 
 std::vector<Prediction> Predictor::predict(std::span<const std::string> smiles, const EmbeddingOptions& embedding,
                                            std::span<const float> columns) const {
-  embedding_width(embedding);  // throws where there can be none
+  check_embedding(embedding);
   const DistinctRows distinct(smiles, columns, input_columns().size());
   return distinct.spread(state_->predict(distinct.texts, distinct.columns, &Featurizer::smiles, &embedding));
 }
@@ -368,9 +367,20 @@ std::vector<Prediction> Predictor::predict_mol_blocks(std::span<const std::strin
 std::vector<Prediction> Predictor::predict_mol_blocks(std::span<const std::string> blocks,
                                                       const EmbeddingOptions& embedding,
                                                       std::span<const float> columns) const {
-  embedding_width(embedding);
+  check_embedding(embedding);
   const DistinctRows distinct(blocks, columns, input_columns().size());
   return distinct.spread(state_->predict(distinct.texts, distinct.columns, &Featurizer::mol_block, &embedding));
+}
+
+std::vector<Explanation> Predictor::explain(std::span<const std::string> smiles, std::span<const float> columns) const {
+  const DistinctRows distinct(smiles, columns, input_columns().size());
+  return distinct.spread(state_->explain(distinct.texts, distinct.columns, &Featurizer::smiles));
+}
+
+std::vector<Explanation> Predictor::explain_mol_blocks(std::span<const std::string> blocks,
+                                                       std::span<const float> columns) const {
+  const DistinctRows distinct(blocks, columns, input_columns().size());
+  return distinct.spread(state_->explain(distinct.texts, distinct.columns, &Featurizer::mol_block));
 }
 
 std::vector<Embedding> Predictor::embed(std::span<const std::string> smiles, const EmbeddingOptions& options) const {

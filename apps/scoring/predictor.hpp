@@ -4,10 +4,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "apps/scoring/domain_place.hpp"
+#include "apps/scoring/explanation.hpp"
 #include "attention/spec/precision.hpp"
 #include "datasets/tables/task.hpp"
 #include "featurize/graph/featurizer_options.hpp"
@@ -26,14 +29,16 @@ Precision precision_from_string(const std::string& text);  ///< throws UsageErro
 struct PredictorOptions {
   int threads = 0;  ///< 0 = all cores this process may use
   FeaturizerLimits limits;
-  /// On the CPU bf16 is about 1.4 times as fast, to three digits, and the processor must have AVX512_BF16; tf32 is for
-  /// GPUs.
+  /// Of matrix products. On the CPU bf16 is about 1.4 times as fast, to three digits, and used where the processor
+  /// gains by it (used_precision()); tf32 is for GPUs.
   Precision precision = Precision::fp32;
   int gpu = -1;  ///< number of the NVIDIA GPU that computes; -1 = the CPU
   /// Probabilities get the temperature that the run found (calibration.json). It belongs to the run as a whole: a
   /// model file and several runs together have none.
   bool calibrate = true;
-  double interval = 0;  ///< level of Prediction::low and high, 0 to 1; 0 = none
+  double interval = 0;                          ///< level of Prediction::low and high, 0 to 1; 0 = none
+  bool domain = false;                          ///< Prediction::domain: how far a molecule lies from those of training
+  ExplainMethod explain = ExplainMethod::none;  ///< what explain() does: the weights are held once more for it
 };
 
 struct EmbeddingOptions {
@@ -54,6 +59,7 @@ struct Prediction {
   std::vector<double> low, high;
   std::vector<std::vector<double>> members;  ///< [runs][outputs] of an ensemble, empty for one run
   std::vector<float> embedding;              ///< [layers * C] where asked for
+  std::optional<DomainPlace> domain;         ///< of a row that is ok, where asked for
 };
 
 struct Embedding {
@@ -68,8 +74,8 @@ class Predictor {
  public:
   /// `runs`: run directories, folders of runs (model_0, model_1, ...) or model.safetensors files. All must have the
   /// same task and featuriser. Throws FileError naming what is missing (a model of an ensemble too), damaged or
-  /// different, UsageError if this processor has no bf16, the GPU cannot be used, or an interval is asked for that the
-  /// run does not have.
+  /// different, UsageError if the CPU is asked for tf32, the GPU cannot be used, or an interval, a domain or
+  /// explanations are asked for that the run does not have.
   explicit Predictor(const std::vector<std::string>& runs, const PredictorOptions& options = {});
   ~Predictor();
   Predictor(Predictor&&) noexcept;
@@ -78,6 +84,8 @@ class Predictor {
   const Task& task() const;
   const FeaturizerOptions& featurizer() const;
   std::size_t num_runs() const;
+  /// What products are computed in, and why if another precision was asked for.
+  const UsedPrecision& precision() const;
   /// What predictions are made from: the weight files, in the order of Prediction::members, then the trees of blends.
   const std::vector<std::string>& files() const;
   /// [outputs] what one unit of the model's raw output, a float, is in the target's unit (of several runs the
@@ -86,6 +94,11 @@ class Predictor {
   const std::vector<double>& output_scale() const;
   /// Targets without an interval at PredictorOptions::interval, though others have one; empty without it.
   std::vector<std::string> without_interval() const;
+  /// Of the molecules that PredictorOptions::domain compares with; null where the run keeps none of it.
+  const DomainLabels* domain_labels() const;
+  /// Whether heads read numbers beside the graph, and whether other methods are mixed in: parts of explanations.
+  bool reads_inputs() const;
+  bool is_blend() const;
   /// Numbers per molecule that embed() yields.
   int embedding_width(const EmbeddingOptions& options) const;
 
@@ -95,11 +108,17 @@ class Predictor {
   /// One result per text, in order. Bad text gives a status, never an exception. `columns` [texts, K] are the
   /// input_columns() of each, NaN = not measured; empty = none is. Throws UsageError for another number.
   std::vector<Prediction> predict(std::span<const std::string> smiles, std::span<const float> columns = {}) const;
-  /// With the embedding of each molecule, at no further cost. One run only.
+  /// With the embedding of each molecule, at no further cost. One run only; beside a domain the default options only
+  /// (UsageError).
   std::vector<Prediction> predict(std::span<const std::string> smiles, const EmbeddingOptions& embedding,
                                   std::span<const float> columns = {}) const;
   /// An embedding is what the head reads: no column has a part in it.
   std::vector<Embedding> embed(std::span<const std::string> smiles, const EmbeddingOptions& options = {}) const;
+  /// What predictions are made of, atom by atom, as PredictorOptions::explain says (none: UsageError), on the CPU in
+  /// fp32. Ten to a hundred times the work of predict().
+  std::vector<Explanation> explain(std::span<const std::string> smiles, std::span<const float> columns = {}) const;
+  std::vector<Explanation> explain_mol_blocks(std::span<const std::string> blocks,
+                                              std::span<const float> columns = {}) const;
   /// The same for SDF records.
   std::vector<Prediction> predict_mol_blocks(std::span<const std::string> blocks,
                                              std::span<const float> columns = {}) const;
@@ -109,6 +128,8 @@ class Predictor {
                                           const EmbeddingOptions& options = {}) const;
 
  private:
+  void check_embedding(const EmbeddingOptions& options) const;
+
   struct State;
   std::unique_ptr<State> state_;
 };

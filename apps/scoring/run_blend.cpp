@@ -8,6 +8,7 @@
 #include "apps/scoring/gaussian_process_file.hpp"
 #include "apps/scoring/run_record.hpp"
 #include "apps/scoring/tree_file.hpp"
+#include "datasets/system/threads.hpp"
 #include "featurize/graph/error.hpp"
 
 namespace molgraph {
@@ -15,6 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::int64_t kMoleculesPerPiece = 16;  // handed to a thread at once
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 
 bool names_partner(const fs::path& folder, const char* partner) {
@@ -124,6 +126,43 @@ std::vector<double> RunBlend::others(const MolecularGraph& graph, std::span<cons
 
 void RunBlend::mix(std::span<const double> others, double* values) const {
   for (std::size_t o = 0; o < own_.size(); ++o) values[o] = own_[o] * values[o] + others[o];
+}
+
+std::vector<std::shared_ptr<const RunBlend>> load_blends(const std::vector<PartnerFiles>& beside,
+                                                         const ModelConfig& config, std::vector<std::string>& files) {
+  std::vector<std::shared_ptr<const RunBlend>> blends(beside.size());
+  for (std::size_t r = 0; r < beside.size(); ++r) {
+    if (!beside[r].any()) continue;
+    const auto first = static_cast<std::size_t>(std::ranges::find(beside, beside[r]) - beside.begin());
+    if (first < r) {
+      blends[r] = blends[first];
+      continue;
+    }
+    blends[r] = std::make_shared<const RunBlend>(beside[r], config);
+    for (const std::string& file : {beside[r].trees, beside[r].process})
+      if (!file.empty()) files.push_back(file);
+  }
+  return blends;
+}
+
+PartnerRows partner_rows(const std::vector<std::shared_ptr<const RunBlend>>& blends,
+                         const std::vector<FeaturizeResult>& molecules, std::span<const float> columns,
+                         std::size_t measured, std::size_t outputs, int threads) {
+  PartnerRows all;
+  for (const auto& one : blends) {
+    if (one == nullptr || all.contains(one.get())) continue;
+    std::vector<double>& rows = all[one.get()];
+    rows.resize(molecules.size() * outputs);
+    parallel_for(std::ssize(molecules), kMoleculesPerPiece, threads, [&](std::int64_t begin, std::int64_t end) {
+      for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
+        const auto* graph = std::get_if<MolecularGraph>(&molecules[i]);
+        if (graph == nullptr) continue;
+        const std::vector<double> row = one->others(*graph, columns.subspan(i * measured, measured));
+        std::ranges::copy(row, rows.begin() + static_cast<std::ptrdiff_t>(i * outputs));
+      }
+    });
+  }
+  return all;
 }
 
 }  // namespace molgraph

@@ -1,6 +1,8 @@
 // The partners of a run's model as scoring uses them: found beside the weights, fed with what the featuriser computes.
 #pragma once
 
+#include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -10,6 +12,7 @@
 #include "apps/scoring/model_config.hpp"
 #include "apps/scoring/trees.hpp"
 #include "featurize/graph/molecular_graph.hpp"
+#include "featurize/smiles/smiles.hpp"
 
 namespace molgraph {
 
@@ -38,6 +41,8 @@ class RunBlend {
   std::vector<double> others(const MolecularGraph& graph, std::span<const float> columns) const;
   /// `values` [outputs], what a model says of that molecule, become the run's.
   void mix(std::span<const double> others, double* values) const;
+  /// The model's share in that output, 0 to 1; the partners have the rest.
+  double own_share(std::size_t output) const { return own_[output]; }
 
  private:
   /// Numbers of one partner: its descriptors, then the columns; NaN = missing.
@@ -53,5 +58,17 @@ class RunBlend {
   Reader of_trees_, of_process_;
   std::vector<double> own_;  ///< [outputs] the model's share
 };
+
+/// The partners of each model, null = none; models with the same files share them. `config`: of any of the models,
+/// which read the same inputs. The files read are added to `files`. Throws as RunBlend().
+std::vector<std::shared_ptr<const RunBlend>> load_blends(const std::vector<PartnerFiles>& beside,
+                                                         const ModelConfig& config, std::vector<std::string>& files);
+
+/// What the partners add to the predictions of many molecules [molecules, outputs], by partners: runs may share them.
+using PartnerRows = std::map<const RunBlend*, std::vector<double>>;
+/// `blends`: of each run, null = none. `columns` [molecules, measured]. Rows without a graph are 0.
+PartnerRows partner_rows(const std::vector<std::shared_ptr<const RunBlend>>& blends,
+                         const std::vector<FeaturizeResult>& molecules, std::span<const float> columns,
+                         std::size_t measured, std::size_t outputs, int threads);
 
 }  // namespace molgraph

@@ -89,7 +89,9 @@ void write_run_record(const std::string& folder, const RunRecord& r) {
     if (!r.target_descriptors.empty()) all["target_descriptors"] = r.target_descriptors;
     if (r.refit) all["refit"] = true;
     if (!r.blend.empty()) all["blend"] = r.blend;
+    if (!r.precision.empty()) all["precision"] = r.precision;
     if (r.calibrated) all["calibrated"] = true;
+    if (r.explained) all["explained"] = true;
   }
   write_file_atomically(folder + "/" + kRunRecord, all.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
@@ -134,7 +136,9 @@ std::optional<RunRecord> read_run_record(const std::string& folder) {
     r.start = all.value("start", "");
     r.target_descriptors = all.value("target_descriptors", "");
     r.refit = all.value("refit", false);
+    r.precision = all.value("precision", "");
     r.calibrated = all.value("calibrated", false);
+    r.explained = all.value("explained", false);
     if (const auto blend = all.find("blend"); blend != all.end() && blend->is_boolean())  // of version 0.1
       r.blend = blend->get<bool>() ? std::vector<std::string>{"trees"} : std::vector<std::string>{};
     else if (blend != all.end()) blend->get_to(r.blend);

@@ -33,7 +33,9 @@ struct RunRecord {
   bool refit = false;  ///< the model has learned the validation part too; its numbers there are an earlier model's
   /// What stands beside every model and is mixed with it: "trees", "gaussian_process" (run_blend.hpp); empty = nothing.
   std::vector<std::string> blend;
+  std::string precision;    ///< what its products were computed in: "fp32", "tf32", "bf16"; "" = not recorded
   bool calibrated = false;  ///< calibration.json stands beside it (calibration.hpp)
+  bool explained = false;   ///< explanation.safetensors stands beside each model's weights (explanation_file.hpp)
 };
 
 /// Is it the name of an ensemble's or fold's folder: "model_0", with at most nine digits?

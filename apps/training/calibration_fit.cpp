@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <numeric>
 
 #include "apps/scoring/blend.hpp"
@@ -14,6 +15,7 @@ namespace {
 
 constexpr double kLeastTemperature = 0.25, kMostTemperature = 10;
 constexpr double kLeastProbability = 1e-12;
+constexpr double kStandardErrors = 2;  // that a temperature must gain
 constexpr std::size_t kTargetsNamed = 5;
 
 /// One label of a target, with what is said of it.
@@ -36,26 +38,39 @@ std::vector<Labelled> labelled(const PredictedRows& rows, std::size_t t, std::si
   return all;
 }
 
-double negative_log_likelihood(const TargetCalibration& target, const std::vector<Labelled>& rows) {
-  double sum = 0;
-  std::vector<double> row;
+/// Negative log-likelihood of each label.
+std::vector<double> log_losses(const TargetCalibration& target, const std::vector<Labelled>& rows) {
+  std::vector<double> losses, row;
   for (const Labelled& one : rows) {
     row.assign(one.values, one.values + target.outputs);
     apply_temperature(target, row.data());
     const double p = target.kind != TaskKind::binary ? row[static_cast<std::size_t>(one.label)]
                      : one.label > 0                 ? row[0]
                                                      : 1 - row[0];
-    sum -= std::log(std::max(kLeastProbability, p));
+    losses.push_back(-std::log(std::max(kLeastProbability, p)));
   }
-  return sum / static_cast<double>(rows.size());
+  return losses;
+}
+
+double mean_of(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+/// Is the mean of the gains more than kStandardErrors above nothing?
+bool is_gain(const std::vector<double>& gains) {
+  const double mean = mean_of(gains), n = static_cast<double>(gains.size());
+  double squares = 0;
+  for (const double gain : gains) squares += (gain - mean) * (gain - mean);
+  return mean > kStandardErrors * std::sqrt(squares / (n - 1) / n);
 }
 
 /// The likelihood's logarithm is concave in 1 / temperature, so it has one maximum between the bounds: golden section.
+/// 1 where that is not clearly better: what luck in a hundred labels finds makes other molecules' probabilities worse.
 double best_temperature(TargetCalibration target, const std::vector<Labelled>& rows) {
   const double golden = (std::sqrt(5.0) - 1) / 2;
   const auto loss = [&](double log_temperature) {
     target.temperature = std::exp(log_temperature);
-    return negative_log_likelihood(target, rows);
+    return mean_of(log_losses(target, rows));
   };
   double low = std::log(kLeastTemperature), high = std::log(kMostTemperature);
   double left = high - golden * (high - low), right = low + golden * (high - low);
@@ -69,8 +84,12 @@ double best_temperature(TargetCalibration target, const std::vector<Labelled>& r
       right = low + golden * (high - low), of_right = loss(right);
     }
   }
-  const double best = (low + high) / 2;
-  return loss(best) < loss(0) ? std::exp(best) : 1;
+  target.temperature = 1;
+  std::vector<double> gains = log_losses(target, rows);
+  target.temperature = std::exp((low + high) / 2);
+  const std::vector<double> best = log_losses(target, rows);
+  std::ranges::transform(gains, best, gains.begin(), std::minus());
+  return is_gain(gains) ? target.temperature : 1;
 }
 
 /// Names of the first few, and how many there are.
@@ -190,11 +209,12 @@ bool is_of_use(const Calibration& calibration) {
 }
 
 std::vector<std::string> calibration_notes(const Calibration& calibration) {
-  std::vector<std::string> few, temperatures, intervals, notes;
+  std::vector<std::string> few, temperatures, as_they_are, intervals, notes;
   for (const TargetCalibration& target : calibration.targets) {
     if (target.labels < kFewestCalibrationLabels)
       few.push_back(target.name + " (" + std::to_string(target.labels) + ")");
     else if (target.kind == TaskKind::regression) intervals.push_back(target.name);
+    else if (target.temperature == 1) as_they_are.push_back(target.name);
     else temperatures.push_back(text("%s %.2f", target.name.c_str(), target.temperature));
   }
   const std::string part = words_of(calibration.part);
@@ -208,6 +228,9 @@ std::vector<std::string> calibration_notes(const Calibration& calibration) {
                          : ""));
   if (!temperatures.empty())
     notes.push_back("Temperatures of the probabilities, by the " + part + ": " + named(temperatures));
+  if (!as_they_are.empty())
+    notes.push_back("Probabilities stay as the model says them, for the " + part +
+                    " shows no clear gain by a temperature: " + named(as_they_are));
   return notes;
 }
 
@@ -230,8 +253,8 @@ std::vector<std::pair<std::string, double>> calibration_results(const Calibratio
     raw.temperature = 1;
     means.add("ece-uncalibrated", calibration_error(raw, all));
     means.add("ece", calibration_error(target, all));
-    means.add("nll-uncalibrated", negative_log_likelihood(raw, all));
-    means.add("nll", negative_log_likelihood(target, all));
+    means.add("nll-uncalibrated", mean_of(log_losses(raw, all)));
+    means.add("nll", mean_of(log_losses(target, all)));
   }
   return means.all();
 }

@@ -24,7 +24,8 @@ struct PredictedRows {
 
 /// `rows`: one, or of folds one per fold. A target with fewer labels than kFewestCalibrationLabels, or of one class
 /// alone, keeps the temperature 1 and no errors. The temperature, between 0.25 and 10, has the least negative
-/// log-likelihood. The offset of an ensemble's errors is its mean deviation over the rows.
+/// log-likelihood, and is 1 unless that gains more than two of its standard errors. The offset of an ensemble's errors
+/// is its mean deviation over the rows.
 Calibration fit_calibration(const Task& task, CalibrationPart part, const std::vector<PredictedRows>& rows);
 /// True if there is an interval or a temperature for any target.
 bool is_of_use(const Calibration& calibration);

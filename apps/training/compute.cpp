@@ -16,7 +16,13 @@ void check_compute(const TrainRun& run) {
       throw UsageError(std::string("--precision ") + to_string(t.precision) +
                        " is the engines'; --backend reference has fp32 only");
   }
-  check_device(device_of(run.gpu.value_or(-1)), t.precision);
+  const UsedPrecision used = precision_of(run);
+  check_device(device_of(run.gpu.value_or(-1)), used.precision);
+  if (!used.note.empty()) run.control.warn(used.note);
+}
+
+UsedPrecision precision_of(const TrainRun& run) {
+  return used_precision(device_of(run.gpu.value_or(-1)), run.options.training.precision);
 }
 
 Compute make_compute(const TrainRun& run, GraphModel& model) {
@@ -24,7 +30,7 @@ Compute make_compute(const TrainRun& run, GraphModel& model) {
   if (t.backend == TrainingBackend::reference) return nullptr;
   Device device = device_of(run.gpu.value_or(-1));
   device.threads = thread_count(run.threads);
-  return std::make_shared<EngineBoundary>(model, device, t.precision);
+  return std::make_shared<EngineBoundary>(model, device, precision_of(run).precision);
 }
 
 PackOptions pack_options(const GraphModel& model, const Compute& compute) {

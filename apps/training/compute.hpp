@@ -16,6 +16,8 @@ using Compute = std::shared_ptr<EngineBoundary>;
 
 /// Throws UsageError where the options contradict each other or this machine cannot do what they ask for.
 void check_compute(const TrainRun& run);
+/// What products are computed in: fp32 with --backend reference.
+UsedPrecision precision_of(const TrainRun& run);
 /// `model` must outlive the result.
 Compute make_compute(const TrainRun& run, GraphModel& model);
 /// What a batch has to be packed with.

@@ -77,7 +77,7 @@ bool RunCalibration::write(const std::string& folder) const {
 }
 
 void RunCalibration::add_results(Report& report) const {
-  if (!calibration_ || !is_of_use(*calibration_) || test_.labels.empty()) return;
+  if (!calibration_ || test_.labels.empty()) return;
   const std::size_t columns =
       1 + static_cast<std::size_t>(std::ranges::count(report.csv.substr(0, report.csv.find('\n')), ','));
   const std::size_t rows = test_.labels.size() / calibration_->targets.size();

@@ -39,7 +39,11 @@ std::vector<std::string> RunDirectory::files() const {
                                trees(),
                                process(),
                                calibration(),
+                               domain(),
+                               explanation(),
                                results(),
+                               report_record(),
+                               report_page(),
                                lock(),
                                log(),
                                folder + "/" + kRunRecord};

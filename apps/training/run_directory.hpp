@@ -4,7 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "apps/report/report_record.hpp"
 #include "apps/scoring/calibration.hpp"
+#include "apps/scoring/domain.hpp"
+#include "apps/scoring/explanation_file.hpp"
 #include "apps/scoring/gaussian_process_file.hpp"
 #include "apps/scoring/tree_file.hpp"
 #include "datasets/duplicates.hpp"
@@ -33,7 +36,11 @@ struct RunDirectory {
   std::string trees() const { return folder + "/" + kTreesFile; }
   std::string process() const { return folder + "/" + kProcessFile; }
   std::string calibration() const { return folder + "/" + kCalibrationFile; }
+  std::string domain() const { return folder + "/" + kDomainFile; }
+  std::string explanation() const { return folder + "/" + kExplanationFile; }
   std::string results() const { return folder + "/results.csv"; }
+  std::string report_record() const { return folder + "/" + kReportRecord; }
+  std::string report_page() const { return folder + "/" + kReportPage; }
   std::string refit() const { return folder + "/refit"; }  ///< a run of --refit's second training, without a model
   std::string lock() const { return folder + "/training.lock"; }  ///< while a process writes here
   std::string log() const { return folder + "/log.txt"; }

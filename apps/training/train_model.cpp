@@ -8,6 +8,7 @@
 #include "apps/training/model_factory.hpp"
 #include "apps/training/nccl.hpp"
 #include "apps/training/run_directory.hpp"
+#include "apps/training/run_explanation.hpp"
 #include "apps/training/warm_start.hpp"
 #include "datasets/system/readable.hpp"
 
@@ -112,12 +113,15 @@ struct BestModel {
   PackOptions pack() const { return pack_options(*loaded.model, compute); }
 };
 
-/// Its predictions of the data's split; the weights become the run's model.
-AllPredictions finish(const TrainRun& run, const BestModel& best, const LoadedData& data,
+/// Its predictions of the data's split; the weights become the run's model, which has learned `split`'s training part.
+AllPredictions finish(const TrainRun& run, const BestModel& best, const LoadedData& data, const Split& split,
                       const RunDirectory& directory) {
   AllPredictions predictions = predict_all(best.predict(), best.pack(), data, run.control);
   predictions.output_scale = values_of(best.loaded.model->named_buffers()["target_scale"]);
   save_model(directory.model(), *best.loaded.model, best.loaded.config);
+  // Not of computed targets: nobody asks which atom makes a descriptor, and a corpus is large.
+  const bool explained = data.set.computed_targets.empty();
+  write_explanation(directory.folder, data.set, explained ? split.train : std::vector<std::int64_t>{}, run.threads);
   return predictions;
 }
 
@@ -137,7 +141,8 @@ AllPredictions train_model(const TrainRun& run, const ResolvedRun& resolved, con
   const RunDirectory directory{folder};
   const TrainerResult result = train_weights(run, resolved, data, data.split, start, directory);
   if (!resolved.options.training.refit)
-    return run.processes->first() ? finish(run, BestModel(run, directory), data, directory) : AllPredictions{};
+    return run.processes->first() ? finish(run, BestModel(run, directory), data, data.split, directory)
+                                  : AllPredictions{};
 
   const Split all = all_known(data);
   const std::int64_t epochs = result.best_epoch > 0 ? result.best_epoch : result.epochs;
@@ -146,7 +151,7 @@ AllPredictions train_model(const TrainRun& run, const ResolvedRun& resolved, con
   const RunDirectory second{directory.refit()};
   train_weights(run, for_refit(resolved, data, all, epochs), data, all, start, second);
   if (!run.processes->first()) return {};
-  AllPredictions predictions = finish(run, BestModel(run, second), data, directory);
+  AllPredictions predictions = finish(run, BestModel(run, second), data, all, directory);
   const BestModel first(run, directory);
   predictions.parts[1] = predict_molecules(first.predict(), first.pack(), data.set, data.split.valid, run.control);
   return predictions;

@@ -304,6 +304,12 @@ std::vector<TrainOption> options_over(Options& o) {
       {"--calibrate", training, t.calibrate,
        "intervals of numbers (molgraph-score --interval) and temperatures of probabilities, by what the model has not "
        "learned"},
+      {"--domain", training, t.domain,
+       "keep fingerprints and embeddings of the training molecules, which molgraph-score --domain compares others with "
+       "(384 bytes each at most; up to 200,000 molecules)"},
+      {"--domain-labels", training, t.domain_labels,
+       "keep their ids, SMILES and true values too: whoever gets the run can read them"},
+      {"--report", training, t.report, "report.html: the run's results in plots and tables, one file for any browser"},
       {"--seed", training, t.seed, "of split, shuffle, initialisation and dropout", kSeeds},
   };
 }

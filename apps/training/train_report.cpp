@@ -132,7 +132,7 @@ std::string recipe_note(const TrainOptions& options, Metric metric, const std::a
   const std::int64_t steps = *options.training.steps, whole = named.options.training.steps.value_or(0);
   if (steps < whole)
     note += text(" (with %lld of %lld steps)", static_cast<long long>(steps), static_cast<long long>(whole));
-  return note + "\n";
+  return note;
 }
 
 /// "" if no rival predicts the validation part better than `reached`; else a sentence that names those.
@@ -215,7 +215,11 @@ Report report_results(const LoadedData& data, const TrainOptions& options, const
     if (with_mean) columns[metrics.size()].push_back(mean_predictor(data, options, chosen, part).value);
   }
   report.text = "\n" + with_columns(text("%-6s %9s", "part", "n"), rows, headings, columns);
-  if (!options.model.recipe.empty()) notes += recipe_note(options, chosen, report.reached);
+  if (!options.model.recipe.empty()) {
+    const std::string known = recipe_note(options, chosen, report.reached);
+    notes += known + "\n";
+    report.recipe = "Recipe " + options.model.recipe + ". " + known;
+  }
   report.text += notes;
   std::vector<std::pair<std::string, Reached>> others;
   if (beside) others.emplace_back("mean predictor", baseline_of(data, options));

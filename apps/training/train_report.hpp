@@ -31,6 +31,7 @@ struct Report {
   std::string text;  ///< the same for people: a table and notes
   Reached reached;
   std::vector<std::pair<std::string, Reached>> baselines;  ///< the rivals' by Rival::column
+  std::string recipe;                                      ///< its name and what it is known to reach; or ""
   std::string warning;                                     ///< a baseline predicts the validation part better; or ""
 };
 

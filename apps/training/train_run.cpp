@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <set>
 #include <utility>
 
 #include "apps/scoring/model_file.hpp"
@@ -16,8 +17,10 @@
 #include "apps/training/run_baselines.hpp"
 #include "apps/training/run_calibration.hpp"
 #include "apps/training/run_directory.hpp"
+#include "apps/training/run_domain.hpp"
 #include "apps/training/run_inputs.hpp"
 #include "apps/training/run_options.hpp"
+#include "apps/training/run_report.hpp"
 #include "apps/training/shipped_weights.hpp"
 #include "apps/training/train_model.hpp"
 #include "apps/training/train_report.hpp"
@@ -34,11 +37,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A finished run that is resumed keeps its record, unless it has become a blend of something else, or calibrated.
+/// A finished run that is resumed keeps its record, unless it has become a blend of something else, calibrated or
+/// explained.
 void record_run(const TrainRun& run, const std::string& folder, const RunRecord& record) {
   if (run.resume) {
     const std::optional<RunRecord> before = read_run_record(folder);
-    if (before && !before->finished.empty() && before->blend == record.blend && before->calibrated == record.calibrated)
+    if (before && !before->finished.empty() && before->blend == record.blend &&
+        before->calibrated == record.calibrated && before->explained == record.explained)
       return;
   }
   write_run_record(folder, record);
@@ -73,7 +78,8 @@ RunRecord record_of(const TrainRun& run, const ResolvedRun& resolved, const Load
                    .split = data.split_name,
                    .metric = std::string(to_string(resolved.trainer.metric)),
                    .baseline = baseline_of(data, resolved.options),
-                   .start = start_text(run, start)};
+                   .start = start_text(run, start),
+                   .precision = to_string(precision_of(run).precision)};
   if (is_pretraining(resolved.options)) record.target_descriptors = "rdkit";
   for (std::size_t p = 0; p < record.parts.size(); ++p)
     record.parts[p] = static_cast<std::int64_t>(parts_of(data.split)[p]->size());
@@ -89,7 +95,8 @@ void tell_results(const TrainRun& run, const std::string& folder, const Report& 
 
 struct SplitResult {
   Report report;
-  PredictedRows test;  ///< uncalibrated
+  PredictedRows test;                 ///< uncalibrated
+  std::vector<std::int64_t> learned;  ///< molecules
 };
 
 /// Trains on one split, a model or an ensemble, and reports.
@@ -128,6 +135,7 @@ SplitResult train_split(const TrainRun& run, const ResolvedRun& resolved, Loaded
   data.split = asked;
   if (!first) return {};
   Disagreement disagreement(models, rounds.empty());
+  std::vector<MethodResults> members_alone = results_of_members(run, resolved, data, models, rounds.empty());
   std::vector<PartPredictions> parts;
   if (!rounds.empty())
     for (AllPredictions& model : models) parts.push_back(std::exchange(model.parts, {}));
@@ -152,14 +160,19 @@ SplitResult train_split(const TrainRun& run, const ResolvedRun& resolved, Loaded
   Report report = report_results(data, resolved.options, mean.parts, rivals);
   calibration.add_results(report);
   tell_results(run, folder, report);
+  const std::vector<std::int64_t> learned =
+      learned_molecules(data.split, resolved.options.training.refit || !baselines.partners().empty());
+  if (data.folds.empty()) write_run_domain(run, folder, data.set, learned);
   RunRecord record = record_of(run, resolved, data, members, start, begin);
   record.baselines = report.baselines;
   record.calibrated = calibration.write(folder);
+  record.explained = data.set.computed_targets.empty();
   record.blend = baselines.partners();
   record.refit = resolved.options.training.refit;
   record_run(run, folder, record);
+  report_split(run, resolved, data, {mean, rivals, disagreement, std::move(members_alone), report.recipe}, folder);
   data.split = asked;
-  return {std::move(report), calibration.test()};
+  return {std::move(report), calibration.test(), learned};
 }
 
 /// One model per split, each in a folder of its own.
@@ -170,6 +183,7 @@ void train_folds(const TrainRun& run, const ResolvedRun& resolved, LoadedData& d
   const Metric metric = resolved.trainer.metric;
   std::vector<Report> reports;
   std::vector<PredictedRows> tests;
+  std::set<std::int64_t> learned;                    // by any fold
   std::optional<std::vector<std::string>> partners;  // of all folds; empty where they differ
   const auto begin = std::chrono::steady_clock::now();
   const auto folds = static_cast<std::int64_t>(data.folds.size());
@@ -183,6 +197,7 @@ void train_folds(const TrainRun& run, const ResolvedRun& resolved, LoadedData& d
         train_split(run, for_fold(resolved, data), data, start, run.folder + "/model_" + std::to_string(k), baselines);
     reports.push_back(std::move(fold.report));
     tests.push_back(std::move(fold.test));
+    learned.insert(fold.learned.begin(), fold.learned.end());
     if (partners.value_or(baselines.partners()) != baselines.partners()) partners.emplace();
     else partners = baselines.partners();
     const std::array<double, 3> own_baseline = baseline_of(data, resolved.options);
@@ -191,16 +206,19 @@ void train_folds(const TrainRun& run, const ResolvedRun& resolved, LoadedData& d
   if (!run.processes->first()) return;
   const Report report = report_folds(metric, reports);
   tell_results(run, run.folder, report, " (molgraph-score -m takes it as an ensemble)");
+  write_run_domain(run, run.folder, data.set, {learned.begin(), learned.end()});
   RunRecord record = record_of(run, resolved, data, folds, start, begin);
   RunCalibration calibration;
   if (resolved.options.training.calibrate) calibration = RunCalibration::of_folds(data.set.task, tests, run.control);
   record.calibrated = calibration.write(run.folder);
+  record.explained = data.set.computed_targets.empty();
   record.parts = {};  // they are the folds' own
   record.baseline = baseline;
   record.baselines = report.baselines;
   record.blend = partners.value_or(std::vector<std::string>{});
   record.refit = resolved.options.training.refit;
   record_run(run, run.folder, record);
+  report_folds_page(run, resolved, run.folder);
 }
 
 /// Throws UsageError if this machine or this number of processes cannot train it.

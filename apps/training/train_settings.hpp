@@ -126,6 +126,9 @@ struct TrainingSettings {
   Switch baselines = Switch::automatic;  ///< on for tables without a name, up to kMostBaselineRows training molecules
   Switch blend = Switch::automatic;
   bool calibrate = true;
+  bool domain = true;          ///< the run keeps what molgraph-score --domain needs
+  bool domain_labels = false;  ///< with ids, SMILES and true values
+  bool report = true;
   std::uint64_t seed = 0;
 };
 

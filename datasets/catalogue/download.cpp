@@ -50,7 +50,11 @@ class Download {
     if (fs::exists(validator_file_, error)) validator_ = read_file(validator_file_);
     if (validator_.empty()) cut();
   }
-  ~Download() { ::close(file_); }
+  ~Download() {
+    std::error_code error;
+    if (!finished_ && size() == 0) fs::remove(part_, error);  // nothing to go on with
+    ::close(file_);
+  }
   Download(const Download&) = delete;
   Download& operator=(const Download&) = delete;
 
@@ -73,6 +77,7 @@ class Download {
   void finish() {
     if (::fsync(file_) != 0 || ::rename(part_.c_str(), path_.c_str()) != 0)
       throw FileError(path_ + ": cannot be completed: " + std::strerror(errno));
+    finished_ = true;
     std::error_code error;
     fs::remove(validator_file_, error);
   }
@@ -98,6 +103,7 @@ class Download {
   const std::string url_, path_, part_, validator_file_;
   const DownloadOptions& options_;
   int file_ = -1;
+  bool finished_ = false;
   std::string validator_;        // ETag or Last-Modified of what .part holds
   CURL* curl_ = nullptr;         // of the attempt
   std::string etag_, modified_;  // of the answer

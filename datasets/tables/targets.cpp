@@ -278,11 +278,22 @@ void ColumnStats::add(std::string_view cell, const std::string& file, std::int64
   if (keep_labels ? labels.size() <= kMaxClasses : !number && labels.size() <= 2) labels.insert(class_label(cell));
 }
 
-bool is_output_column(std::string_view name) {
-  constexpr std::array<std::string_view, 4> whole{"status", "reason", "nearest_id", "nearest_distance"};
+bool is_output_column(std::string_view name, const std::vector<std::string>& columns) {
+  constexpr std::array<std::string_view, 10> whole{
+      "status",    "reason",        "nearest_id",        "nearest_distance",     "domain_similarity",
+      "domain_id", "domain_smiles", "domain_percentile", "domain_elements_seen", "domain_rings_seen"};
+  constexpr std::array<std::string_view, 5> beside{"_low", "_high", "_baseline", "_descriptors", "_blend"};
   std::string text = lower(trim(name));
   if (text.starts_with("molgraph_") || text.find("_prob_") != std::string::npos) return true;
   if (std::ranges::find(whole, text) != whole.end()) return true;
+  const auto is_predicted = [&](const std::string& target) {
+    return std::ranges::any_of(columns, [&](const std::string& one) { return lower(trim(one)) == target + "_pred"; });
+  };
+  for (const std::string_view end : beside)
+    if (text.ends_with(end) && is_predicted(text.substr(0, text.size() - end.size()))) return true;
+  if (constexpr std::string_view kDomain = "domain_";
+      text.starts_with(kDomain) && is_predicted(text.substr(kDomain.size())))
+    return true;
   // y_pred_0 and y_std_0: one member of an ensemble
   const auto digits = text.find_last_not_of("0123456789");
   if (digits != std::string::npos && digits + 1 < text.size() && text[digits] == '_') text.resize(digits);
@@ -296,7 +307,7 @@ std::vector<int> candidate_columns(const std::vector<std::string>& columns, cons
     const std::string name = lower(trim(columns[static_cast<std::size_t>(c)]));
     const bool is_reserved = name.empty() || name.starts_with("unnamed:") || name.find("split") != std::string::npos ||
                              std::ranges::find(reserved, name) != reserved.end();
-    if (!is_reserved && !is_output_column(name) && std::ranges::find(not_targets, c) == not_targets.end())
+    if (!is_reserved && !is_output_column(name, columns) && std::ranges::find(not_targets, c) == not_targets.end())
       result.push_back(c);
   }
   return result;

@@ -58,8 +58,9 @@ struct ColumnStats {
 };
 
 /// True for the columns that these programs write: y_pred, *_pred, *_std, *_prob_*, status, reason, nearest_id,
-/// nearest_distance, molgraph_*.
-bool is_output_column(std::string_view name);
+/// nearest_distance, domain_similarity and its like, molgraph_*; and where `columns` has NAME_pred also NAME_low,
+/// NAME_high, NAME_baseline, NAME_descriptors, NAME_blend and domain_NAME.
+bool is_output_column(std::string_view name, const std::vector<std::string>& columns);
 
 /// Columns that may be found to be targets: all but `not_targets` (indices), id, idx, index, row, name, weight,
 /// *split*, columns without a name, a data frame's "Unnamed: 0", and output columns.

@@ -1,3 +1,5 @@
+#include <dlfcn.h>
+
 #include <cstdlib>
 #include <filesystem>
 #include <string>
@@ -8,11 +10,28 @@
 #include "featurize/smiles/chemistry.hpp"
 
 namespace molgraph {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Where a Python package carries the data: beside its module, one folder above its programs.
+std::vector<std::string> packaged() {
+  std::vector<std::string> places;
+  std::error_code ignored;
+  if (Dl_info info; dladdr(reinterpret_cast<const void*>(&rdkit_data_dir), &info) != 0 && info.dli_fname != nullptr)
+    places.push_back((fs::path(info.dli_fname).parent_path() / "share/RDKit").string());
+  if (const fs::path program = fs::read_symlink("/proc/self/exe", ignored); !ignored)
+    places.push_back((program.parent_path().parent_path() / "share/RDKit").string());
+  return places;
+}
+
+}  // namespace
 
 std::string rdkit_data_dir() {
   std::vector<std::string> places;
   const char* base = std::getenv("RDBASE");
   if (base != nullptr && *base != '\0') places.emplace_back(base);
+  for (const std::string& place : packaged()) places.push_back(place);
   // Beside the RDKit found when this was built, then where distributions put it.
   for (const char* place : {MOLGRAPH_RDKIT_SHARE, "/usr/share/RDKit", "/usr/local/share/RDKit"}) {
     if (*place != '\0') places.emplace_back(place);
@@ -20,7 +39,7 @@ std::string rdkit_data_dir() {
   std::string looked;
   for (const std::string& place : places) {
     std::error_code ignored;
-    if (std::filesystem::is_directory(place + "/Data", ignored)) return place;
+    if (fs::is_directory(place + "/Data", ignored)) return place;
     if (looked.find(place) == std::string::npos) looked += (looked.empty() ? "" : ", ") + place;
   }
   throw FileError("RDKit's data directory not found (looked in " + looked +

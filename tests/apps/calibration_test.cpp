@@ -205,6 +205,18 @@ TEST(Calibration, MissingLabelsAndTargetsWithFewOfThem) {
   EXPECT_EQ(results[1], (std::pair<std::string, double>{"width-90", 4.0}));
 }
 
+TEST(Calibration, NoTemperatureWhereLuckWouldFindOne) {
+  // 0.7 of which 72, then 90 of 100 happen: the best temperature gains 0.2, then 2.9 standard errors.
+  for (const int happened : {72, 90}) {
+    PredictedRows rows;
+    for (int i = 0; i < 100; ++i) rows.predictions.push_back(0.7), rows.labels.push_back(i < happened);
+    const Calibration made = fit_calibration(task_of(TaskKind::binary, {"y"}), CalibrationPart::valid, {rows});
+    EXPECT_EQ(made.targets[0].temperature == 1, happened == 72) << made.targets[0].temperature;
+    EXPECT_NE(calibration_notes(made)[0].find(happened == 72 ? "stay as the model says them" : "Temperatures"),
+              std::string::npos);
+  }
+}
+
 TEST(Calibration, OneClassAloneGivesNoTemperature) {
   PredictedRows rows;
   for (int i = 0; i < 80; ++i) rows.predictions.push_back(0.6), rows.labels.push_back(1);

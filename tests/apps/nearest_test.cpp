@@ -1,5 +1,5 @@
 // The search for the nearest row against looking at all of them.
-#include "apps/programs/score/nearest.hpp"
+#include "apps/scoring/nearest_rows.hpp"
 
 #include <gtest/gtest.h>
 

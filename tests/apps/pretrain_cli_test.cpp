@@ -102,7 +102,7 @@ TEST_F(PretrainCli, ATrainingStartsFromIt) {
 }
 
 TEST_F(PretrainCli, GoesOnBitForBit) {
-  const std::string call = "molgraph-pretrain " + kCorpus + kTiny + "-b 8 --molecules-seen 24000 ";
+  const std::string call = "molgraph-pretrain " + kCorpus + kTiny + "-b 8 --molecules-seen 12000 ";
   ASSERT_EQ(run(call + "-o whole").code, 0);
   const ShellResult stopped =
       run(call +
@@ -110,8 +110,8 @@ TEST_F(PretrainCli, GoesOnBitForBit) {
           "sleep 0.005; done; kill -TERM $pid; wait $pid");
   ASSERT_EQ(stopped.code, 143) << "too short to be stopped: " << stopped.err;
   ASSERT_LT(lines_of(scratch.read("stopped/metrics.csv")).size(), lines_of(scratch.read("whole/metrics.csv")).size());
-  EXPECT_THAT(run("molgraph-pretrain --resume -o stopped --molecules-seen 32000").err, HasSubstr("--resume: --"));
-  EXPECT_EQ(pretrain("--resume -o stopped --molecules-seen 24000").code, 0);
+  EXPECT_THAT(run("molgraph-pretrain --resume -o stopped --molecules-seen 16000").err, HasSubstr("--resume: --"));
+  EXPECT_EQ(pretrain("--resume -o stopped --molecules-seen 12000").code, 0);
   for (const char* file : {"model.safetensors", "metrics.csv", "config.toml", "checkpoints/last.safetensors"})
     EXPECT_TRUE(scratch.read(std::string("stopped/") + file) == scratch.read(std::string("whole/") + file)) << file;
 }

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "attention/engine.hpp"
 #include "tests/apps/shell.hpp"
 #include "tests/apps/tiny_model.hpp"
 
@@ -132,8 +133,9 @@ TEST_F(ScaleTest, WhatIsMadeFromSomethingElseIsNotGoneOnWith) {
       {"-m run -m other -i in.csv -o out.csv", "other header"},
   };
   for (const auto& one : cases) {
+    if (one.message.starts_with("precision") && used_precision({}, Precision::bf16).precision == Precision::fp32)
+      continue;  // fp32 on this processor: nothing differs
     const auto result = score(one.arguments + " --resume");
-    if (result.err.find("AVX512_BF16") != std::string::npos) continue;
     EXPECT_EQ(result.code, 4) << one.arguments << result.err;
     EXPECT_NE(result.err.find(one.message), std::string::npos) << one.arguments << result.err;
     EXPECT_TRUE(scratch.exists("out.csv.part")) << "nothing is lost by a refusal";

@@ -213,6 +213,7 @@ TEST_F(DownloadTest, NobodyAnswers) {
   }
   EXPECT_THAT(message_of<FileError>([&] { download(closed, path, sha, options); }),
               HasSubstr(closed + ": cannot be had"));
+  EXPECT_FALSE(left("sub/file.bin.part"));
 }
 
 /// A data set that is fetched, unpacked and read.

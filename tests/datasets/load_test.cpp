@@ -76,6 +76,17 @@ TEST_F(LoadTest, TableWithDefaults) {
   EXPECT_EQ(parts_size(data.split), 10u);
 }
 
+TEST_F(LoadTest, AnEmptyPartIsToldUnlessItWasAskedFor) {
+  LoadOptions options;
+  options.paths = {folder.write("few.csv", "smiles,y,part\nC,1,train\nCC,2,train\nCCC,3,valid\n")};
+  options.splits_column = "part";
+  EXPECT_THAT(load_data(options).warnings, Contains("the test part of the split is empty"));
+  options.splits_column = "";
+  options.target_columns = {"y"};
+  options.split_sizes = {0.7, 0.3, 0};
+  EXPECT_THAT(load_data(options).warnings, Not(Contains(HasSubstr("of the split is empty"))));
+}
+
 TEST_F(LoadTest, ThreadsAndPassesChangeNothing) {
   std::string text = "smiles,y\n";
   for (int r = 0; r < 3000; ++r) {

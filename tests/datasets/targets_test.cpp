@@ -186,6 +186,14 @@ TEST_F(TargetsTest, OutputsOfTheseProgramsAreNoTargets) {
   EXPECT_THAT(load_text(text, options).set.task.names, ElementsAre("y_pred")) << "a chosen column wins";
 }
 
+TEST_F(TargetsTest, ColumnsBesideAPredictionAreNoTargets) {
+  const std::string names =
+      "y_pred,y_low,Y_HIGH,y_baseline,y_blend,domain_y,domain_similarity,domain_percentile,dose_low,domain_z";
+  std::string text = "smiles,y," + names + "\n";
+  for (int r = 1; r < 5; ++r) text += std::string(static_cast<std::size_t>(r), 'C') + ",2.5,1,2,3,4,5,6,7,8,9,1\n";
+  EXPECT_THAT(load_text(text).set.task.names, ElementsAre("y", "dose_low", "domain_z"));
+}
+
 TEST_F(TargetsTest, BlankIsBlankForTargetsIdsAndParts) {
   for (const char* blank : {"", " ", "NA", "NaN", "nan", "N/A", "null", "NULL", "None", "none", "-"}) {
     const std::string cell(blank);

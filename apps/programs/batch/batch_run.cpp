@@ -62,6 +62,12 @@ std::int64_t count_rows(InputTables& tables, std::vector<InputPosition>& marks) 
   return rows;
 }
 
+UsedPrecision precision_of(const BatchOptions& options) {
+  Device device;
+  if (gpu_of_device(options.common.device) != kNoGpu) device.kind = Device::Kind::cuda;
+  return used_precision(device, precision_from_string(options.precision));
+}
+
 /// Everything in the options that the rows depend on.
 std::map<std::string, std::string> with_inputs(std::map<std::string, std::string> made_from,
                                                const BatchOptions& options, const InputTables& tables) {
@@ -76,7 +82,7 @@ std::map<std::string, std::string> with_inputs(std::map<std::string, std::string
                           : table.header  ? ", header"
                                           : "");
   made_from["shard"] = options.shard.empty() ? "none" : options.shard;
-  made_from["precision"] = options.precision;
+  made_from["precision"] = to_string(precision_of(options).precision);
   made_from["device"] = gpu_of_device(options.common.device) == kNoGpu ? "cpu" : "cuda";
   made_from["max_atoms"] = std::to_string(options.common.max_atoms);
   made_from["program"] = version_text();
@@ -120,8 +126,9 @@ void add_batch_options(CommandLine& line, BatchOptions& options, const std::stri
   line.add_common(options.common, kThreads | kDevice | kMaxAtoms);
 }
 
-void tell_standardised(const FeaturizerOptions& featurizer) {
-  if (featurizer.standardize == Standardize::parent)
+void tell_model(const Predictor& predictor) {
+  if (!predictor.precision().note.empty()) spdlog::warn(predictor.precision().note);
+  if (predictor.featurizer().standardize == Standardize::parent)
     spdlog::info(
         "each molecule loses salts and solvents and is neutralised first, as in training (--standardize parent)");
 }

@@ -48,8 +48,9 @@ void add_batch_options(CommandLine& line, BatchOptions& options, const std::stri
 /// Rows of one gzip member, and of one step of a shard's bounds where the output is gzipped.
 inline constexpr std::int64_t kRowsPerMember = 8192;
 
-/// Says what is done to each molecule before the model sees it, where anything is.
-void tell_standardised(const FeaturizerOptions& featurizer);
+/// Says what is done to each molecule before the model sees it, where anything is, and if products are computed in
+/// another precision than was asked for.
+void tell_model(const Predictor& predictor);
 
 /// The rows of the inputs that this process is to work on.
 struct InputRange {

@@ -18,7 +18,7 @@ std::string label_of(const Task& task, std::size_t class_number) {
 /// A new column before collisions of names are looked at.
 struct NewColumn {
   std::string name;
-  bool is_number = true;
+  bool is_number = true, is_list = false;
 };
 
 std::vector<NewColumn> wanted_columns(const Task& task, const ScoreColumns& shown) {
@@ -44,10 +44,36 @@ std::vector<NewColumn> wanted_columns(const Task& task, const ScoreColumns& show
       if (!multiclass) columns.push_back({target + "_pred" + run});
       for (const auto& label : values) columns.push_back({target + "_prob_" + label + run});
     }
+    if (shown.explain.atoms) columns.insert(columns.end(), {{target + "_atoms", false, true}, {target + "_baseline"}});
+    if (shown.explain.descriptors) columns.push_back({target + "_descriptors"});
+    if (shown.explain.blend) columns.push_back({target + "_blend"});
   }
   if (shown.nearest) columns.insert(columns.end(), {{"nearest_distance"}, {"nearest_id", false}});
+  if (shown.domain) {
+    columns.push_back({"domain_similarity"});
+    if (shown.domain_labels != nullptr) {
+      columns.insert(columns.end(), {{"domain_id", false}, {"domain_smiles", false}});
+      for (const std::string& target : task.names) columns.push_back({"domain_" + target, !multiclass});
+    }
+    columns.insert(columns.end(),
+                   {{"domain_percentile"}, {"domain_elements_seen", false}, {"domain_rings_seen", false}});
+  }
+  if (shown.explain.rollout) columns.push_back({"rollout", false, true});
   columns.insert(columns.end(), {{"status", false}, {"reason", false}});
   return columns;
+}
+
+/// With blanks between them.
+std::string numbers_text(const std::vector<double>& values) {
+  std::string text;
+  for (const double value : values) text += (text.empty() ? "" : " ") + number_text(static_cast<float>(value));
+  return text;
+}
+
+/// Numbers with blanks between them as a list of JSON.
+std::string list_text(std::string numbers) {
+  std::ranges::replace(numbers, ' ', ',');
+  return "[" + numbers + "]";
 }
 
 /// The cells and a line end, quoted where they have to be.
@@ -82,6 +108,7 @@ ScoreTable::ScoreTable(const std::vector<std::string>& input_columns, const Task
     while (!taken.insert(column.name).second) column.name.insert(0, "molgraph_");
     added_.push_back(column.name);
     is_number_.push_back(column.is_number);
+    is_list_.push_back(column.is_list);
   }
 }
 
@@ -114,15 +141,46 @@ void ScoreTable::append_target(std::size_t target, const Prediction& prediction,
   }
 }
 
+void ScoreTable::append_explanation(const TargetExplanation& of, double scale, std::vector<std::string>& cells) const {
+  const auto shown = [](double value) { return number_text(static_cast<float>(value)); };
+  cells.push_back(numbers_text(of.atoms));
+  cells.push_back(number_text(of.baseline, scale));
+  if (shown_.explain.descriptors) cells.push_back(shown(of.descriptors));
+  if (shown_.explain.blend) cells.push_back(shown(of.blend));
+}
+
+void ScoreTable::append_place(const DomainPlace& place, std::vector<std::string>& cells) const {
+  const auto number = [](double value) { return std::isnan(value) ? "" : number_text(static_cast<float>(value)); };
+  const DomainLabels* labels = shown_.domain_labels;
+  cells.push_back(number(place.similarity));
+  if (labels != nullptr) {
+    cells.push_back(labels->ids[place.nearest]);
+    cells.push_back(labels->smiles[place.nearest]);
+    for (std::size_t t = 0; t < task_.names.size(); ++t) {
+      const double value = labels->values[place.nearest * task_.names.size() + t];
+      const bool named = task_.kind == TaskKind::multiclass && !std::isnan(value);
+      cells.push_back(named ? label_of(task_, static_cast<std::size_t>(value)) : number(value));
+    }
+  }
+  cells.push_back(number(place.percentile));
+  for (const bool seen : {place.elements_seen, place.rings_seen}) cells.emplace_back(seen ? "yes" : "no");
+}
+
 void ScoreTable::append(const TableRow& row, const ScoredRow& scored, std::string& out) const {
   std::vector<std::string> cells = row.cells;
   cells.resize(columns_.size());
   if (scored.status == RowStatus::ok) {
-    for (std::size_t t = 0; t < task_.names.size(); ++t) append_target(t, scored, cells);
+    for (std::size_t t = 0; t < task_.names.size(); ++t) {
+      append_target(t, scored, cells);
+      const std::size_t output = task_.kind == TaskKind::multiclass ? t * static_cast<std::size_t>(task_.classes) : t;
+      if (shown_.explain.atoms) append_explanation(scored.explanation.targets[t], output_scale_[output], cells);
+    }
     if (shown_.nearest) {
       cells.push_back(number_text(static_cast<float>(scored.nearest_distance)));
       cells.push_back(scored.nearest_id);
     }
+    if (shown_.domain) append_place(*scored.domain, cells);
+    if (shown_.explain.rollout) cells.push_back(numbers_text(scored.explanation.rollout));
   }
   cells.resize(columns_.size() + added_.size() - 2);
   cells.emplace_back(to_string(scored.status));
@@ -141,7 +199,9 @@ void ScoreTable::append_json(const std::vector<std::string>& cells, bool ok, std
     const bool is_number = c >= input && is_number_[c - input];
     const bool finite =
         is_number && !cells[c].empty() && cells[c] != "nan" && !cells[c].ends_with("inf");  // JSON knows neither
+    const bool is_list = c >= input && is_list_[c - input];
     if (c >= input && c < numbers_end && (!ok || (is_number && !finite))) out += "null";
+    else if (is_list) out += list_text(cells[c]);
     else out += is_number ? cells[c] : json_text(cells[c]);
   }
   out += "}\n";

@@ -25,7 +25,7 @@ int embed(const EmbedOptions& options) {
   const Predictor predictor({options.model}, options.batch.predictor());
   const int width = predictor.embedding_width(embedding);
   spdlog::debug("{} numbers per molecule, {}", width, predictor.featurizer().canonical_text());
-  tell_standardised(predictor.featurizer());
+  tell_model(predictor);
   refuse_overwriting(options.batch, predictor.files(), {},
                      format ? std::vector<std::string>{} : files_of_arrays(options.batch.output));
   InputRange range = open_input(options.batch);

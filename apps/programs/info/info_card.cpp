@@ -10,8 +10,12 @@
 #include <sstream>
 
 #include "apps/programs/info/info_headline.hpp"
+#include "apps/programs/info/report_lines.hpp"
+#include "apps/programs/info/strip_run.hpp"
 #include "apps/programs/shell/program.hpp"
+#include "apps/report/report_json.hpp"
 #include "apps/scoring/calibration.hpp"
+#include "apps/scoring/explanation_file.hpp"
 #include "apps/scoring/model_file.hpp"
 #include "apps/scoring/run_record.hpp"
 #include "datasets/archives/safetensors.hpp"
@@ -134,12 +138,27 @@ void add_calibration(const std::string& run, const Task& task, Json& card) {
   }
 }
 
+/// What the run can be asked for beside predictions, and what it lacks for that.
+void add_explanation(const std::vector<std::string>& weights, Json& card) {
+  std::int64_t atoms = 0;
+  for (const std::string& file : weights) {
+    const std::string beside = explanation_file_of(file);
+    if (beside.empty()) {
+      card["lacks"].push_back("the training mean that molgraph-score --explain atoms starts from");
+      return;
+    }
+    atoms += read_node_mean(beside, read_model_config(read_model_file(file), file)).atoms;
+  }
+  card["explanation"] = {{"models", weights.size()}, {"atoms", atoms}};
+}
+
 /// What training recorded; runs of earlier versions have nothing of it.
 void add_record(const fs::path& folder, Json& card) {
   const std::optional<RunRecord> r = read_run_record(folder.string());
   if (!r) return;
   card["made"] = {{"finished", r->finished}, {"program", r->program}, {"seconds", r->seconds}};
   if (r->finished.empty()) return;
+  if (!r->precision.empty()) card["made"]["precision"] = r->precision;
   card["data"] = {{"given", r->data},          {"source", r->source},     {"sha256", r->sha256}, {"rdkit", r->rdkit},
                   {"molecules", r->molecules}, {"rejected", r->rejected}, {"split", r->split}};
   const auto value = [](double of) { return std::isnan(of) ? Json(nullptr) : Json(of); };
@@ -153,6 +172,19 @@ void add_record(const fs::path& folder, Json& card) {
   if (!r->target_descriptors.empty()) card["target_descriptors"] = r->target_descriptors;
   if (r->refit) card["refit"] = true;
   if (!r->blend.empty()) card["blend"] = r->blend;
+}
+
+/// What a run holds of its training molecules, by file.
+void add_held(const std::string& run, Json& card) {
+  for (const FileOfMolecules& file : files_of_molecules(run))
+    card["holds"][fs::path(file.path).lexically_relative(run).string()] = file.holds;
+}
+
+/// What report.html shows, of a run that recorded it.
+void add_report(const std::string& run, const std::vector<std::string>& weights, Json& card) {
+  std::error_code error;
+  const fs::path first = card.contains("folds") ? fs::path(weights.front()).parent_path() : fs::path(run);
+  if (fs::exists(first / kReportRecord, error)) card["report"] = Json::parse(report_json(facts_of_run(run)));
 }
 
 Json card_of(const FeaturizerOptions& featurizer) {
@@ -259,7 +291,10 @@ Json run_card(const std::string& path) {
   }
   add_record(folder, card);
   add_calibration(path, read_model_config(read_model_file(weights[0]), weights[0]).task, card);
+  add_explanation(weights, card);
   add_training(folder, card);
+  add_held(path, card);
+  add_report(path, weights, card);
   return card;
 }
 
@@ -305,6 +340,7 @@ std::string card_text(const Json& card, bool all) {
     return text;
   }
   text = run_headline(card);
+  if (card.contains("report")) text += report_lines(card["report"]);
   if (!all) return text + "All options and numbers: -v, or --json\n";
   text += "\n";
   append_text(card, "", text);

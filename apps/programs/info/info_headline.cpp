@@ -118,7 +118,8 @@ std::string made(const Json& card) {
   if (when.empty()) return "not finished, by " + made["program"].get<std::string>();
   std::replace(when.begin(), when.end(), 'T', ' ');
   if (when.ends_with('Z')) when.replace(when.size() - 1, 1, " UTC");
-  return when + " by " + made["program"].get<std::string>() + ", in " + duration_text(made["seconds"].get<double>());
+  return when + " by " + made["program"].get<std::string>() + ", in " + duration_text(made["seconds"].get<double>()) +
+         (made.contains("precision") ? " in " + made["precision"].get<std::string>() : "");
 }
 
 std::string size_of(const Json& card) {
@@ -167,6 +168,15 @@ std::string calibrated(const Json& calibration) {
          (told.size() > 1 ? " labels or more" : " labels");
 }
 
+/// What whoever gets the run learns of its molecules; of many files alike the first.
+std::string held(const Json& files) {
+  std::vector<std::string> told;
+  for (const auto& [file, holds] : files.items())
+    if (const std::string text = holds.get<std::string>(); std::ranges::find(told, text) == told.end())
+      told.push_back(text);
+  return list_of(told, kMostTargets) + " (--strip takes out what no prediction needs)";
+}
+
 }  // namespace
 
 std::string run_headline(const Json& card) {
@@ -178,7 +188,9 @@ std::string run_headline(const Json& card) {
          (card.contains("start") ? line("started from", card["start"].get<std::string>()) : "") +
          line("how good", how_good(card)) +
          (card.contains("calibration") ? line("calibrated", calibrated(card["calibration"])) : "") +
-         line("made", made(card)) + line("model", size_of(card));
+         (card.contains("lacks") ? line("lacks", list_of(card["lacks"].get<std::vector<std::string>>())) : "") +
+         (card.contains("holds") ? line("holds", held(card["holds"])) : "") + line("made", made(card)) +
+         line("model", size_of(card));
 }
 
 }  // namespace molgraph

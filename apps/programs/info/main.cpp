@@ -1,30 +1,63 @@
 // molgraph-info: the card of a run or a store, as text or JSON.
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "apps/programs/info/info_card.hpp"
+#include "apps/programs/info/strip_run.hpp"
 #include "apps/programs/shell/file_roles.hpp"
 #include "apps/programs/shell/program.hpp"
+#include "apps/report/report_page.hpp"
 #include "datasets/store/store.hpp"
+#include "featurize/graph/error.hpp"
 
 namespace molgraph {
 namespace {
 
+/// RUN/report.html once more; a link to a file of the run would destroy that.
+void remake_report(const std::string& run) {
+  if (!std::filesystem::is_directory(run))
+    throw UsageError("--html: " + run + " is no run directory, of which alone there is a report");
+  const std::string page = run + "/" + kReportPage;
+  std::vector<std::string> files;
+  for (const char* name : {"model.safetensors", "run.json", "report.json", "results.csv", "metrics.csv", "splits.csv",
+                           "test_predictions.csv", "valid_predictions.csv", "calibration.json", "domain.safetensors"})
+    files.push_back(run + "/" + name);
+  refuse_overwriting(in_role("a file of the run", files), {{page, "the report"}});
+  write_stdout(write_report_page(run) + "\n");
+}
+
 int info(const std::vector<std::string>& arguments) {
   std::string path;
-  bool json = false;
+  bool json = false, html = false, strip = false;
   CommandLine line(
       "molgraph-info",
       "Says what a run or a store is. Of a run: what it predicts, from which data, how well, made when and by what; "
       "with -v\n"
       "also all its options and numbers.",
-      "molgraph-info runs/esol\n  molgraph-info runs/esol -v\n  molgraph-info zinc.h5 --json | jq .splits");
+      "molgraph-info runs/esol\n  molgraph-info runs/esol -v\n  molgraph-info zinc.h5 --json | jq .splits\n  "
+      "molgraph-info "
+      "runs/esol --html");
   line.app()
       .add_option("path", path, "Run directory, folder of runs, model.safetensors or store")
       ->required()
       ->type_name("PATH");
   line.app().add_flag("--json", json, "One JSON object instead of text");
+  line.app().add_flag("--strip", strip,
+                      "Take out of a finished run what it holds of its training molecules: fingerprints, embeddings, "
+                      "labels, and all tables with SMILES; what predictions need stays, and is named");
+  line.app().add_flag("--html", html, "Make PATH/report.html again, and print its name");
   line.parse(arguments);
+  if (html + strip + (json || line.given("--verbose")) > 1)
+    throw UsageError("--html makes a file, --strip removes some; --json and -v print a card: one of them");
+  if (strip) {
+    write_stdout(strip_run(path));
+    return kExitDone;
+  }
+  if (html) {
+    remake_report(path);
+    return kExitDone;
+  }
   refuse_overwriting({{path, "the input"}}, {{"-", "the output"}});
   const nlohmann::ordered_json card = is_meant_as_store(path) ? store_card(path) : run_card(path);
   write_stdout(json ? card.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n"

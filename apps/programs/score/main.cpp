@@ -29,11 +29,25 @@ ScoreOptions parse(const std::vector<std::string>& arguments) {
       ->type_name("LEVEL");
   app.add_flag("!--no-calibrate", options.calibrate,
                "Probabilities as the model says them, without the temperature that training found");
+  app.add_flag("--domain", options.domain,
+               "How far each molecule lies from those of training: columns domain_similarity (Tanimoto's coefficient "
+               "with the most similar one), domain_percentile, domain_elements_seen, domain_rings_seen, and with "
+               "labels domain_id, domain_smiles and domain_<target>; see docs/domain.md");
   app.add_option(
          "--nearest", options.nearest,
          "Store or table of the training molecules: columns nearest_distance (in embedding space) and nearest_id, "
          "to see how far a molecule lies from them; one run, no ensemble")
       ->type_name("TRAIN");
+  choose(app.add_option("--explain", options.explain,
+                        "What the prediction is made of: atoms adds <target>_atoms, a number per atom in the target's "
+                        "unit, and <target>_baseline, which they are added to; rollout adds what attention "
+                        "looks at, without sign and unit; see docs/explanation.md"),
+         {"atoms", "rollout"});
+  app.add_option("--draw", options.draw,
+                 "New folder for a picture of each row's explanation, ROW.svg or ROW-ID.svg; of the first 10,000 rows")
+      ->type_name("DIR");
+  app.add_option("--draw-target", options.draw_target, "The target that is drawn (empty: the first)")
+      ->type_name("NAME");
   add_batch_options(line, options.batch,
                     "By suffix: .csv, .tsv or .jsonl (JSON lines), also .gz; - is standard output (TSV for TSV input, "
                     "else CSV). It grows as OUT.part; CSV and TSV always have a header");

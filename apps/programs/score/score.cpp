@@ -9,7 +9,8 @@
 
 #include "apps/programs/batch/input_cells.hpp"
 #include "apps/programs/batch/score_output.hpp"
-#include "apps/programs/score/nearest.hpp"
+#include "apps/programs/score/explain_rows.hpp"
+#include "apps/programs/score/training_molecules.hpp"
 #include "datasets/system/readable.hpp"
 #include "datasets/system/text.hpp"
 #include "featurize/graph/error.hpp"
@@ -27,7 +28,7 @@ RowFormat format_for(const std::string& output, TableFormat input) {
 
 /// Predictions of a window, with the nearest training molecules if there are any.
 std::vector<ScoredRow> score_window(const Predictor& predictor, const std::optional<TrainingMolecules>& training,
-                                    const InputCells& cells, const RowWindow& window) {
+                                    bool explain, const InputCells& cells, const RowWindow& window) {
   const std::vector<float> columns = cells.values(window);
   const auto predict = [&](const auto&... embedding) {
     return window.mol_blocks ? predictor.predict_mol_blocks(window.molecules, embedding..., columns)
@@ -35,6 +36,7 @@ std::vector<ScoredRow> score_window(const Predictor& predictor, const std::optio
   };
   std::vector<ScoredRow> rows;
   for (Prediction& one : training ? predict(EmbeddingOptions{}) : predict()) rows.push_back({std::move(one), 0, {}});
+  if (explain) explain_rows(predictor, window, columns, rows);
   for (std::size_t i = 0; i < rows.size(); ++i) cells.check(window.rows[i], rows[i]);
   if (!training) return rows;
   std::vector<float> queries;
@@ -53,40 +55,49 @@ std::vector<ScoredRow> score_window(const Predictor& predictor, const std::optio
 }  // namespace
 
 int score(const ScoreOptions& options) {
-  const BatchOptions& batch = options.batch;
+  const bool explain = !options.explain.empty();
+  const BatchOptions batch = explain ? explained_batch(options.batch) : options.batch;
   (void)format_for(batch.output, TableFormat::automatic);  // refused before any work
   PredictorOptions wanted = batch.predictor();
   wanted.calibrate = options.calibrate;
   wanted.interval = options.interval;
+  wanted.domain = options.domain;
+  wanted.explain = explain_method(options.explain);
   const Predictor predictor(options.models, wanted);
   spdlog::debug("{} model(s), {}", predictor.num_runs(), predictor.featurizer().canonical_text());
-  tell_standardised(predictor.featurizer());
+  tell_model(predictor);
   if (const auto without = predictor.without_interval(); !without.empty())
     spdlog::warn("No interval for {} (too few labels, or classes)", list_of(without, 5));
   const bool nearest = !options.nearest.empty();
   if (nearest && predictor.num_runs() > 1) throw UsageError("--nearest is measured in one model's space: give one -m");
   refuse_overwriting(batch, predictor.files(), {{options.nearest, "--nearest"}});
+  const Pictures pictures(options, predictor);
   InputRange range = open_input(batch);
   const InputCells cells(range.tables, predictor.input_columns());
   const ScoreTable table(range.tables.columns(), predictor.task(), predictor.output_scale(),
-                         {predictor.num_runs(), options.individual, options.interval > 0, nearest},
+                         {predictor.num_runs(), options.individual, options.interval > 0, nearest, options.domain,
+                          predictor.domain_labels(), explained_columns(predictor, wanted.explain)},
                          format_for(batch.output, range.tables.format()));
   std::map<std::string, std::string> made_from{{"individual", options.individual ? "yes" : "no"},
                                                {"nearest", nearest ? fingerprint_of(options.nearest) : "none"}};
   if (options.interval > 0) made_from["interval"] = text("%.17g", options.interval);
+  if (options.domain) made_from["domain"] = "yes";
+  if (explain) made_from["explain"] = options.explain;
   if (!options.calibrate) made_from["calibrate"] = "no";
   TextOutput output(batch, range, table.header(), predictor.files(), std::move(made_from));
   if (output.done()) return output.exit_code();
   std::optional<TrainingMolecules> training;
   if (nearest) training = embed_training_molecules(options.nearest, predictor, batch.common.threads);
-  TextSink<ScoredRow> sink(output, [&](const RowWindows&, const RowWindow& window, const std::vector<ScoredRow>& rows) {
-    std::string text;
-    for (std::size_t i = 0; i < rows.size(); ++i) table.append(window.rows[i], rows[i], text);
-    return text;
-  });
+  TextSink<ScoredRow> sink(output,
+                           [&](const RowWindows& windows, const RowWindow& window, const std::vector<ScoredRow>& rows) {
+                             pictures.draw(windows, window, rows);
+                             std::string text;
+                             for (std::size_t i = 0; i < rows.size(); ++i) table.append(window.rows[i], rows[i], text);
+                             return text;
+                           });
   return run_batch<ScoredRow>(
       batch, "Scoring", std::move(range), output.counts(),
-      [&](const RowWindow& window) { return score_window(predictor, training, cells, window); }, sink);
+      [&](const RowWindow& window) { return score_window(predictor, training, explain, cells, window); }, sink);
 }
 
 }  // namespace molgraph

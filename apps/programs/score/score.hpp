@@ -14,7 +14,10 @@ struct ScoreOptions {
   std::string nearest;      ///< the training molecules to measure the distance from; "" = none
   bool individual = false;  ///< a column per model of an ensemble
   bool calibrate = true;
-  double interval = 0;  ///< level; 0 = no columns
+  double interval = 0;            ///< level; 0 = no columns
+  bool domain = false;            ///< columns domain_...
+  std::string explain;            ///< "atoms" or "rollout"; "" = no columns
+  std::string draw, draw_target;  ///< folder for pictures of the explanations; "" = none, the first target
 };
 
 /// Returns the exit code. Throws UsageError, DataError, FileError, Stopped, ClosedPipe.

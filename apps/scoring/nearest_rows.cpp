@@ -1,14 +1,11 @@
-#include "apps/programs/score/nearest.hpp"
+#include "apps/scoring/nearest_rows.hpp"
 
 #include <algorithm>
 #include <cassert>
 #include <cmath>
 #include <limits>
 
-#include "apps/programs/batch/batch_run.hpp"
 #include "attention/cpu/kernels/kernels.hpp"
-#include "datasets/store/store.hpp"
-#include "featurize/graph/error.hpp"
 
 namespace molgraph {
 namespace {
@@ -16,41 +13,6 @@ namespace {
 constexpr std::size_t kColumns = 1024;  // rows of a block: its products with a window stay in the second-level cache
 constexpr std::size_t kQueries = 64;    // at a time
 constexpr float kLowest = std::numeric_limits<float>::lowest();
-
-/// A sink that keeps embeddings instead of writing them.
-class Keep : public RowSink<Embedding> {
- public:
-  explicit Keep(TrainingMolecules& molecules) : molecules_(molecules) {}
-  void write(const RowWindows& windows, const DoneWindow<Embedding>& done) override {
-    for (std::size_t i = 0; i < done.results.size(); ++i) {
-      if (done.results[i].status != RowStatus::ok) continue;
-      molecules_.rows.add(done.results[i].values);
-      molecules_.ids.push_back(windows.id(done.window, i));
-    }
-  }
-  void finish() override {}
-
- private:
-  TrainingMolecules& molecules_;
-};
-
-void embed_store(const std::string& path, const Predictor& predictor, int threads, TrainingMolecules& molecules) {
-  const MoleculeSet set = Store(path).load();
-  constexpr std::int64_t kPiece = 256;
-  std::vector<Embedding> embeddings(set.smiles.size());
-  parallel_for(set.size(), kPiece, threads, [&](std::int64_t begin, std::int64_t end) {
-    if (const int signal = stop_requested()) throw Stopped{signal};
-    std::vector<std::string> texts;
-    for (std::int64_t g = begin; g < end; ++g) texts.push_back(set.smiles[static_cast<std::size_t>(g)]);
-    auto some = predictor.embed(texts);
-    std::move(some.begin(), some.end(), embeddings.begin() + begin);
-  });
-  for (std::size_t g = 0; g < embeddings.size(); ++g) {
-    if (embeddings[g].status != RowStatus::ok) continue;
-    molecules.rows.add(embeddings[g].values);
-    molecules.ids.push_back(set.id[g]);
-  }
-}
 
 }  // namespace
 
@@ -94,7 +56,18 @@ double NearestRows::distance(const float* query, std::size_t row) const {
   return std::sqrt(square);
 }
 
-std::vector<Neighbour> NearestRows::find(std::span<const float> queries) const {
+std::vector<Neighbour> NearestRows::find(std::span<const float> queries) const { return search(queries, {}); }
+
+std::vector<Neighbour> NearestRows::find_others(std::span<const std::size_t> rows) const {
+  std::vector<float> queries;
+  for (const std::size_t row : rows) {
+    const auto first = rows_.begin() + static_cast<std::ptrdiff_t>(row * width_);
+    queries.insert(queries.end(), first, first + static_cast<std::ptrdiff_t>(width_));
+  }
+  return search(queries, rows);
+}
+
+std::vector<Neighbour> NearestRows::search(std::span<const float> queries, std::span<const std::size_t> skipped) const {
   assert(!blocks_.empty() && queries.size() % width_ == 0);
   const std::size_t count = queries.size() / width_;
   std::vector<Neighbour> found(count, {std::numeric_limits<double>::infinity(), 0});
@@ -115,35 +88,16 @@ std::vector<Neighbour> NearestRows::find(std::span<const float> queries) const {
                         .soon = {}};
       cpu::kernels().gemm(product);
       for (std::size_t k = 0; k < some; ++k) {
-        const float* row = products.data() + k * kColumns;
+        float* row = products.data() + k * kColumns;
+        if (!skipped.empty() && skipped[q + k] / kColumns == b) row[skipped[q + k] % kColumns] = kLowest;
         const std::size_t best = b * kColumns + static_cast<std::size_t>(std::max_element(row, row + kColumns) - row);
+        if (best >= size() || (!skipped.empty() && best == skipped[q + k])) continue;  // nothing else in the block
         const double exact = distance(queries.data() + (q + k) * width_, best);
         if (exact < found[q + k].distance) found[q + k] = {exact, best};
       }
     }
   }
   return found;
-}
-
-TrainingMolecules embed_training_molecules(const std::string& path, const Predictor& predictor, int threads) {
-  TrainingMolecules molecules{NearestRows(static_cast<std::size_t>(predictor.embedding_width({}))), {}};
-  if (is_meant_as_store(path)) {
-    embed_store(path, predictor, threads, molecules);
-  } else {
-    BatchOptions options;
-    options.common.threads = threads;
-    options.inputs = {path};
-    Keep keep(molecules);
-    run_batch<Embedding>(
-        options, "Embedding training molecules", {InputTables(options.inputs, options.table.options())}, {},
-        [&](const RowWindow& window) {
-          return window.mol_blocks ? predictor.embed_mol_blocks(window.molecules) : predictor.embed(window.molecules);
-        },
-        keep);
-  }
-  if (molecules.ids.empty()) throw DataError(path + ": not one molecule to be near to");
-  molecules.rows.finish();
-  return molecules;
 }
 
 }  // namespace molgraph

@@ -1,0 +1,133 @@
+#include "apps/programs/info/report_lines.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "datasets/system/readable.hpp"
+#include "datasets/system/text.hpp"
+
+namespace molgraph {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t kMembersShown = 10, kTargetsShown = 3, kWorstShown = 3;
+constexpr double kLevelShown = 0.9;
+
+std::string number(const Json& of) { return of.is_number() ? sensible_number(of.get<double>()) : "-"; }
+
+std::string line(std::string label, const std::string& text) {
+  label.resize(14, ' ');
+  return "  " + label + text + "\n";
+}
+
+bool is_measure(const std::string& key) { return key != "molecules" && key != "name"; }
+
+std::string with_range(const Json& estimate) {
+  return number(estimate["value"]) +
+         (estimate.contains("low") ? " (" + number(estimate["low"]) + " to " + number(estimate["high"]) + ")" : "");
+}
+
+/// A row per measure, a column per part.
+std::string measures(const Json& report) {
+  const Json& parts = report["measures"];
+  std::vector<std::string> keys;
+  std::vector<std::vector<std::string>> columns;
+  for (const auto& [part, of] : parts.items()) {
+    columns.push_back({part + " (" + with_thousands(of["molecules"].get<std::int64_t>()) + ")"});
+    for (const auto& [key, value] : of.items())
+      if (is_measure(key) && std::ranges::find(keys, key) == keys.end()) keys.push_back(key);
+  }
+  std::size_t c = 0;
+  for (const auto& [part, of] : parts.items()) {
+    for (const std::string& key : keys) columns[c].push_back(of.contains(key) ? with_range(of[key]) : "-");
+    ++c;
+  }
+  std::string out;
+  for (std::size_t r = 0; r <= keys.size(); ++r) {
+    std::string row;
+    for (const auto& column : columns) {
+      std::size_t width = 0;
+      for (const std::string& cell : column) width = std::max(width, cell.size());
+      row += (row.empty() ? "" : "  ") + column[r] + std::string(width - column[r].size(), ' ');
+    }
+    out += line(r == 0 ? "" : keys[r - 1], row.substr(0, row.find_last_not_of(' ') + 1));
+  }
+  return out;
+}
+
+/// "rmse of trees 0.61, mean predictor 1.6"
+std::string beside(const Json& rows, const std::string& measure, std::size_t most) {
+  std::vector<std::string> told;
+  for (const Json& row : rows)
+    if (row.contains(measure)) told.push_back(row["name"].get<std::string>() + " " + number(row[measure]["value"]));
+  return told.empty() ? "" : measure + " of " + list_of(told, most);
+}
+
+std::string noise(const Json& list) {
+  std::vector<std::string> told;
+  for (const Json& one : list)
+    told.push_back(one["name"].get<std::string>() +
+                   (one.contains("best_r2")
+                        ? " deviation of a label " + number(one["deviation"]) + ", best r2 " + number(one["best_r2"])
+                        : " " + text("%.1f %%", 100 * one["disagree"].get<double>()) + " of repeated pairs disagree"));
+  return list_of(told, kTargetsShown);
+}
+
+/// "0.3 to 0.4: 0.8110 (23), ..."
+std::string bins(const Json& list) {
+  std::string out;
+  for (const Json& bin : list)
+    out += (out.empty() ? "" : ", ") + text("%.1f to %.1f: ", bin["low"].get<double>(), bin["high"].get<double>()) +
+           number(bin["error"]["value"]) + " (" + with_thousands(bin["molecules"].get<std::int64_t>()) + ")";
+  return out;
+}
+
+std::string coverage(const Json& list) {
+  std::vector<std::string> told;
+  for (const Json& one : list)
+    if (std::abs(one["level"].get<double>() - kLevelShown) < 1e-6)
+      told.push_back(text("%.1f %% of ", 100 * one["covered"].get<double>()) + one["name"].get<std::string>() +
+                     ", mean width " + number(one["width"]));
+  return list_of(told, kTargetsShown);
+}
+
+std::string worst(const Json& list) {
+  std::vector<std::string> told;
+  const bool several = std::ranges::any_of(list, [&](const Json& one) { return one["target"] != list[0]["target"]; });
+  for (const Json& one : list)
+    told.push_back(one["id"].get<std::string>() + (several ? " " + one["target"].get<std::string>() : "") + ": label " +
+                   number(one["label"]) + ", said " + number(one["prediction"]) +
+                   (one.contains("similarity") ? text(" (similarity %.2f)", one["similarity"].get<double>()) : ""));
+  return list_of(told, kWorstShown);
+}
+
+}  // namespace
+
+std::string report_lines(const Json& report) {
+  std::string out;
+  const auto add = [&](const char* key, const char* label, const auto& told) {
+    if (report.contains(key))
+      if (const std::string words = told(report[key]); !words.empty()) out += line(label, words);
+  };
+  const auto judged = report["judged"].get<std::string>();
+  if (report.contains("measures")) {
+    out += measures(report);
+    out += line("", report.contains("folds") ? "mean over the folds (a deviation to each side)"
+                                             : "value (95 % interval by the bootstrap)");
+    const auto metric = report["metric"].get<std::string>();
+    add("beside", "beside", [&](const Json& rows) { return beside(rows, metric, kMembersShown); });
+    add("members", report.contains("folds") ? "folds" : "models",
+        [&](const Json& rows) { return beside(rows, metric, kMembersShown); });
+  }
+  add("recipe", "recipe", [](const Json& words) { return words.get<std::string>(); });
+  add("noise", "noise", noise);
+  add("by_similarity", "by similarity", bins);
+  add("classes_by_similarity", "by similarity", bins);
+  add("coverage", "90 % interval", coverage);
+  add("worst", "worst", worst);
+  return out.empty() ? "" : "report (" + judged + " part, where none is named; report.html shows more)\n" + out;
+}
+
+}  // namespace molgraph

@@ -1,0 +1,78 @@
+#include "apps/programs/info/strip_run.hpp"
+
+#include <array>
+#include <filesystem>
+#include <set>
+
+#include "apps/scoring/domain_file.hpp"
+#include "apps/scoring/gaussian_process_file.hpp"
+#include "apps/scoring/run_record.hpp"
+#include "datasets/system/readable.hpp"
+#include "featurize/graph/error.hpp"
+
+namespace molgraph {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Kind {
+  const char* name;
+  const char* holds;
+  bool needed = false;
+};
+constexpr std::array<Kind, 8> kKinds{
+    {{"splits.csv", "ids and SMILES of all molecules"},
+     {"valid_predictions.csv", "ids, SMILES and true values of the validation part"},
+     {"test_predictions.csv", "ids, SMILES and true values of the test part"},
+     {"rejected.csv", "SMILES of rejected rows"},
+     {"report.html", "predictions and true values of the test part"},
+     {"duplicates.csv", "ids, SMILES and values of repeated molecules"},
+     {kProcessFile, "fingerprints' counts and descriptors of training molecules", true},
+     {kDomainFile, ""}}};
+
+std::string held_by_domain(const std::string& path) {
+  const DomainSummary summary = domain_summary(path);
+  return "fingerprints and embeddings of " + with_thousands(summary.molecules) + " training molecules" +
+         (summary.labels ? ", with ids, SMILES and true values" : "");
+}
+
+}  // namespace
+
+std::vector<FileOfMolecules> files_of_molecules(const std::string& run) {
+  std::vector<FileOfMolecules> files;
+  std::error_code error;
+  for (const Kind& kind : kKinds) {
+    const std::string path = run + "/" + kind.name;
+    if (!fs::exists(path, error)) continue;
+    files.push_back({path, *kind.holds != '\0' ? kind.holds : held_by_domain(path), kind.needed});
+  }
+  std::set<std::string> inner;
+  for (fs::directory_iterator entry(run, error), end; !error && entry != end; entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    if (entry->is_directory() && (is_member(name) || name == "refit")) inner.insert(name);
+  }
+  for (const std::string& name : inner)
+    for (FileOfMolecules& file : files_of_molecules(run + "/" + name)) files.push_back(std::move(file));
+  return files;
+}
+
+std::string strip_run(const std::string& run) {
+  std::error_code error;
+  if (!fs::is_directory(run, error)) throw UsageError("--strip needs a run directory, not " + run);
+  (void)weight_files(run);  // throws where there is no run
+  const std::optional<RunRecord> record = read_run_record(run);
+  if (record && record->finished.empty())
+    throw UsageError(run + ": its training has not ended; --resume would need what --strip takes out");
+  std::string told;
+  for (const FileOfMolecules& file : files_of_molecules(run)) {
+    if (file.needed) {
+      told += "stays: " + file.path + " (" + file.holds + "; predictions are made from it)\n";
+      continue;
+    }
+    if (!fs::remove(file.path, error) || error) throw FileError(file.path + ": cannot be removed: " + error.message());
+    told += "removed: " + file.path + " (" + file.holds + ")\n";
+  }
+  return told.empty() ? run + " holds nothing of its training molecules\n" : told;
+}
+
+}  // namespace molgraph

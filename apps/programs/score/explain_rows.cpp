@@ -1,0 +1,107 @@
+#include "apps/programs/score/explain_rows.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+
+#include "datasets/system/files.hpp"
+#include "datasets/system/readable.hpp"
+#include "datasets/system/text.hpp"
+#include "featurize/graph/error.hpp"
+#include "featurize/smiles/drawing.hpp"
+
+namespace molgraph {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kRowsPerWindow = 64;
+constexpr std::size_t kMostOfId = 64;
+
+/// "17-CHEMBL25.svg": the row, and its id as far as it is fit for a file's name.
+std::string name_of_picture(std::int64_t row, const std::string& id) {
+  std::string name = std::to_string(row), safe;
+  for (const char letter : id.substr(0, kMostOfId)) {
+    const bool plain = std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '_' || letter == '-';
+    safe += plain ? letter : '_';
+  }
+  return safe.empty() || safe == name ? name + ".svg" : name + "-" + safe + ".svg";
+}
+
+}  // namespace
+
+BatchOptions explained_batch(BatchOptions batch) {
+  batch.batch_size = std::min(batch.batch_size, kRowsPerWindow);
+  return batch;
+}
+
+ExplainMethod explain_method(const std::string& word) {
+  return word.empty() ? ExplainMethod::none : word == "rollout" ? ExplainMethod::rollout : ExplainMethod::atoms;
+}
+
+ExplainColumns explained_columns(const Predictor& predictor, ExplainMethod method) {
+  if (method == ExplainMethod::none) return {};
+  if (method == ExplainMethod::rollout) return {.rollout = true};
+  return {.atoms = true, .descriptors = predictor.reads_inputs(), .blend = predictor.is_blend()};
+}
+
+void explain_rows(const Predictor& predictor, const RowWindow& window, const std::vector<float>& columns,
+                  std::vector<ScoredRow>& rows) {
+  std::vector<Explanation> all = window.mol_blocks ? predictor.explain_mol_blocks(window.molecules, columns)
+                                                   : predictor.explain(window.molecules, columns);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    ScoredRow& row = rows[i];
+    if (row.status != RowStatus::ok) continue;
+    row.explanation = std::move(all[i]);
+    row.status = row.explanation.status;
+    row.reason = row.explanation.reason;
+    for (std::size_t t = 0; t < row.explanation.targets.size(); ++t) {
+      const TargetExplanation& one = row.explanation.targets[t];
+      if (one.complete) continue;
+      row.reason += (row.reason.empty() ? "" : "; ") + predictor.task().names[t] + "_atoms: the sum is off by " +
+                    sensible_number(one.error);
+    }
+  }
+}
+
+Pictures::Pictures(const ScoreOptions& options, const Predictor& predictor)
+    : folder_(options.draw), rollout_(explain_method(options.explain) == ExplainMethod::rollout),
+      featurizer_(predictor.featurizer()) {
+  if (folder_.empty()) {
+    if (!options.draw_target.empty()) throw UsageError("--draw-target needs --draw");
+    return;
+  }
+  if (options.explain.empty()) throw UsageError("--draw draws what --explain says: give both");
+  if (const std::string why = why_no_drawing(); !why.empty()) throw UsageError("--draw: " + why);
+  const std::vector<std::string>& names = predictor.task().names;
+  if (!options.draw_target.empty()) {
+    const auto found = std::ranges::find(names, options.draw_target);
+    if (found == names.end())
+      throw UsageError("--draw-target " + options.draw_target + ": the targets are " + list_of(names));
+    target_ = static_cast<std::size_t>(found - names.begin());
+  }
+  name_ = rollout_ ? "attention rollout" : names[target_];
+  std::error_code error;
+  const bool there = fs::exists(folder_, error);
+  if (there && !options.batch.resume && !(fs::is_directory(folder_, error) && fs::is_empty(folder_, error)))
+    throw UsageError("--draw " + folder_ + ": is there already; pictures go into a new or an empty folder");
+  fs::create_directories(folder_, error);
+  if (error) throw FileError(folder_ + ": cannot be made: " + error.message());
+}
+
+void Pictures::draw(const RowWindows& windows, const RowWindow& window, const std::vector<ScoredRow>& rows) const {
+  for (std::size_t i = 0; i < rows.size() && !folder_.empty(); ++i) {
+    const std::int64_t number = window.first + static_cast<std::int64_t>(i) + 1;
+    if (number > kMostPictures) return;
+    if (rows[i].status != RowStatus::ok) continue;
+    const Explanation& of = rows[i].explanation;
+    const std::string legend = rollout_ ? name_
+                                        : name_ + " " + sensible_number(of.targets[target_].prediction) + " = " +
+                                              sensible_number(of.targets[target_].baseline) + " + atoms";
+    const std::string svg = draw_atoms(window.molecules[i], window.mol_blocks, featurizer_,
+                                       rollout_ ? of.rollout : of.targets[target_].atoms, legend);
+    write_file_atomically((fs::path(folder_) / name_of_picture(number, windows.id(window, i))).string(), svg);
+  }
+}
+
+}  // namespace molgraph

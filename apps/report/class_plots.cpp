@@ -1,0 +1,228 @@
+#include "apps/report/class_plots.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+
+#include "apps/report/page_sections.hpp"
+#include "datasets/system/readable.hpp"
+#include "datasets/system/text.hpp"
+
+namespace molgraph {
+namespace {
+
+constexpr std::size_t kBins = 10, kPointsShown = 300, kRowsShown = 21, kClassesShown = 20;
+
+/// What was said with a probability, and whether it was so.
+struct Said {
+  double probability;
+  bool so;
+};
+
+/// Of one target with two classes, by falling probability.
+std::vector<Said> said_of(const ReportFacts& facts, std::size_t t) {
+  const PartRows& rows = facts.judged();
+  const std::size_t targets = facts.task.names.size();
+  std::vector<Said> all;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const double label = rows.labels[i * targets + t], said = rows.predictions[i * targets + t];
+    if (std::isfinite(label) && std::isfinite(said)) all.push_back({said, label > 0.5});
+  }
+  std::ranges::stable_sort(all, [](const Said& a, const Said& b) { return a.probability > b.probability; });
+  return all;
+}
+
+struct Threshold {
+  double probability, false_rate, recall, precision;
+};
+
+/// One per different probability, from the highest; both classes must be there.
+std::vector<Threshold> thresholds_of(const std::vector<Said>& said) {
+  const auto positives = static_cast<double>(std::ranges::count_if(said, &Said::so));
+  const double negatives = static_cast<double>(said.size()) - positives;
+  std::vector<Threshold> all{{1, 0, 0, 1}};
+  double right = 0, wrong = 0;
+  for (std::size_t k = 0; k < said.size(); ++k) {
+    (said[k].so ? right : wrong) += 1;
+    if (k + 1 < said.size() && said[k + 1].probability == said[k].probability) continue;
+    all.push_back({said[k].probability, wrong / negatives, right / positives, right / (right + wrong)});
+  }
+  if (all.size() > 1) all.front().precision = all[1].precision;
+  return all;
+}
+
+bool has_both(const std::vector<Said>& said) {
+  const auto positives = static_cast<std::size_t>(std::ranges::count_if(said, &Said::so));
+  return positives > 0 && positives < said.size();
+}
+
+template <class One>
+std::vector<One> thinned(const std::vector<One>& all, std::size_t most) {
+  if (all.size() <= most) return all;
+  std::vector<One> some;
+  for (std::size_t k = 0; k < most; ++k) some.push_back(all[k * (all.size() - 1) / (most - 1)]);
+  return some;
+}
+
+struct Bin {
+  double said = 0;
+  std::int64_t so = 0, count = 0;
+};
+
+/// Ten bins of equal width, those of the expected calibration error.
+std::array<Bin, kBins> bins_of(const std::vector<Said>& said) {
+  std::array<Bin, kBins> bins{};
+  for (const Said& one : said) {
+    Bin& bin = bins[std::min(static_cast<std::size_t>(std::max(0.0, one.probability) * kBins), kBins - 1)];
+    bin.said += one.probability;
+    bin.so += one.so;
+    ++bin.count;
+  }
+  return bins;
+}
+
+/// Plots of some targets in one, with a table of the first ... of all of them.
+struct Shown {
+  std::string name;  ///< of the target, "" where there is but one
+  std::vector<Said> said;
+};
+
+std::string curve_figure(const std::vector<Shown>& shown, const std::string& part, bool roc) {
+  SvgPlot plot(roc ? "roc" : "pr", (roc ? "ROC curve, " : "Precision and recall, ") + part + " part",
+               roc ? "True positives found against false alarms at every threshold; on the dashed line is chance."
+                   : "Precision against recall at every threshold.",
+               PlotAxis::shares(roc ? "false positive rate" : "recall"),
+               PlotAxis::shares(roc ? "true positive rate" : "precision"), true);
+  if (roc) plot.guide({0, 0}, {1, 1}, "chance");
+  HtmlTable table{
+      .caption = roc ? "Points of the ROC curve" : "Points of precision and recall",
+      .head = roc ? std::vector<std::string>{"Probability at least", "False positive rate", "True positive rate"}
+                  : std::vector<std::string>{"Probability at least", "Recall", "Precision"}};
+  int style = 0;
+  for (const Shown& one : shown) {
+    if (!has_both(one.said)) continue;
+    const std::vector<Threshold> all = thresholds_of(one.said);
+    std::vector<PlotPoint> points;
+    for (const Threshold& at : thinned(all, kPointsShown))
+      points.push_back(roc ? PlotPoint{at.false_rate, at.recall} : PlotPoint{at.recall, at.precision});
+    plot.line(points, ++style, one.name.empty() && roc ? "this run" : one.name);
+    for (const Threshold& at : thinned(all, kRowsShown))
+      table.rows.push_back({(one.name.empty() ? "" : escaped(one.name) + ", ") + number_html(at.probability),
+                            number_html(roc ? at.false_rate : at.recall), number_html(roc ? at.recall : at.precision)});
+    if (roc) continue;
+    const double share =
+        static_cast<double>(std::ranges::count_if(one.said, &Said::so)) / static_cast<double>(one.said.size());
+    plot.guide({0, share}, {1, share}, style == 1 ? "share of positives" : "");
+  }
+  if (style == 0) return {};
+  return figure(plot.svg(), roc ? "ROC curve." : "Precision and recall; dashed: what guessing reaches.", table);
+}
+
+std::string reliability_figure(const std::vector<Shown>& shown, const std::string& part, const std::string& what) {
+  SvgPlot plot("reliability", "Reliability, " + part + " part",
+               "How often it was so against the probability that was said; on the dashed line both are equal.",
+               PlotAxis::shares("probability that was said"), PlotAxis::shares("share that " + what), true);
+  plot.guide({0, 0}, {1, 1}, "said = happened");
+  HtmlTable table{.caption = "Molecules by the probability that was said",
+                  .head = {"Mean probability", "Molecules", "Share that " + escaped(what)}};
+  int style = 0;
+  for (const Shown& one : shown) {
+    std::vector<PlotPoint> points;
+    std::vector<PlotBar> bars;
+    for (const Bin& bin : bins_of(one.said)) {
+      if (bin.count == 0) continue;
+      const Estimate share = wilson(bin.so, bin.count);
+      const double said = bin.said / static_cast<double>(bin.count);
+      points.push_back({said, share.value});
+      bars.push_back({said, share.low, share.high});
+      table.rows.push_back({(one.name.empty() ? "" : escaped(one.name) + ", ") + number_html(said),
+                            with_thousands(bin.count), estimate_html(share)});
+    }
+    if (points.empty()) continue;
+    plot.bars(bars, ++style);
+    plot.line(points, style, one.name.empty() ? "this run" : one.name);
+    plot.dots(points, style);
+  }
+  if (style == 0) return {};
+  return figure(plot.svg(), "Reliability; bars: 95&nbsp;% intervals of the share (Wilson 1927).", table);
+}
+
+std::vector<Said> likeliest(const ReportFacts& facts, std::size_t t) {
+  const PartRows& rows = facts.judged();
+  const auto classes = static_cast<std::size_t>(facts.task.classes);
+  const std::size_t targets = facts.task.names.size();
+  std::vector<Said> all;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const double label = rows.labels[i * targets + t];
+    const double* row = rows.predictions.data() + (i * targets + t) * classes;
+    if (!std::isfinite(label) || !std::all_of(row, row + classes, [](double p) { return std::isfinite(p); })) continue;
+    const double* best = std::max_element(row, row + classes);
+    all.push_back({*best, static_cast<double>(best - row) == label});
+  }
+  return all;
+}
+
+std::string class_name(const Task& task, std::size_t c) {
+  return escaped(cut_short(c < task.class_labels.size() ? task.class_labels[c] : std::to_string(c), 40));
+}
+
+std::string confusion_table(const ReportFacts& facts, std::size_t t) {
+  const PartRows& rows = facts.judged();
+  const auto classes = static_cast<std::size_t>(facts.task.classes);
+  if (classes > kClassesShown) return {};
+  const std::size_t targets = facts.task.names.size();
+  std::vector<std::int64_t> count(classes * classes);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const double label = rows.labels[i * targets + t];
+    const double* row = rows.predictions.data() + (i * targets + t) * classes;
+    if (std::isfinite(label))
+      ++count[static_cast<std::size_t>(label) * classes +
+              static_cast<std::size_t>(std::max_element(row, row + classes) - row)];
+  }
+  HtmlTable table{
+      .caption = escaped(cut_short(facts.task.names[t], 60)) + ": rows are what molecules are, columns what was said",
+      .head = {"Label"}};
+  for (std::size_t c = 0; c < classes; ++c) table.head.push_back(class_name(facts.task, c));
+  for (std::size_t c = 0; c < classes; ++c) {
+    table.rows.push_back({class_name(facts.task, c)});
+    for (std::size_t said = 0; said < classes; ++said)
+      table.rows.back().push_back(with_thousands(count[c * classes + said]));
+  }
+  return table.html();
+}
+
+std::vector<Shown> shown_of(const ReportFacts& facts, TaskKind kind,
+                            const std::function<std::vector<Said>(std::size_t)>& said) {
+  std::vector<Shown> shown;
+  for (const std::size_t t : shown_targets(facts, kind))
+    shown.push_back({facts.task.names.size() > 1 ? cut_short(facts.task.names[t], 40) : "", said(t)});
+  return shown;
+}
+
+}  // namespace
+
+std::string binary_plots(const ReportFacts& facts) {
+  const std::vector<Shown> shown = shown_of(facts, TaskKind::binary, [&](std::size_t t) { return said_of(facts, t); });
+  const std::string part = kPartNames[facts.judged_part()];
+  std::string missing;
+  for (const Shown& one : shown)
+    if (!has_both(one.said))
+      missing += "<p class=\"warn\">" + (one.name.empty() ? "The target" : escaped(one.name)) + " has " +
+                 (one.said.empty() ? "no label" : "one class only") + " in the " + part +
+                 " part: there is no ROC curve, and no precision and recall.</p>\n";
+  const std::string label = facts.task.positive_label();
+  return missing + "<div class=\"plots\">" + curve_figure(shown, part, true) + curve_figure(shown, part, false) +
+         reliability_figure(shown, part, label.empty() ? "is 1" : "is " + cut_short(label, 30)) + "</div>\n";
+}
+
+std::string multiclass_plots(const ReportFacts& facts) {
+  const std::vector<Shown> shown =
+      shown_of(facts, TaskKind::multiclass, [&](std::size_t t) { return likeliest(facts, t); });
+  std::string out = "<div class=\"plots\">" +
+                    reliability_figure(shown, kPartNames[facts.judged_part()], "is the class said") + "</div>\n";
+  for (const std::size_t t : shown_targets(facts, TaskKind::multiclass)) out += confusion_table(facts, t);
+  return out;
+}
+
+}  // namespace molgraph

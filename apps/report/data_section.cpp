@@ -1,0 +1,128 @@
+#include <algorithm>
+#include <cmath>
+
+#include "apps/report/page_sections.hpp"
+#include "datasets/system/readable.hpp"
+#include "datasets/system/text.hpp"
+
+namespace molgraph {
+namespace {
+
+constexpr std::size_t kReasonsShown = 12, kNoiseShown = 12, kNamesShown = 8;
+
+std::string entry(const std::string& name, const std::string& html) {
+  return html.empty() ? "" : "<dt>" + name + "</dt><dd>" + html + "</dd>\n";
+}
+
+std::string counted(std::int64_t count, const char* one, const char* many) {
+  return with_thousands(count) + " " + (count == 1 ? one : many);
+}
+
+std::string parts_text(const ReportFacts& facts) {
+  std::string parts;
+  const auto add = [&](std::int64_t count, const char* name) {
+    if (count > 0) parts += (parts.empty() ? "" : ", ") + with_thousands(count) + " " + name;
+  };
+  for (std::size_t p = 0; p < kParts; ++p) add(facts.parts[p], kPartNames[p]);
+  add(facts.calibration_part, "kept apart for intervals");
+  if (facts.folds) add(static_cast<std::int64_t>(facts.members.size()), "folds");
+  if (facts.run && !facts.run->split.empty()) parts = escaped(facts.run->split) + (parts.empty() ? "" : ": ") + parts;
+  return parts;
+}
+
+std::string rejected_text(const ReportFacts& facts) {
+  std::int64_t count = 0;
+  for (const RejectedRows& rows : facts.rejected) count += rows.count;
+  if (facts.run) count = facts.run->rejected;
+  if (count == 0) return facts.run ? "none" : "";
+  if (facts.rejected.empty()) return counted(count, "row", "rows");
+  HtmlTable table{.caption = "Rows without a molecule", .head = {"Status", "Reason", "Rows"}, .numbers = false};
+  for (const RejectedRows& rows : facts.rejected) {
+    if (table.rows.size() == kReasonsShown) break;
+    table.rows.push_back({escaped(rows.status), escaped(cut_short(rows.reason, 200)), with_thousands(rows.count)});
+  }
+  std::string more;
+  if (facts.rejected.size() > kReasonsShown)
+    more = "<p class=\"quiet\">" +
+           counted(static_cast<std::int64_t>(facts.rejected.size() - kReasonsShown), "more reason", "more reasons") +
+           " in rejected.csv.</p>";
+  return details(counted(count, "row", "rows") + ", see why", table.html() + more);
+}
+
+std::string shared_text(const ReportFacts& facts) {
+  if (!facts.shared) return "not recorded";
+  if (*facts.shared == 0) return "none";
+  return "<strong>" + counted(*facts.shared, "molecule", "molecules") +
+         "</strong>: the quality will look better than it is";
+}
+
+std::string repeated_text(const ReportFacts& facts) {
+  if (facts.repeated_molecules == 0) return "none found";
+  return counted(facts.repeated_molecules, "molecule stands", "molecules stand") + " in " +
+         with_thousands(facts.repeated_rows) + " rows (duplicates.csv)";
+}
+
+std::string targets_text(const Task& task) {
+  std::string list;
+  for (std::size_t t = 0; t < std::min(task.names.size(), kNamesShown); ++t) {
+    const std::string unit = t < task.units.size() ? task.units[t] : "";
+    list +=
+        (t > 0 ? ", " : "") + escaped(cut_short(task.names[t], 80)) + (unit.empty() ? "" : " [" + escaped(unit) + "]");
+  }
+  if (task.names.size() > kNamesShown) list += " and " + std::to_string(task.names.size() - kNamesShown) + " more";
+  return list + " (" + std::string(to_string(task.kind)) + ")";
+}
+
+/// What measurements of one molecule differ by, and what that means for any model.
+std::string noise_text(const ReportFacts& facts) {
+  if (facts.noise.empty()) return {};
+  HtmlTable numbers{.caption = "Noise of the labels, from molecules that were measured more than once",
+                    .head = {"Target", "Molecules", "Rows", "Deviation of a label", "Best R2 it allows"}};
+  HtmlTable classes{.caption = "Labels of molecules that were measured more than once",
+                    .head = {"Target", "Molecules", "Rows", "Pairs that disagree"}};
+  for (const LabelNoise& noise : facts.noise) {
+    const std::string name = escaped(cut_short(facts.task.names[noise.target], 80)),
+                      molecules = with_thousands(noise.molecules), rows = with_thousands(noise.rows);
+    if (facts.task.kind_of(noise.target) == TaskKind::regression) {
+      if (numbers.rows.size() < kNoiseShown)
+        numbers.rows.push_back({name, molecules, rows, number_html(noise.deviation), number_html(noise.best_r2)});
+    } else if (classes.rows.size() < kNoiseShown) {
+      classes.rows.push_back({name, molecules, rows, text("%.1f&nbsp;%%", 100 * noise.disagree)});
+    }
+  }
+  std::string out = "<h3>What the measurements allow</h3>\n";
+  if (!numbers.rows.empty())
+    out += numbers.html() +
+           "<p class=\"quiet\">No model can be expected to reach more than this R2 on labels with this noise: 1 less "
+           "the noise's share of the "
+           "variance of the labels that it is judged by. Repeats within one table often come from one laboratory; "
+           "between laboratories the noise is larger.</p>";
+  if (!classes.rows.empty()) out += classes.html();
+  return out;
+}
+
+}  // namespace
+
+std::string data_section(const ReportFacts& facts) {
+  std::string list;
+  if (facts.run && !facts.run->data.empty()) list += entry("Table", escaped(list_of(facts.run->data, 5)));
+  list += entry("Predicts", targets_text(facts.task));
+  if (facts.run && facts.run->molecules > 0) list += entry("Molecules", with_thousands(facts.run->molecules));
+  list += entry("Split", parts_text(facts));
+  list += entry("Rejected rows", rejected_text(facts));
+  list += entry("Repeated molecules", repeated_text(facts));
+  list += entry("Molecules in two parts", shared_text(facts));
+  if (facts.censored.value_or(0) > 0)
+    list += entry("Labels such as &gt;50", with_thousands(*facts.censored) + ", left out of all measures");
+  list +=
+      entry("Model", (facts.models > 1 ? with_thousands(facts.models) + " models, each " : "") + escaped(facts.model));
+  if (facts.run && !facts.run->start.empty()) list += entry("Started from", escaped(facts.run->start));
+  if (facts.run && !facts.run->blend.empty()) {
+    std::vector<std::string> partners = facts.run->blend;
+    for (std::string& partner : partners) std::ranges::replace(partner, '_', ' ');
+    list += entry("Mixed with", escaped(list_of(partners)));
+  }
+  return "<dl>" + list + "</dl>\n" + noise_text(facts);
+}
+
+}  // namespace molgraph

@@ -1,0 +1,82 @@
+#include "apps/report/html.hpp"
+
+#include <cmath>
+
+#include "apps/report/statistics.hpp"
+#include "datasets/system/readable.hpp"
+
+namespace molgraph {
+namespace {
+
+constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
+
+/// Bytes of the UTF-8 character that begins here; 0 = it is none, or a control character.
+std::size_t character_at(std::string_view text, std::size_t at) {
+  const auto byte = [&](std::size_t k) { return static_cast<unsigned char>(text[at + k]); };
+  const unsigned char first = byte(0);
+  if (first < 0x80) return first < 0x20 ? first == '\t' || first == '\n' : first != 0x7F;
+  const std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
+  if (first < 0xC2 || first > 0xF4 || at + length > text.size()) return 0;
+  for (std::size_t k = 1; k < length; ++k)
+    if ((byte(k) & 0xC0) != 0x80) return 0;
+  const unsigned char second = byte(1);
+  const bool too_long = (first == 0xE0 && second < 0xA0) || (first == 0xF0 && second < 0x90);
+  const bool no_character = (first == 0xED && second > 0x9F) || (first == 0xF4 && second > 0x8F);
+  const bool control = first == 0xC2 && second < 0xA0;
+  return too_long || no_character || control ? 0 : length;
+}
+
+}  // namespace
+
+std::string escaped(std::string_view text) {
+  std::string safe;
+  safe.reserve(text.size());
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t length = character_at(text, at);
+    if (length == 0) safe += kReplacement;
+    else if (text[at] == '&') safe += "&amp;";
+    else if (text[at] == '<') safe += "&lt;";
+    else if (text[at] == '>') safe += "&gt;";
+    else if (text[at] == '"') safe += "&quot;";
+    else if (text[at] == '\'') safe += "&#39;";
+    else safe += text.substr(at, length);
+    at += std::max<std::size_t>(length, 1);
+  }
+  return safe;
+}
+
+std::string cut_short(std::string_view text, std::size_t most) {
+  if (text.size() <= most) return std::string(text);
+  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0) == 0x80) --most;
+  return std::string(text.substr(0, most)) + "...";
+}
+
+std::string HtmlTable::html() const {
+  std::string out = "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"" + caption + "\"><table";
+  out += numbers ? " class=\"numbers\">" : ">";
+  out += "<caption>" + caption + "</caption><thead><tr>";
+  for (const std::string& cell : head) out += "<th scope=\"col\">" + cell + "</th>";
+  out += "</tr></thead><tbody>\n";
+  for (const auto& row : rows) {
+    out += "<tr>";
+    for (std::size_t c = 0; c < row.size(); ++c)
+      out += c == 0 ? "<th scope=\"row\">" + row[c] + "</th>" : "<td>" + row[c] + "</td>";
+    out += "</tr>\n";
+  }
+  return out + "</tbody></table></div>\n";
+}
+
+std::string details(const std::string& summary, const std::string& content) {
+  return "<details><summary>" + summary + "</summary>\n" + content + "</details>\n";
+}
+
+std::string number_html(double value) { return std::isfinite(value) ? sensible_number(value) : "&ndash;"; }
+
+std::string estimate_html(const Estimate& estimate) {
+  std::string text = number_html(estimate.value);
+  if (std::isfinite(estimate.low) && std::isfinite(estimate.high))
+    text += " <span class=\"range\">" + number_html(estimate.low) + " to " + number_html(estimate.high) + "</span>";
+  return text;
+}
+
+}  // namespace molgraph

@@ -1,0 +1,152 @@
+#include <algorithm>
+#include <cmath>
+
+#include "apps/report/judged_errors.hpp"
+#include "apps/report/page_sections.hpp"
+#include "datasets/system/readable.hpp"
+#include "datasets/system/text.hpp"
+#include "featurize/smiles/drawing.hpp"
+
+namespace molgraph {
+namespace {
+
+constexpr std::size_t kWorst = 10;
+constexpr int kPictureWidth = 240, kPictureHeight = 170;
+
+std::string similarity_figure(const ReportFacts& facts, bool numbers) {
+  const std::vector<SimilarityBin> bins = similarity_bins(facts, numbers);
+  if (bins.empty()) return {};
+  const bool single = facts.task.names.size() == 1;
+  const std::string unit =
+      !facts.task.units.empty() && single && !facts.task.units[0].empty() ? " [" + facts.task.units[0] + "]" : "";
+  const std::string what = !numbers ? "missing to a probability of 1"
+                           : single ? "mean error" + unit
+                                    : "mean error, in deviations of the labels";
+  HtmlTable table{.caption = "Error by similarity to the training set",
+                  .head = {"Similarity", "Molecules", "Labels", "Mean error"}};
+  std::vector<PlotPoint> points;
+  std::vector<PlotBar> bars;
+  std::vector<std::string> counts;
+  double high = 0;
+  for (const SimilarityBin& bin : bins) {
+    const double at = (bin.low + bin.high) / 2;
+    if (std::isfinite(bin.mean.high)) bars.push_back({at, bin.mean.low, bin.mean.high});
+    points.push_back({at, bin.mean.value});
+    counts.push_back(with_thousands(bin.molecules));
+    high = std::max({high, bin.mean.value, std::isfinite(bin.mean.high) ? bin.mean.high : 0});
+    table.rows.push_back(
+        {text("%.1f to %.1f", bin.low, bin.high), counts.back(), with_thousands(bin.labels), estimate_html(bin.mean)});
+  }
+  SvgPlot plot(
+      numbers ? "far" : "far-classes", "Error against similarity to the training set",
+      "Mean error of the molecules whose most similar training molecule is so similar; above, how many they are.",
+      PlotAxis::shares("similarity to the nearest training molecule"), PlotAxis::nice(what, 0, high * 1.12));
+  plot.bars(bars, 1);
+  plot.line(points, 1);
+  plot.dots(points, 1);
+  for (std::size_t k = 0; k < points.size(); ++k) plot.note({points[k].x, high * 1.1}, counts[k]);
+  return figure(plot.svg(),
+                "Bars: 95&nbsp;% intervals of the mean. Small numbers: molecules in the bin. Tanimoto's coefficient of "
+                "count-Morgan fingerprints, compared with " +
+                    with_thousands(facts.compared) + " training molecules.",
+                table);
+}
+
+/// The drawing of a molecule, or its text.
+std::string picture(const std::string& smiles) {
+  const std::string svg = draw_molecule_svg(smiles, kPictureWidth, kPictureHeight);
+  return "<div class=\"molecule\">" + (svg.empty() ? "" : svg) + "<code>" + escaped(cut_short(smiles, 120)) +
+         "</code></div>";
+}
+
+std::string entry(const std::string& name, const std::string& html) {
+  return "<dt>" + name + "</dt><dd>" + html + "</dd>";
+}
+
+std::string value_html(const ReportFacts& facts, std::size_t t, double value) {
+  if (facts.task.kind == TaskKind::multiclass) {
+    const auto c = static_cast<std::size_t>(value);
+    return escaped(c < facts.task.class_labels.size() ? facts.task.class_labels[c] : std::to_string(c));
+  }
+  return facts.task.kind_of(t) == TaskKind::binary ? (value > 0.5 ? "1" : "0") : number_html(value);
+}
+
+/// The most similar training molecule, of runs that name theirs.
+std::string nearest_html(const ReportFacts& facts, const NearestTraining::Found& nearest, std::size_t t) {
+  const double label = nearest.values[t];
+  return "<p class=\"quiet\">Nearest in training</p>" + picture(nearest.smiles) + "<dl>" +
+         entry("id", escaped(cut_short(nearest.id, 60))) + entry("similarity", text("%.2f", nearest.similarity)) +
+         entry("label", std::isnan(label) ? "none" : value_html(facts, t, label)) + "</dl>";
+}
+
+std::string worst_card(const ReportFacts& facts, const LabelError& error) {
+  const PartRows& rows = facts.judged();
+  const std::size_t targets = facts.task.names.size(), at = error.row * targets + error.target;
+  std::string list = entry("id", escaped(cut_short(rows.id[error.row], 60)));
+  if (targets > 1) list += entry("target", escaped(cut_short(facts.task.names[error.target], 60)));
+  list += entry("label", value_html(facts, error.target, rows.labels[at]));
+  const bool numbers = facts.task.kind_of(error.target) == TaskKind::regression;
+  const double said = prediction_of(facts, rows, error.row, error.target);
+  list += entry(numbers                               ? "prediction"
+                : facts.task.kind == TaskKind::binary ? "probability of 1"
+                                                      : "its probability",
+                number_html(said));
+  if (numbers && !rows.low.empty() && std::isfinite(rows.low[at]))
+    list += entry("90&nbsp;% interval", number_html(rows.low[at]) + " to " + number_html(rows.high[at]));
+  const auto nearest = facts.training ? facts.training->find(rows.smiles[error.row]) : std::nullopt;
+  if (!nearest && !rows.similarity.empty())
+    list += entry("nearest in training", text("similarity %.2f", rows.similarity[error.row]));
+  return "<li class=\"card\">" + picture(rows.smiles[error.row]) + "<dl>" + list + "</dl>" +
+         (nearest ? nearest_html(facts, *nearest, error.target) : "") + "</li>\n";
+}
+
+std::string worst(const ReportFacts& facts) {
+  std::string cards;
+  for (const LabelError& error : worst_errors(facts, kWorst)) cards += worst_card(facts, error);
+  if (cards.empty()) return {};
+  return "<h3>The worst predictions of the " + std::string(kPartNames[facts.judged_part()]) +
+         " part</h3>\n<p class=\"quiet\">By the size of the error, of several targets in deviations of their labels; "
+         "of "
+         "classes by how little probability the label got.</p>\n<ul class=\"cards\">" +
+         cards + "</ul>\n";
+}
+
+std::string twin_side(const ReportFacts& facts, std::size_t part, std::size_t row, std::size_t t) {
+  const PartRows& rows = part == 1 ? facts.valid : facts.test;
+  const std::size_t at = row * facts.task.names.size() + t;
+  return "<div>" + picture(rows.smiles[row]) + "<dl>" + entry("id", escaped(cut_short(rows.id[row], 60))) +
+         entry("part", kPartNames[part]) + entry("label", value_html(facts, t, rows.labels[at])) +
+         entry(facts.task.kind_of(t) == TaskKind::regression ? "prediction" : "probability",
+               number_html(prediction_of(facts, rows, row, t))) +
+         "</dl></div>";
+}
+
+std::string twins(const ReportFacts& facts) {
+  if (facts.twins.empty()) return {};
+  std::string cards;
+  for (const Twins& pair : facts.twins)
+    cards += "<li class=\"card\"><p>" +
+             (facts.task.names.size() > 1 ? escaped(cut_short(facts.task.names[pair.target], 60)) + ", " : "") +
+             text("similarity %.2f", pair.similarity) + "</p><div class=\"two\">" +
+             twin_side(facts, pair.part_a, pair.row_a, pair.target) +
+             twin_side(facts, pair.part_b, pair.row_b, pair.target) + "</div></li>\n";
+  return "<h3>Near twins with different labels</h3>\n<p class=\"quiet\">Activity cliffs, or errors of measurement: "
+         "pairs of "
+         "validation and test molecules of a similarity of at least 0.7 whose labels differ the most.</p>\n<ul "
+         "class=\"cards pairs\">" +
+         cards + "</ul>\n";
+}
+
+}  // namespace
+
+std::string similarity_section(const ReportFacts& facts) {
+  if (facts.judged().similarity.empty()) return {};
+  std::string plots;
+  if (facts.task.has(TaskKind::regression)) plots += similarity_figure(facts, true);
+  if (facts.task.kind != TaskKind::regression) plots += similarity_figure(facts, false);
+  return plots.empty() ? "" : "<div class=\"plots\">" + plots + "</div>\n";
+}
+
+std::string molecule_section(const ReportFacts& facts) { return worst(facts) + twins(facts); }
+
+}  // namespace molgraph

@@ -1,0 +1,140 @@
+#include <algorithm>
+#include <cmath>
+
+#include "apps/report/class_plots.hpp"
+#include "apps/report/page_sections.hpp"
+#include "datasets/splits/splits.hpp"
+#include "datasets/system/readable.hpp"
+#include "datasets/system/text.hpp"
+
+namespace molgraph {
+namespace {
+
+constexpr std::int64_t kDotsShown = 2000;
+constexpr std::size_t kGroups = 10;  ///< rows of the table beside a parity plot
+
+/// Rows with a label and a prediction, at most so many, drawn by a fixed seed.
+std::vector<std::size_t> labelled_rows(const PartRows& rows, std::size_t targets, std::size_t target,
+                                       std::int64_t most) {
+  std::vector<std::int64_t> all;
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    if (std::isfinite(rows.labels[i * targets + target]) && std::isfinite(rows.predictions[i * targets + target]))
+      all.push_back(static_cast<std::int64_t>(i));
+  const std::vector<std::int64_t> some = sample(all, most, 0);
+  return {some.begin(), some.end()};
+}
+
+/// Groups of equal size by rising prediction: what they were, and how far off.
+HtmlTable parity_table(const PartRows& rows, std::size_t targets, std::size_t t) {
+  std::vector<std::size_t> all = labelled_rows(rows, targets, t, static_cast<std::int64_t>(rows.size()));
+  const auto said = [&](std::size_t i) { return rows.predictions[i * targets + t]; };
+  std::ranges::stable_sort(all, [&](std::size_t a, std::size_t b) { return said(a) < said(b); });
+  HtmlTable table{
+      .caption = "Molecules by rising prediction, in groups of equal size; each molecule: test_predictions.csv",
+      .head = {"Predicted", "Molecules", "Mean prediction", "Mean label", "MAE"}};
+  const std::size_t groups = std::min(kGroups, all.size());
+  for (std::size_t g = 0; g < groups; ++g) {
+    const std::size_t begin = g * all.size() / groups, end = (g + 1) * all.size() / groups;
+    double predicted = 0, label = 0, off = 0;
+    const auto n = static_cast<double>(end - begin);
+    for (std::size_t k = begin; k < end; ++k) {
+      const double y = rows.labels[all[k] * targets + t];
+      predicted += said(all[k]) / n, label += y / n, off += std::abs(said(all[k]) - y) / n;
+    }
+    table.rows.push_back({number_html(said(all[begin])) + " to " + number_html(said(all[end - 1])),
+                          with_thousands(static_cast<std::int64_t>(end - begin)), number_html(predicted),
+                          number_html(label), number_html(off)});
+  }
+  return table;
+}
+
+std::string parity_figure(const ReportFacts& facts, std::size_t t) {
+  const PartRows& rows = facts.judged();
+  const std::size_t targets = facts.task.names.size();
+  const std::vector<std::size_t> shown = labelled_rows(rows, targets, t, kDotsShown);
+  if (shown.empty()) return {};
+  std::vector<PlotPoint> points;
+  std::vector<PlotBar> bars;
+  double low = INFINITY, high = -INFINITY;
+  for (const std::size_t i : shown) {
+    const std::size_t at = i * targets + t;
+    points.push_back({rows.labels[at], rows.predictions[at]});
+    for (const double value : {rows.labels[at], rows.predictions[at]})
+      low = std::min(low, value), high = std::max(high, value);
+    if (!rows.low.empty() && std::isfinite(rows.low[at]))
+      bars.push_back({rows.labels[at], rows.low[at], rows.high[at]});
+  }
+  const std::string name = cut_short(facts.task.names[t], 60),
+                    unit = t < facts.task.units.size() ? facts.task.units[t] : "";
+  const std::string in = unit.empty() ? "" : " [" + unit + "]";
+  // Both axes alike, so that the identity is the diagonal.
+  SvgPlot plot("parity-" + std::to_string(t),
+               name + ": predicted against measured, " + kPartNames[facts.judged_part()] + " part",
+               "Each dot is a molecule; on the dashed line prediction and label are equal.",
+               PlotAxis::nice("label: " + name + in, low, high), PlotAxis::nice("prediction" + in, low, high), true);
+  plot.bars(bars, 4);
+  const PlotAxis range = PlotAxis::nice("", low, high);
+  plot.guide({range.low, range.low}, {range.high, range.high}, "prediction = label");
+  plot.dots(points, 1, "molecule");
+  std::string caption = escaped(name) + ", " + kPartNames[facts.judged_part()] + " part, " +
+                        with_thousands(static_cast<std::int64_t>(shown.size())) + " molecules";
+  if (static_cast<std::int64_t>(shown.size()) == kDotsShown) caption += " (drawn from more)";
+  if (!bars.empty()) caption += "; bars: 90&nbsp;% intervals";
+  return figure(plot.svg(), caption + ".", parity_table(rows, targets, t));
+}
+
+}  // namespace
+
+std::string prediction_section(const ReportFacts& facts) {
+  const PartRows& rows = facts.judged();
+  if (rows.size() == 0) return {};
+  std::string numbers;
+  for (const std::size_t t : shown_targets(facts, TaskKind::regression)) numbers += parity_figure(facts, t);
+  std::string out = numbers.empty() ? "" : "<div class=\"plots\">" + numbers + "</div>\n";
+  if (facts.task.has(TaskKind::binary)) out += binary_plots(facts);
+  if (facts.task.kind == TaskKind::multiclass) out += multiclass_plots(facts);
+  const std::size_t targets = facts.task.names.size();
+  if (!out.empty() && targets > 4)
+    out = "<p class=\"quiet\">Of " + with_thousands(static_cast<std::int64_t>(targets)) +
+          " targets the best, the middle and the worst by the measure above.</p>\n" + out;
+  return out;
+}
+
+std::string coverage_section(const ReportFacts& facts) {
+  if (facts.coverage.empty()) return {};
+  std::vector<std::size_t> shown = shown_targets(facts, TaskKind::regression);
+  SvgPlot plot("cover", "Share of test labels inside the intervals, by their level",
+               "Where the intervals hold what they promise, the line lies on the dashed one.",
+               PlotAxis::nice("level of the interval", 0.4, 1), PlotAxis::nice("labels inside", 0, 1));
+  plot.guide({0.4, 0.4}, {1, 1}, "as promised");
+  HtmlTable table{.caption = "Intervals on the test part", .head = {"Level", "Labels inside", "Mean width", "Labels"}};
+  const bool many = facts.task.names.size() > 1;
+  int style = 0;
+  for (const std::size_t t : shown) {
+    std::vector<PlotPoint> points;
+    std::vector<PlotBar> bars;
+    const std::string name = cut_short(facts.task.names[t], 40);
+    for (const Coverage& one : facts.coverage) {
+      if (one.target != t) continue;
+      const Estimate share = wilson(one.hits, one.labels);
+      points.push_back({one.level, one.covered});
+      bars.push_back({one.level, share.low, share.high});
+      table.rows.push_back({(many ? escaped(name) + ", " : "") + text("%.0f&nbsp;%%", 100 * one.level),
+                            number_html(one.covered) + " <span class=\"range\">" + number_html(share.low) + " to " +
+                                number_html(share.high) + "</span>",
+                            number_html(one.width), with_thousands(one.labels)});
+    }
+    if (points.empty()) continue;
+    ++style;
+    plot.bars(bars, style);
+    plot.line(points, style, many ? name : "this run");
+    plot.dots(points, style);
+  }
+  if (style == 0) return {};
+  return "<div class=\"plots\">" +
+         figure(plot.svg(), "Bars: 95&nbsp;% intervals of the share (Wilson 1927). Intervals: docs/uncertainty.md.",
+                {}) +
+         "</div>\n" + table.html();
+}
+
+}  // namespace molgraph

@@ -1,0 +1,223 @@
+#include <algorithm>
+#include <cmath>
+
+#include "apps/report/page_sections.hpp"
+#include "datasets/system/readable.hpp"
+#include "datasets/system/text.hpp"
+
+namespace molgraph {
+namespace {
+
+constexpr std::size_t kAllShown = 4;       ///< targets; of more, three
+constexpr std::size_t kMembersDrawn = 21;  ///< in a plot, with all together
+
+const Measured* part_of(const MethodResults& method, std::size_t part) {
+  return method.parts[part] ? &*method.parts[part] : nullptr;
+}
+
+const Estimate& value_of(const Measured& of, Measure measure) { return of.mean[static_cast<std::size_t>(measure)]; }
+
+/// Measures that any part of the run has.
+std::vector<Measure> measures_shown(const ReportFacts& facts) {
+  std::vector<Measure> shown = measures_of(facts.task);
+  std::erase_if(shown, [&](Measure measure) {
+    return std::ranges::none_of(facts.methods.front().parts, [&](const auto& part) {
+      return part && std::isfinite(value_of(*part, measure).value);
+    });
+  });
+  return shown;
+}
+
+std::string resamples_text(const ReportFacts& facts) {
+  if (facts.folds)
+    return "<p class=\"quiet\">Means over " + with_thousands(static_cast<std::int64_t>(facts.members.size())) +
+           " folds. Small: a standard deviation over the folds to each side.</p>\n";
+  std::string list;
+  for (std::size_t p = 0; p < kParts; ++p) {
+    const Measured* part = part_of(facts.methods.front(), p);
+    if (part == nullptr) continue;
+    list += (list.empty() ? "" : ", ") + std::string(kPartNames[p]) + " " +
+            (part->resamples > 0 ? with_thousands(part->resamples) : "none");
+  }
+  return "<p class=\"quiet\">Small: 95&nbsp;% intervals. Resamples behind them: " + list +
+         ". A part of fewer than 10 molecules, or of too many labels to draw again, has none.</p>\n";
+}
+
+std::string own_table(const ReportFacts& facts) {
+  HtmlTable table{.caption = facts.folds ? "Over all folds" : "This run", .head = {"Measure"}};
+  for (std::size_t p = 0; p < kParts; ++p)
+    if (const Measured* part = part_of(facts.methods.front(), p))
+      table.head.push_back(std::string(kPartNames[p]) + " (" + with_thousands(part->molecules) + ")");
+  for (const Measure measure : measures_shown(facts)) {
+    table.rows.push_back({std::string(title_of(measure))});
+    for (std::size_t p = 0; p < kParts; ++p)
+      if (const Measured* part = part_of(facts.methods.front(), p))
+        table.rows.back().push_back(estimate_html(value_of(*part, measure)));
+  }
+  return table.html();
+}
+
+/// The leading measure of the part that is judged, as a dot with its interval for each row; the first row is marked.
+std::string measure_figure(const ReportFacts& facts, const std::vector<MethodResults>& of, const std::string& id,
+                           const std::string& caption, const HtmlTable& table) {
+  const Measure measure = leading_measure(facts);
+  const std::size_t p = facts.judged_part();
+  std::vector<std::string> names;
+  std::vector<PlotPoint> points;
+  std::vector<PlotBar> bars;
+  double low = INFINITY, high = -INFINITY;
+  for (auto method = of.rbegin(); method != of.rend(); ++method) {
+    const Measured* part = part_of(*method, p);
+    if (part == nullptr || !std::isfinite(value_of(*part, measure).value)) continue;
+    const Estimate& value = value_of(*part, measure);
+    const auto at = static_cast<double>(names.size());
+    names.push_back(method->name);
+    points.push_back({value.value, at});
+    bars.push_back({at, value.low, value.high});
+    for (const double x : {value.value, value.low, value.high})
+      if (std::isfinite(x)) low = std::min(low, x), high = std::max(high, x);
+  }
+  if (names.size() < 2) return {};
+  const std::string title = std::string(title_of(measure)) + " of the " + kPartNames[p] + " part, " +
+                            (is_better_larger(measure) ? "larger" : "smaller") + " is better";
+  SvgPlot plot(id, title, "Values with the ranges of the table, which holds them all.",
+               PlotAxis::nice(title, low, high), PlotAxis::of_names("", names));
+  plot.bars(bars, 1, true);
+  plot.dots({points.begin(), points.end() - 1}, 1);
+  plot.marks({points.back()}, {names.back() + ": " + sensible_number(points.back().x)}, 2);
+  return "<div class=\"plots\">" + figure(plot.svg(), caption, {}) + "</div>" + table.html();
+}
+
+/// One row for each, all measures of the part that is judged.
+HtmlTable measures_table(const ReportFacts& facts, const std::vector<MethodResults>& of, const std::string& caption,
+                         const std::string& what) {
+  HtmlTable table{.caption = caption, .head = {what}};
+  const std::vector<Measure> shown = measures_shown(facts);
+  for (const Measure measure : shown) table.head.emplace_back(title_of(measure));
+  for (const MethodResults& one : of) {
+    const Measured* part = part_of(one, facts.judged_part());
+    if (part == nullptr) continue;
+    table.rows.push_back({escaped(one.name)});
+    for (const Measure measure : shown) table.rows.back().push_back(estimate_html(value_of(*part, measure)));
+  }
+  return table;
+}
+
+std::string with_figure(const std::string& heading, const std::string& plot, const HtmlTable& table) {
+  return "<h3>" + heading + "</h3>\n" + (plot.empty() ? table.html() : plot);
+}
+
+std::string methods_text(const ReportFacts& facts) {
+  if (facts.methods.size() < 2) return {};
+  const HtmlTable table =
+      measures_table(facts, facts.methods,
+                     "Beside other methods, " + std::string(kPartNames[facts.judged_part()]) + " part", "Method");
+  return with_figure("Beside other methods",
+                     measure_figure(facts, facts.methods, "methods", "This run (ring) beside simple methods.", table),
+                     table);
+}
+
+/// Each model of an ensemble or each fold, with what it reaches alone.
+std::string members_text(const ReportFacts& facts) {
+  if (facts.members.empty() || facts.methods.empty()) return {};
+  const std::string part = std::string(kPartNames[facts.judged_part()]) + " part";
+  std::vector<MethodResults> rows = facts.members;
+  rows.insert(rows.begin(), facts.methods.front());
+  rows.front().name = facts.folds ? "mean of the folds" : "all together";
+  const HtmlTable table = measures_table(facts, rows, (facts.folds ? "Fold by fold, " : "Model by model, ") + part,
+                                         facts.folds ? "Fold" : "Model");
+  if (table.rows.size() < 2) return {};
+  const bool drawn = rows.size() <= kMembersDrawn;
+  const std::string words =
+      facts.folds
+          ? "<p class=\"quiet\">Small: of the mean a deviation over the folds to each side, of a fold the 95&nbsp;% "
+            "interval on its own test part. Each fold's own report lies in its folder, model_0 and so on.</p>\n"
+          : "<p class=\"quiet\">What each model says alone, " +
+                std::string(facts.run && !facts.run->blend.empty() ? "without what it is mixed with, " : "") +
+                "beside what all say together; small: 95&nbsp;% intervals.</p>\n";
+  return with_figure(facts.folds ? "Fold by fold" : "Model by model",
+                     drawn ? measure_figure(facts, rows, "members",
+                                            facts.folds ? "The folds and their mean (ring)."
+                                                        : "Each model alone, and all together (ring).",
+                                            table)
+                           : "",
+                     table) +
+         words;
+}
+
+std::string recipe_text(const ReportFacts& facts) {
+  return facts.recipe.empty() ? "" : "<p>" + escaped(facts.recipe) + ".</p>\n";
+}
+
+}  // namespace
+
+std::string figure(const std::string& svg, const std::string& caption, const HtmlTable& table) {
+  return "<figure>" + svg + (caption.empty() ? "" : "<figcaption>" + caption + "</figcaption>") +
+         (table.rows.empty() ? "" : details("Numbers", table.html())) + "</figure>\n";
+}
+
+Measure leading_measure(const ReportFacts& facts, TaskKind kind) {
+  const std::vector<Measure>& measures = measures_of(kind);
+  const std::string chosen = facts.run ? facts.run->metric == "ap" ? "pr-auc" : facts.run->metric : "";
+  const auto found = std::ranges::find(measures, chosen, [](Measure measure) { return std::string(key_of(measure)); });
+  return found == measures.end() ? measures.front() : *found;
+}
+
+Measure leading_measure(const ReportFacts& facts) {
+  const TaskKind kind = facts.task.kind;
+  return leading_measure(facts, kind == TaskKind::mixed ? TaskKind::regression : kind);
+}
+
+std::vector<std::size_t> shown_targets(const ReportFacts& facts, TaskKind kind) {
+  std::vector<std::size_t> all;
+  for (std::size_t t = 0; t < facts.task.names.size(); ++t)
+    if (facts.task.kind_of(t) == kind) all.push_back(t);
+  if (all.size() <= kAllShown || facts.methods.empty()) return all;
+  const Measured* part = part_of(facts.methods.front(), facts.judged_part());
+  if (part == nullptr || part->targets.empty()) return {all[0], all[1], all[2]};
+  const Measure measure = leading_measure(facts, kind);
+  const auto value = [&](std::size_t t) { return part->targets[t][static_cast<std::size_t>(measure)].value; };
+  std::erase_if(all, [&](std::size_t t) { return std::isnan(value(t)); });
+  std::ranges::stable_sort(all, [&](std::size_t a, std::size_t b) {
+    return is_better_larger(measure) ? value(a) > value(b) : value(a) < value(b);
+  });
+  if (all.size() <= 3) return all;
+  return {all.front(), all[all.size() / 2], all.back()};
+}
+
+std::string lead_sentence(const ReportFacts& facts) {
+  if (facts.methods.empty()) return {};
+  const std::size_t p = facts.judged_part();
+  const Measured* part = part_of(facts.methods.front(), p);
+  const Measure measure = leading_measure(facts);
+  if (part == nullptr || std::isnan(value_of(*part, measure).value)) return {};
+  const Estimate& value = value_of(*part, measure);
+  std::string out = "<p class=\"lead\">" + std::string(title_of(measure)) + " of the " + kPartNames[p] +
+                    " part: <strong>" + number_html(value.value) + "</strong>";
+  if (std::isfinite(value.low) && facts.folds)
+    out += " (mean of " + with_thousands(static_cast<std::int64_t>(facts.members.size())) + " folds, deviation " +
+           number_html(value.high - value.value) + ")";
+  else if (std::isfinite(value.low))
+    out += " (95&nbsp;% interval " + number_html(value.low) + " to " + number_html(value.high) + ")";
+  out += ", " + with_thousands(part->molecules) + (part->molecules == 1 ? " molecule" : " molecules");
+  for (const MethodResults& method : facts.methods)
+    if (const Measured* other = part_of(method, p);
+        method.name == "mean predictor" && other != nullptr && std::isfinite(value_of(*other, measure).value))
+      out += "; always saying the training part's average: " + number_html(value_of(*other, measure).value);
+  out += ".</p>\n";
+  if (facts.folds)
+    out +=
+        "<p>Each molecule of a fold's test part stands here as that fold's model predicts it, which has not learned "
+        "it; one that is in several test parts stands here as often.</p>\n";
+  return out;
+}
+
+std::string results_section(const ReportFacts& facts) {
+  const bool any = !facts.methods.empty() &&
+                   std::ranges::any_of(facts.methods.front().parts, [](const auto& part) { return part.has_value(); });
+  if (!any) return {};
+  return own_table(facts) + resamples_text(facts) + recipe_text(facts) + methods_text(facts) + members_text(facts) +
+         targets_text(facts);
+}
+
+}  // namespace molgraph

@@ -1,0 +1,174 @@
+#include "apps/report/similarity.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <mutex>
+
+#include "apps/scoring/count_index.hpp"
+#include "datasets/splits/splits.hpp"
+#include "datasets/system/threads.hpp"
+#include "featurize/graph/error.hpp"
+#include "featurize/graph/pair_relations.hpp"
+#include "featurize/smiles/smiles.hpp"
+
+namespace molgraph {
+namespace {
+
+constexpr std::int64_t kPiece = 16;
+
+struct Fingerprint {
+  std::vector<std::uint32_t> column;
+  std::vector<float> count;
+  CountsView view() const { return {column, count}; }
+};
+
+std::vector<Fingerprint> fingerprints_of(const MoleculeSet& set, const std::vector<std::int64_t>& molecules,
+                                         int threads) {
+  FeaturizerOptions options = set.featurizer;
+  options.descriptors = DescriptorSet::none;
+  const Featurizer featurizer(options, {.max_atoms = kMostAtoms}, {.fingerprint = true});
+  std::vector<Fingerprint> all(molecules.size());
+  parallel_for(static_cast<std::int64_t>(molecules.size()), kPiece, threads, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      const auto g = static_cast<std::size_t>(molecules[static_cast<std::size_t>(i)]);
+      const FeaturizeResult read = featurizer.smiles(set.smiles[g]);
+      if (const auto* rejection = std::get_if<Rejection>(&read))
+        throw DataError(set.source.file, set.row[g] + 1, "cannot be read any more: " + rejection->reason,
+                        set.smiles[g]);
+      Fingerprint& made = all[static_cast<std::size_t>(i)];
+      const auto& bins = std::get<MolecularGraph>(read).fingerprint;
+      for (std::size_t k = 0; k < bins.size(); ++k) {
+        if (bins[k] == 0) continue;
+        made.column.push_back(static_cast<std::uint32_t>(k));
+        made.count.push_back(static_cast<float>(bins[k]));
+      }
+    }
+  });
+  return all;
+}
+
+/// An exact label, else NaN.
+double label_of(const MoleculeSet& set, std::size_t at) {
+  return set.bound.empty() || set.bound[at] == 0 ? set.target(at) : NAN;
+}
+
+/// [T] of the molecules' labels; 1 of classes and where it is 0.
+std::vector<double> scales_of(const MoleculeSet& set, const std::vector<std::int64_t>& molecules) {
+  const std::size_t targets = set.task.names.size();
+  std::vector<double> scales(targets, 1);
+  for (std::size_t t = 0; t < targets; ++t) {
+    if (set.task.kind_of(t) != TaskKind::regression) continue;
+    double count = 0, mean = 0, squares = 0;
+    for (const std::int64_t g : molecules) {
+      const double label = label_of(set, static_cast<std::size_t>(g) * targets + t);
+      if (std::isnan(label)) continue;
+      count += 1;
+      const double delta = label - mean;
+      mean += delta / count, squares += delta * (label - mean);
+    }
+    if (count > 1 && squares > 0) scales[t] = std::sqrt(squares / count);
+  }
+  return scales;
+}
+
+struct Judged {
+  std::size_t part;  ///< 1 or 2
+  std::int64_t row, molecule;
+};
+
+struct Candidate {
+  Twins twins;
+  double difference;
+};
+
+bool stands_before(const Candidate& a, const Candidate& b) {
+  if (a.difference != b.difference) return a.difference > b.difference;
+  if (a.twins.similarity != b.twins.similarity) return a.twins.similarity > b.twins.similarity;
+  return std::array{a.twins.part_a, a.twins.row_a, a.twins.part_b, a.twins.row_b, a.twins.target} <
+         std::array{b.twins.part_a, b.twins.row_a, b.twins.part_b, b.twins.row_b, b.twins.target};
+}
+
+std::vector<Twins> find_twins(const MoleculeSet& set, const std::vector<Judged>& judged,
+                              const std::vector<Fingerprint>& fingerprints, int threads) {
+  std::vector<std::int64_t> molecules;
+  CountIndex index;
+  for (std::size_t i = 0; i < judged.size(); ++i) {
+    molecules.push_back(judged[i].molecule);
+    index.add(fingerprints[i].view());
+  }
+  const std::vector<double> scale = scales_of(set, molecules);
+  const std::size_t targets = scale.size();
+  std::vector<Candidate> best;
+  std::mutex mutex;
+  parallel_for(static_cast<std::int64_t>(judged.size()), kPiece, threads, [&](std::int64_t begin, std::int64_t end) {
+    std::vector<double> similarity;
+    std::vector<Candidate> found;
+    for (auto a = static_cast<std::size_t>(begin); a < static_cast<std::size_t>(end); ++a) {
+      index.similarities(fingerprints[a].view(), similarity);
+      for (std::size_t b = 0; b < a; ++b) {
+        if (similarity[b] < kTwinSimilarity) continue;
+        for (std::size_t t = 0; t < targets; ++t) {
+          const double difference = std::abs(label_of(set, static_cast<std::size_t>(molecules[a]) * targets + t) -
+                                             label_of(set, static_cast<std::size_t>(molecules[b]) * targets + t)) /
+                                    scale[t];
+          const bool classes = set.task.kind_of(t) != TaskKind::regression;
+          if (classes ? !(difference > 0) : !(difference > 1)) continue;
+          found.push_back({{judged[b].part, static_cast<std::size_t>(judged[b].row), judged[a].part,
+                            static_cast<std::size_t>(judged[a].row), t, similarity[b]},
+                           classes ? 1 : difference});
+        }
+      }
+    }
+    const std::lock_guard lock(mutex);
+    best.insert(best.end(), found.begin(), found.end());
+    std::ranges::sort(best, stands_before);
+    if (best.size() > kTwinsKept) best.resize(kTwinsKept);
+  });
+  std::vector<Twins> twins;
+  for (const Candidate& one : best) twins.push_back(one.twins);
+  return twins;
+}
+
+}  // namespace
+
+void add_similarities(const MoleculeSet& set, const Split& split, std::uint64_t seed, int threads,
+                      ReportRecord& record) {
+  if (split.train.empty() || static_cast<std::int64_t>(split.valid.size() + split.test.size()) > kMostJudged) return;
+  const std::vector<std::int64_t> train = sample(split.train, kMostCompared, seed);
+  record.compared = static_cast<std::int64_t>(train.size());
+  CountIndex index;
+  for (const Fingerprint& one : fingerprints_of(set, train, threads)) index.add(one.view());
+  std::vector<Judged> judged;
+  std::vector<Fingerprint> fingerprints;
+  for (const std::size_t p : {std::size_t{1}, std::size_t{2}}) {
+    const std::vector<std::int64_t>& part = p == 1 ? split.valid : split.test;
+    std::vector<double>& similarity = (p == 1 ? record.valid : record.test).similarity;
+    const std::vector<Fingerprint> own = fingerprints_of(set, part, threads);
+    similarity.assign(part.size(), 0);
+    parallel_for(static_cast<std::int64_t>(part.size()), kPiece, threads, [&](std::int64_t begin, std::int64_t end) {
+      std::vector<double> to;
+      for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
+        index.similarities(own[i].view(), to);
+        similarity[i] = *std::ranges::max_element(to);
+      }
+    });
+    for (std::size_t i = 0; i < part.size(); ++i) {
+      judged.push_back({p, static_cast<std::int64_t>(i), part[i]});
+      fingerprints.push_back(own[i]);
+    }
+  }
+  if (static_cast<std::int64_t>(judged.size()) > kMostTwinned) {
+    std::vector<std::int64_t> places(judged.size());
+    for (std::size_t i = 0; i < places.size(); ++i) places[i] = static_cast<std::int64_t>(i);
+    std::vector<Judged> some;
+    std::vector<Fingerprint> of_some;
+    for (const std::int64_t i : sample(std::move(places), kMostTwinned, seed)) {
+      some.push_back(judged[static_cast<std::size_t>(i)]);
+      of_some.push_back(fingerprints[static_cast<std::size_t>(i)]);
+    }
+    judged = std::move(some), fingerprints = std::move(of_some);
+  }
+  record.twins = find_twins(set, judged, fingerprints, threads);
+}
+
+}  // namespace molgraph

@@ -1,0 +1,202 @@
+#include "apps/report/svg_plot.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "apps/report/html.hpp"
+#include "datasets/system/readable.hpp"
+
+namespace molgraph {
+namespace {
+
+constexpr double kWhole = 460, kTop = 14, kBelow = 46, kRight = 14, kKeyLine = 20;
+constexpr double kLetter = 7.2;  ///< width of a letter at the size of the page's plots, about
+constexpr std::size_t kTickLetters = 24;
+
+double nice_number(double range) {
+  const double exponent = std::floor(std::log10(range)), fraction = range / std::pow(10, exponent);
+  const double nice = fraction < 1.5 ? 1 : fraction < 3 ? 2 : fraction < 7 ? 5 : 10;
+  return nice * std::pow(10, exponent);
+}
+
+std::string tick_text(double value, double step) {
+  if (std::abs(value) < step / 1e6) value = 0;
+  const double size = std::max(std::abs(value), step);
+  if (size >= 1e6 || size < 1e-4) return value == 0 ? "0" : text("%.3g", value);
+  const int decimals = std::max(0, -static_cast<int>(std::floor(std::log10(step) + 1e-9)));
+  return text("%.*f", decimals, value);
+}
+
+std::string number(double value) {
+  std::string written = text("%.1f", value);
+  if (written.ends_with(".0")) written.resize(written.size() - 2);
+  return written == "-0" ? "0" : written;
+}
+
+std::string class_of(int style) { return "s" + std::to_string(std::clamp(style, 1, 4)); }
+
+std::string text_at(double x, double y, const std::string& plain, const std::string& attributes = {}) {
+  return "<text x=\"" + number(x) + "\" y=\"" + number(y) + "\"" + attributes + ">" + escaped(plain) + "</text>";
+}
+
+}  // namespace
+
+PlotAxis PlotAxis::nice(std::string label, double low, double high, int most) {
+  if (!std::isfinite(low) || !std::isfinite(high)) low = 0, high = 1;
+  if (!(high > low)) {
+    const double around = std::max(std::abs(low) * 0.1, 0.5);
+    low -= around, high += around;
+  }
+  const double step = nice_number((high - low) / std::max(1, most - 1));
+  PlotAxis axis{std::move(label), std::floor(low / step + 1e-9) * step, std::ceil(high / step - 1e-9) * step};
+  const auto count = static_cast<int>(std::lround((axis.high - axis.low) / step));
+  for (int k = 0; k <= count; ++k) {
+    const double value = axis.low + k * step;
+    axis.ticks.emplace_back(value, tick_text(value, step));
+  }
+  return axis;
+}
+
+PlotAxis PlotAxis::shares(std::string label) { return nice(std::move(label), 0, 1); }
+
+PlotAxis PlotAxis::of_names(std::string label, const std::vector<std::string>& names) {
+  PlotAxis axis{std::move(label), -0.5, static_cast<double>(names.size()) - 0.5};
+  for (std::size_t k = 0; k < names.size(); ++k)
+    axis.ticks.emplace_back(static_cast<double>(k), cut_short(names[k], kTickLetters));
+  return axis;
+}
+
+SvgPlot::SvgPlot(std::string id, std::string title, std::string description, PlotAxis x, PlotAxis y, bool square)
+    : id_(std::move(id)), title_(std::move(title)), description_(std::move(description)), x_(std::move(x)),
+      y_(std::move(y)) {
+  std::size_t longest = 1;
+  for (const auto& [value, written] : y_.ticks) longest = std::max(longest, written.size());
+  left_ = 34 + kLetter * static_cast<double>(longest);
+  width_ = kWhole - left_ - kRight;
+  height_ = square ? width_ : 250;
+}
+
+double SvgPlot::across_of(double x) const {
+  return left_ + std::clamp((x - x_.low) / (x_.high - x_.low), -0.02, 1.02) * width_;
+}
+double SvgPlot::down_of(double y) const {
+  return kTop + (1 - std::clamp((y - y_.low) / (y_.high - y_.low), -0.02, 1.02)) * height_;
+}
+std::string SvgPlot::place(double x, double y) const { return number(across_of(x)) + " " + number(down_of(y)); }
+
+void SvgPlot::to_key(int style, const std::string& name, char shape) {
+  if (!name.empty()) key_.push_back({style, name, shape});
+}
+
+void SvgPlot::line(const std::vector<PlotPoint>& points, int style, const std::string& name) {
+  std::string path;
+  bool pen_down = false;
+  for (const PlotPoint& point : points) {
+    if (!std::isfinite(point.x) || !std::isfinite(point.y)) {
+      pen_down = false;
+      continue;
+    }
+    path += (pen_down ? "L" : "M") + place(point.x, point.y);
+    pen_down = true;
+  }
+  if (path.empty()) return;
+  body_ += "<path class=\"line " + class_of(style) + "\" d=\"" + path + "\"/>\n";
+  to_key(style, name, 'l');
+}
+
+void SvgPlot::guide(PlotPoint from, PlotPoint to, const std::string& name) {
+  body_ += "<path class=\"guide\" d=\"M" + place(from.x, from.y) + "L" + place(to.x, to.y) + "\"/>\n";
+  to_key(1, name, 'g');
+}
+
+void SvgPlot::dots(const std::vector<PlotPoint>& points, int style, const std::string& name) {
+  // A line of no length with round ends is a dot: one element for thousands of them.
+  std::string path;
+  for (const PlotPoint& point : points)
+    if (std::isfinite(point.x) && std::isfinite(point.y)) path += "M" + place(point.x, point.y) + "h0";
+  if (path.empty()) return;
+  body_ += "<path class=\"dots " + class_of(style) + "\" d=\"" + path + "\"/>\n";
+  to_key(style, name, 'd');
+}
+
+void SvgPlot::marks(const std::vector<PlotPoint>& points, const std::vector<std::string>& titles, int style,
+                    const std::string& name) {
+  for (std::size_t k = 0; k < points.size(); ++k) {
+    if (!std::isfinite(points[k].x) || !std::isfinite(points[k].y)) continue;
+    body_ += "<circle class=\"mark " + class_of(style) + "\" cx=\"" + number(across_of(points[k].x)) + "\" cy=\"" +
+             number(down_of(points[k].y)) + "\" r=\"4.5\"><title>" + escaped(titles[k]) + "</title></circle>\n";
+  }
+  to_key(style, name, 'm');
+}
+
+void SvgPlot::bars(const std::vector<PlotBar>& bars, int style, bool across) {
+  std::string path;
+  for (const PlotBar& bar : bars) {
+    if (!std::isfinite(bar.at) || !std::isfinite(bar.low) || !std::isfinite(bar.high)) continue;
+    path += across ? "M" + place(bar.low, bar.at) + "H" + number(across_of(bar.high))
+                   : "M" + place(bar.at, bar.low) + "V" + number(down_of(bar.high));
+  }
+  if (!path.empty()) body_ += "<path class=\"bar " + class_of(style) + "\" d=\"" + path + "\"/>\n";
+}
+
+void SvgPlot::boxes(const std::vector<Box>& boxes, int style) {
+  for (const Box& box : boxes) {
+    if (!std::isfinite(box.high)) continue;
+    const double top = down_of(box.high), bottom = down_of(std::max(0.0, y_.low));
+    body_ += "<rect class=\"box " + class_of(style) + "\" x=\"" + number(across_of(box.x)) + "\" y=\"" + number(top) +
+             "\" width=\"" + number(across_of(box.x2) - across_of(box.x)) + "\" height=\"" +
+             number(std::max(0.0, bottom - top)) + "\"><title>" + escaped(box.title) + "</title></rect>\n";
+  }
+}
+
+void SvgPlot::note(PlotPoint at, const std::string& plain) {
+  const double x = across_of(at.x);
+  const char* anchor = x > left_ + 0.8 * width_   ? " class=\"count\" text-anchor=\"end\""
+                       : x < left_ + 0.1 * width_ ? " class=\"count\" text-anchor=\"start\""
+                                                  : " class=\"count\" text-anchor=\"middle\"";
+  body_ += text_at(x, std::max(kTop + 9, down_of(at.y) - 7), plain, anchor) + "\n";
+}
+
+std::string SvgPlot::svg() const {
+  // The key stands under the plot, in as many lines as it takes.
+  std::string key;
+  double x = left_, y = kTop + height_ + kBelow + 12;
+  for (const KeyEntry& entry : key_) {
+    const std::string name = cut_short(entry.name, 48);
+    const double room = 34 + kLetter * static_cast<double>(name.size());
+    if (x > left_ && x + room > kWhole) x = left_, y += kKeyLine;
+    const std::string style = class_of(entry.style), from = number(x) + " " + number(y - 4);
+    if (entry.shape == 'l') key += "<path class=\"line " + style + "\" d=\"M" + from + "h22\"/>";
+    else if (entry.shape == 'g') key += "<path class=\"guide\" d=\"M" + from + "h22\"/>";
+    else if (entry.shape == 'd')
+      key += "<path class=\"dots " + style + "\" d=\"M" + number(x + 11) + " " + number(y - 4) + "h0\"/>";
+    else
+      key +=
+          "<circle class=\"mark " + style + "\" cx=\"" + number(x + 11) + "\" cy=\"" + number(y - 4) + "\" r=\"4.5\"/>";
+    key += text_at(x + 27, y, name) + "\n";
+    x += room;
+  }
+  const double whole_height = key_.empty() ? kTop + height_ + kBelow : y + 8;
+  std::string out = "<svg viewBox=\"0 0 " + number(kWhole) + " " + number(whole_height) + "\" role=\"img\" id=\"" +
+                    id_ + "\" aria-label=\"" + escaped(title_ + ". " + description_) + "\">\n<title>" +
+                    escaped(title_) + "</title><desc>" + escaped(description_) + "</desc>\n";
+  std::string grid;
+  for (const auto& [value, written] : x_.ticks) {
+    grid += "M" + place(value, y_.low) + "V" + number(kTop);
+    out += text_at(across_of(value), kTop + height_ + 17, written, " class=\"tick\" text-anchor=\"middle\"") + "\n";
+  }
+  for (const auto& [value, written] : y_.ticks) {
+    grid += "M" + place(x_.low, value) + "H" + number(left_ + width_);
+    out += text_at(left_ - 7, down_of(value) + 4, written, " class=\"tick\" text-anchor=\"end\"") + "\n";
+  }
+  out += "<path class=\"grid\" d=\"" + grid + "\"/>\n" + body_;
+  out += text_at(left_ + width_ / 2, kTop + height_ + 37, x_.label, " text-anchor=\"middle\"") + "\n";
+  if (!y_.label.empty())
+    out +=
+        text_at(0, 0, y_.label,
+                " text-anchor=\"middle\" transform=\"translate(14 " + number(kTop + height_ / 2) + ") rotate(-90)\"") +
+        "\n";
+  return out + key + "</svg>\n";
+}
+
+}  // namespace molgraph

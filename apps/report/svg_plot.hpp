@@ -1,0 +1,75 @@
+// A plot as inline SVG: two axes with round ticks, lines, dots, bars. Colours are the page's (CSS classes s1 to s4), so
+// that they follow light, dark and print.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace molgraph {
+
+/// The range of an axis, with round ticks (Heckbert 1990, "Nice numbers for graph labels").
+struct PlotAxis {
+  std::string label;  ///< plain text
+  double low = 0, high = 1;
+  std::vector<std::pair<double, std::string>> ticks{};  ///< texts are plain
+
+  /// Holds all of low to high, ends on ticks; `most` ticks or a few fewer. A range of no width becomes one.
+  static PlotAxis nice(std::string label, double low, double high, int most = 6);
+  /// 0 to 1 by fifths.
+  static PlotAxis shares(std::string label);
+  /// One tick per name, at 0, 1, ...
+  static PlotAxis of_names(std::string label, const std::vector<std::string>& names);
+};
+
+struct PlotPoint {
+  double x, y;
+};
+/// A line from (x, low) to (x, high), or across for bars that lie.
+struct PlotBar {
+  double at, low, high;
+};
+
+class SvgPlot {
+ public:
+  /// `title` and `description`, plain text, are what screen readers say; `id` is this plot's own on the page.
+  SvgPlot(std::string id, std::string title, std::string description, PlotAxis x, PlotAxis y, bool square = false);
+
+  /// `style`: 1 to 4, which differ in colour, dashes and shape of dots. `name` in the key, "" = none.
+  void line(const std::vector<PlotPoint>& points, int style, const std::string& name = {});
+  /// A thin grey guide: the identity, chance.
+  void guide(PlotPoint from, PlotPoint to, const std::string& name = {});
+  void dots(const std::vector<PlotPoint>& points, int style, const std::string& name = {});
+  /// Larger dots that each say something: `titles` plain text.
+  void marks(const std::vector<PlotPoint>& points, const std::vector<std::string>& titles, int style,
+             const std::string& name = {});
+  void bars(const std::vector<PlotBar>& bars, int style, bool across = false);
+  /// Boxes from 0 up, each as wide as from `x` to `x2`.
+  struct Box {
+    double x, x2, high;
+    std::string title;
+  };
+  void boxes(const std::vector<Box>& boxes, int style);
+  void note(PlotPoint at, const std::string& text);
+
+  std::string svg() const;
+
+ private:
+  std::string place(double x, double y) const;
+  double across_of(double x) const;
+  double down_of(double y) const;
+  void to_key(int style, const std::string& name, char shape);
+
+  std::string id_, title_, description_;
+  PlotAxis x_, y_;
+  double left_, width_, height_;
+  std::string body_;
+  struct KeyEntry {
+    int style;
+    std::string name;
+    char shape;  ///< line, dot, guide: 'l', 'd', 'g'
+  };
+  std::vector<KeyEntry> key_;
+};
+
+}  // namespace molgraph

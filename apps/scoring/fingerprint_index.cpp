@@ -1,0 +1,120 @@
+#include "apps/scoring/fingerprint_index.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cassert>
+#include <numeric>
+
+namespace molgraph {
+namespace {
+
+// Baseline x86-64 has no instruction that counts bits, most processors do: the search is compiled for both.
+#if defined(__x86_64__) && defined(__GNUC__)
+#define MOLGRAPH_COUNTS_BITS [[gnu::target("popcnt")]]
+bool counts_bits() { return __builtin_cpu_supports("popcnt") != 0; }
+#else
+#define MOLGRAPH_COUNTS_BITS
+bool counts_bits() { return false; }
+#endif
+
+template <std::size_t words>
+[[gnu::always_inline]] inline int count(const std::array<std::uint64_t, words>& bits) {
+  int sum = 0;
+  for (const std::uint64_t word : bits) sum += std::popcount(word);
+  return sum;
+}
+
+template <std::size_t words>
+[[gnu::always_inline]] inline int common(const std::array<std::uint64_t, words>& a,
+                                         const std::array<std::uint64_t, words>& b) {
+  int sum = 0;
+  for (std::size_t w = 0; w < words; ++w) sum += std::popcount(a[w] & b[w]);
+  return sum;
+}
+
+std::array<std::uint64_t, 4> folded(const FingerprintBits& bits) {
+  std::array<std::uint64_t, 4> fold{};
+  for (std::size_t w = 0; w < bits.size(); ++w) fold[w % fold.size()] |= bits[w];
+  return fold;
+}
+
+}  // namespace
+
+FingerprintBits bits_of(std::span<const std::uint8_t> counts) {
+  assert(counts.size() == kFingerprintBins);
+  FingerprintBits bits{};
+  for (std::size_t k = 0; k < counts.size(); ++k)
+    if (counts[k] != 0) bits[k / 64] |= std::uint64_t{1} << (k % 64);
+  return bits;
+}
+
+FingerprintIndex::FingerprintIndex(std::span<const FingerprintBits> molecules)
+    : bits_(molecules.size()), folded_(molecules.size()), number_(molecules.size()), first_(kFingerprintBins + 2) {
+  std::vector<int> sizes;
+  for (const FingerprintBits& bits : molecules) sizes.push_back(count(bits));
+  std::iota(number_.begin(), number_.end(), std::size_t{0});
+  std::ranges::stable_sort(number_, {}, [&](std::size_t i) { return sizes[i]; });
+  for (std::size_t k = 0; k < number_.size(); ++k) {
+    bits_[k] = molecules[number_[k]];
+    folded_[k] = folded(bits_[k]);
+  }
+  for (const int size : sizes) ++first_[static_cast<std::size_t>(size) + 1];
+  std::partial_sum(first_.begin(), first_.end(), first_.begin());
+}
+
+/// One query's way through the molecules of each number of bits, the most promising numbers first.
+struct FingerprintIndex::Search {
+  const FingerprintIndex& all;
+  const FingerprintBits& query;
+  int size = 0;  ///< bits of the query
+  Folded fold{};
+  int best_common = 0, best_either = 1;  ///< similarity as a fraction
+  std::size_t best = SIZE_MAX;
+
+  /// Could `shared` common bits with a molecule of `other` bits be better than the best, or as good?
+  [[gnu::always_inline]] bool may_win(int shared, int other) const {
+    return static_cast<std::int64_t>(shared) * best_either >=
+           static_cast<std::int64_t>(best_common) * (size + other - shared);
+  }
+
+  [[gnu::always_inline]] void look_at(int other) {
+    const std::size_t begin = all.first_[static_cast<std::size_t>(other)],
+                      end = all.first_[static_cast<std::size_t>(other) + 1];
+    const int folded_size = count(fold);
+    for (std::size_t k = begin; k < end; ++k) {
+      const int shared_folds = common(fold, all.folded_[k]);
+      const int most = std::min(size - (folded_size - shared_folds), other - (count(all.folded_[k]) - shared_folds));
+      if (!may_win(most, other)) continue;
+      const int shared = common(query, all.bits_[k]), either = std::max(1, size + other - shared);
+      const std::int64_t difference =
+          static_cast<std::int64_t>(shared) * best_either - static_cast<std::int64_t>(best_common) * either;
+      if (difference < 0 || (difference == 0 && all.number_[k] > best)) continue;
+      best_common = shared, best_either = either, best = all.number_[k];
+    }
+  }
+
+  [[gnu::always_inline]] void run() {
+    const int most = static_cast<int>(kFingerprintBins);
+    size = count(query);
+    fold = folded(query);
+    // With ever fewer, and ever more bits, similarity is at most min/max: once it cannot win, none behind can.
+    for (int less = size, more = size + 1; less >= 0 || more <= most;) {
+      if (less >= 0 && !may_win(less, less)) less = -1;
+      if (more <= most && !may_win(size, more)) more = most + 1;
+      if (less >= 0) look_at(less--);
+      if (more <= most) look_at(more++);
+    }
+  }
+  MOLGRAPH_COUNTS_BITS void run_counting() { run(); }
+};
+
+SimilarMolecule FingerprintIndex::most_similar(const FingerprintBits& query) const {
+  assert(size() > 0);
+  static const bool fast = counts_bits();
+  Search search{*this, query};
+  if (fast) search.run_counting();
+  else search.run();
+  return {static_cast<double>(search.best_common) / search.best_either, search.best};
+}
+
+}  // namespace molgraph

@@ -1,0 +1,152 @@
+// report.html from training to molgraph-info.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "tests/apps/shell.hpp"
+#include "tests/support/html_check.hpp"
+
+namespace molgraph::test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+const std::string kTiny = " --epochs 2 --layers 1 --width 16 --ffn 16 --heads 2 --threads 1 --no-baselines ";
+
+/// Chains and rings: numbers under a hostile name, and classes.
+std::string table(int rows) {
+  std::string text = "smiles,<script>alert(1)</script>,kind\n";
+  const char* ends[] = {"O", "N", "F", "c1ccccc1", "C1CC1", "C(=O)O"};
+  for (int k = 0; k < rows; ++k)
+    text += "C" + std::string(static_cast<std::size_t>(1 + k % 40), 'C') + ends[k / 40 % 6] + "," +
+            std::to_string(0.1 * (k % 40) + 0.37 * ((k * 7919) % 11)) + (k * 31 % 7 < k % 40 % 7 ? ",yes" : ",no") +
+            "\n";
+  return text + "C1CC,1,yes\n";
+}
+
+class ReportCli : public ::testing::Test {
+ protected:
+  ShellResult run(const std::string& command) { return scratch.run(MOLGRAPH_BIN, command); }
+  ShellResult train(const std::string& arguments, int rows = 240) {
+    scratch.write("t.csv", table(rows));
+    ShellResult result = run("molgraph-train t.csv " + arguments + kTiny);
+    EXPECT_EQ(result.code, 0) << result.err;
+    return result;
+  }
+  std::string page(const std::string& folder) {
+    const std::string html = scratch.read(folder + "/report.html");
+    EXPECT_EQ(html_problem(html), "");
+    EXPECT_EQ(network_reference(html), "");
+    EXPECT_LT(html.size(), 2U << 20);
+    return html;
+  }
+  /// Without the whole page in a failure's message.
+  static bool has(const std::string& html, const std::string& piece) { return html.find(piece) != std::string::npos; }
+
+  Scratch scratch;
+};
+
+const std::string kNumbers = "--target-columns '<script>alert(1)</script>' ";
+
+TEST_F(ReportCli, ARunIsReportedAndMadeAgainAsItWas) {
+  const ShellResult trained = train("-o R --split-sizes 0.5 0.25 0.25 " + kNumbers);
+  EXPECT_THAT(trained.err, HasSubstr("Report: R/report.html"));
+  const std::string html = page("R");
+  EXPECT_TRUE(has(html, "&lt;script&gt;alert(1)"));
+  EXPECT_TRUE(has(html, "1 row, see why"));
+  EXPECT_TRUE(has(html, "mean predictor"));
+  EXPECT_TRUE(has(html, "id=\"parity-0\""));
+  for (const char* piece : {"id=\"cover\"", "id=\"far\"", "The worst predictions of the test part", "similarity 0.",
+                            "Near twins with different labels", "class=\"molecule\"><svg"})
+    EXPECT_TRUE(has(html, piece)) << piece;
+  scratch.write("R/report.html", "old");
+  const ShellResult again = run("molgraph-info R --html");
+  EXPECT_EQ(again.code, 0) << again.err;
+  EXPECT_EQ(again.out, "R/report.html\n");
+  EXPECT_EQ(scratch.read("R/report.html"), html);
+  // The values are those of results.csv.
+  const auto record = nlohmann::json::parse(scratch.read("R/report.json"));
+  for (const std::string& line : lines_of(scratch.read("R/results.csv"))) {
+    const auto cells = cells_of(line);
+    if (cells[2] == "mae" || cells[2] == "rmse" || cells[2] == "r2") {
+      EXPECT_NEAR(record["methods"][0][cells[0]]["mean"][cells[2]][0].get<double>(), std::stod(cells[3]), 1e-5) << line;
+    }
+  }
+}
+
+TEST_F(ReportCli, NothingIsWrittenWhereNobodyWantsIt) {
+  train("-o R " + kNumbers);
+  train("-o N --no-report " + kNumbers);
+  for (const char* name : {"report.html", "report.json"}) {
+    EXPECT_TRUE(scratch.exists("R/" + std::string(name)));
+    EXPECT_FALSE(scratch.exists("N/" + std::string(name)));
+  }
+  // All else is the same, bit for bit.
+  for (const char* name : {"metrics.csv", "model.safetensors", "results.csv", "test_predictions.csv"})
+    EXPECT_EQ(scratch.read("R/" + std::string(name)), scratch.read("N/" + std::string(name))) << name;
+}
+
+TEST_F(ReportCli, RecordsNothingOfASingleTrainingMolecule) {
+  train("-o R " + kNumbers);
+  const std::string record = scratch.read("R/report.json");
+  for (const std::string& line : lines_of(scratch.read("R/splits.csv"))) {
+    const auto cells = cells_of(line);
+    EXPECT_THAT(record, Not(HasSubstr("\"" + cells[2] + "\"")));
+  }
+}
+
+TEST_F(ReportCli, TrainingMoleculesAreShownOnlyWhereTheyMayBe) {
+  train("-o R --duplicates keep " + kNumbers);
+  train("-o L --duplicates keep --domain-labels " + kNumbers);
+  const std::string silent = page("R"), open = page("L");
+  EXPECT_FALSE(has(silent, "Nearest in training"));
+  EXPECT_TRUE(has(open, "Nearest in training"));
+  std::set<std::string> others, train;
+  for (const std::string& line : lines_of(scratch.read("R/splits.csv"))) {
+    const auto cells = cells_of(line);
+    (cells[3] == "train" ? train : others).insert(cells[2]);
+  }
+  int shown = 0;
+  for (const std::string& smiles : train) {
+    const std::string code = "<code>" + smiles + "</code>";
+    EXPECT_TRUE(others.contains(smiles) || !has(silent, code)) << smiles;
+    shown += has(open, code);
+  }
+  EXPECT_GT(shown, 0);
+  run("rm L/report.html && molgraph-info L --html");
+  EXPECT_EQ(scratch.read("L/report.html"), open);
+}
+
+TEST_F(ReportCli, ClassesFewRowsAndRunsOfEarlierVersions) {
+  train("-o C --target-columns kind");
+  EXPECT_TRUE(has(page("C"), "id=\"roc\""));
+  train("-o F " + kNumbers, 20);
+  EXPECT_TRUE(has(page("F"), "has none"));
+  for (const std::string name : {"grpe", "graphormer"}) {
+    run("cp -r " MOLGRAPH_BEFORE_DIR "/" + name + " .");
+    const ShellResult made = run("molgraph-info " + name + " --html");
+    EXPECT_EQ(made.code, 0) << made.err;
+    EXPECT_TRUE(has(page(name), "not recorded"));
+  }
+}
+
+TEST_F(ReportCli, WhatCannotBeMadeIsSaid) {
+  scratch.write("t.csv", table(60));
+  const ShellResult kept =
+      run("mkdir -p R/report.html && touch R/report.html/x && molgraph-train t.csv -o R " + kNumbers + kTiny);
+  EXPECT_EQ(kept.code, 0) << kept.err;  // a finished run is not lost for its report
+  EXPECT_THAT(kept.err, HasSubstr("The report could not be made, the run is whole without it"));
+  EXPECT_TRUE(scratch.exists("R/model.safetensors"));
+  train("-o S " + kNumbers, 60);
+  scratch.write("S/report.json", "{");
+  EXPECT_EQ(run("molgraph-info S --html").code, 4);
+  EXPECT_EQ(run("molgraph-info S/model.safetensors --html").code, 2);
+  EXPECT_EQ(run("molgraph-info S --html --json").code, 2);
+  EXPECT_EQ(run("molgraph-info nowhere --html").code, 2);
+}
+
+}  // namespace
+}  // namespace molgraph::test

@@ -1,0 +1,352 @@
+// The report's numbers against SciPy, scikit-learn and by hand; its page whole, safe and small.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <numeric>
+#include <random>
+
+#include "apps/report/html.hpp"
+#include "apps/report/report_page.hpp"
+#include "apps/report/similarity.hpp"
+#include "apps/report/statistics.hpp"
+#include "apps/report/svg_plot.hpp"
+#include "apps/report/target_measures.hpp"
+#include "featurize/graph/error.hpp"
+#include "featurize/smiles/smiles.hpp"
+#include "tests/golden/statistics.hpp"
+#include "tests/support/html_check.hpp"
+
+namespace molgraph {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+/// Sums of 60 numbers in another order.
+constexpr double kClose = 1e-12;
+
+Task task_of(TaskKind kind, std::vector<std::string> names = {"y"}) {
+  Task task{.kind = kind, .names = std::move(names)};
+  task.units.assign(task.names.size(), "");
+  if (kind == TaskKind::multiclass) task.classes = 3;
+  return task;
+}
+
+double at(const Estimates& of, Measure measure) { return of[static_cast<std::size_t>(measure)].value; }
+
+/// The samples of tests/golden/make_statistics.py.
+struct Samples {
+  std::vector<double> label, value, truth, said, classes, probabilities;
+
+  Samples() {
+    const auto fraction = [](int i, double step) { return std::fmod(i * step, 1.0); };
+    for (int i = 1; i <= 60; ++i) {
+      label.push_back(std::nearbyint(10 * fraction(i, 0.6180339887498949)) / 2);
+      const double raw = label.back() + 3 * (fraction(i, 0.41421356237309515) - 0.5);
+      value.push_back(std::nearbyint(raw * 4) / 4);
+      truth.push_back(fraction(i, 0.7320508075688772) > 0.6 ? 1 : 0);
+      const double sure = std::clamp(0.5 * truth.back() + 0.6 * fraction(i, 0.23606797749978969), 0.0, 1.0);
+      said.push_back(std::nearbyint(sure * 10) / 10);
+      classes.push_back(std::floor(3 * fraction(i, 0.7320508075688772)));
+      double row[3] = {fraction(i, 0.23606797749978969), fraction(i, 0.41421356237309515),
+                       fraction(i, 0.6180339887498949)};
+      row[static_cast<int>(classes.back())] += 0.5;
+      for (const double p : row) probabilities.push_back(p / (row[0] + row[1] + row[2]));
+    }
+  }
+};
+
+TEST(Statistics, MeasuresAreThoseOfSciPyAndScikitLearn) {
+  const Samples s;
+  const Measured numbers = measure(task_of(TaskKind::regression), s.value, s.label, {.resamples = 0});
+  EXPECT_NEAR(at(numbers.mean, Measure::mae), test::kMae, kClose);
+  EXPECT_NEAR(at(numbers.mean, Measure::rmse), test::kRmse, kClose);
+  EXPECT_NEAR(at(numbers.mean, Measure::r2), test::kR2, kClose);
+  EXPECT_NEAR(at(numbers.mean, Measure::pearson), test::kPearson, kClose);
+  EXPECT_NEAR(at(numbers.mean, Measure::spearman), test::kSpearman, kClose);
+  EXPECT_NEAR(at(numbers.mean, Measure::kendall), test::kKendall, kClose);
+  const Measured two = measure(task_of(TaskKind::binary), s.said, s.truth, {.resamples = 0});
+  EXPECT_NEAR(at(two.mean, Measure::roc_auc), test::kRocAuc, kClose);
+  EXPECT_NEAR(at(two.mean, Measure::pr_auc), test::kPrAuc, kClose);
+  EXPECT_NEAR(at(two.mean, Measure::mcc), test::kMcc, kClose);
+  EXPECT_NEAR(at(two.mean, Measure::brier), test::kBrier, kClose);
+  const Measured classes = measure(task_of(TaskKind::multiclass), s.probabilities, s.classes, {.resamples = 0});
+  EXPECT_NEAR(at(classes.mean, Measure::mcc), test::kClassesMcc, kClose);
+  EXPECT_NEAR(at(classes.mean, Measure::accuracy), test::kClassesAccuracy, kClose);
+  EXPECT_NEAR(at(classes.mean, Measure::brier), test::kClassesBrier, kClose);
+}
+
+TEST(Statistics, AMoleculeThatIsDrawnTwiceCountsAsTwo) {
+  const Samples s;
+  std::mt19937 random(7);
+  std::vector<std::uint32_t> weight(60);
+  for (std::uint32_t& w : weight) w = random() % 4;
+  const auto drawn = [&](const std::vector<double>& from, std::size_t width) {
+    std::vector<double> all;
+    for (std::size_t i = 0; i < weight.size(); ++i)
+      for (std::uint32_t k = 0; k < weight[i]; ++k)
+        all.insert(all.end(), from.begin() + static_cast<std::ptrdiff_t>(i * width),
+                   from.begin() + static_cast<std::ptrdiff_t>((i + 1) * width));
+    return all;
+  };
+  const auto check = [&](TaskKind kind, const std::vector<double>& x, const std::vector<double>& y, std::size_t width) {
+    TargetMeasures::Scratch scratch;
+    const MeasureValues weighted = TargetMeasures(task_of(kind), 0, x, y).evaluate(weight.data(), scratch);
+    const Measured whole = measure(task_of(kind), drawn(x, width), drawn(y, 1), {.resamples = 0});
+    for (const Measure m : measures_of(kind))
+      EXPECT_NEAR(weighted[static_cast<std::size_t>(m)], at(whole.mean, m), kClose) << title_of(m);
+  };
+  check(TaskKind::regression, s.value, s.label, 1);
+  check(TaskKind::binary, s.said, s.truth, 1);
+  check(TaskKind::multiclass, s.probabilities, s.classes, 3);
+}
+
+TEST(Statistics, ATargetWithoutWhatAMeasureNeedsHasNone) {
+  const Task two = task_of(TaskKind::binary, {"a", "b"});
+  const Measured found = measure(two, {0.1, 0.9, 0.8, 0.2, 0.3, 0.4}, {0, 1, 1, 1, 0, kNaN}, {.resamples = 0});
+  EXPECT_EQ(found.labels, (std::vector<std::int64_t>{3, 2}));
+  EXPECT_EQ(found.positives, (std::vector<std::int64_t>{1, 2}));
+  EXPECT_TRUE(std::isnan(at(found.targets[1], Measure::roc_auc)));
+  EXPECT_FALSE(std::isnan(at(found.targets[1], Measure::brier)));
+  EXPECT_EQ(at(found.mean, Measure::roc_auc), at(found.targets[0], Measure::roc_auc));
+  const Measured constant = measure(task_of(TaskKind::regression), {1, 2, 3}, {4, 4, 4}, {.resamples = 0});
+  EXPECT_EQ(at(constant.mean, Measure::mae), 2);
+  EXPECT_TRUE(std::isnan(at(constant.mean, Measure::r2)));
+  EXPECT_TRUE(std::isnan(at(constant.mean, Measure::kendall)));
+  const Measured broken = measure(task_of(TaskKind::regression), {1, kNaN}, {1, 2}, {.resamples = 0});
+  EXPECT_TRUE(std::isnan(at(broken.mean, Measure::mae)));
+  EXPECT_TRUE(std::isnan(at(measure(task_of(TaskKind::regression), {}, {}, {}).mean, Measure::mae)));
+}
+
+TEST(Statistics, IntervalsAreOfTheSizeThatTheTheorySays) {
+  // The mean of |error| of n numbers has the standard error deviation / sqrt(n).
+  std::mt19937 random(3);
+  std::normal_distribution<double> normal;
+  std::vector<double> labels, predictions;
+  double square = 0;
+  constexpr int n = 1000;
+  for (int i = 0; i < n; ++i) {
+    labels.push_back(normal(random));
+    predictions.push_back(labels.back() + normal(random));
+  }
+  const Measured found = measure(task_of(TaskKind::regression), predictions, labels, {.seed = 5, .threads = 1});
+  const Estimate& mae = found.mean[static_cast<std::size_t>(Measure::mae)];
+  for (int i = 0; i < n; ++i) square += std::pow(std::abs(predictions[i] - labels[i]) - mae.value, 2) / n;
+  const double error = std::sqrt(square / n);
+  EXPECT_EQ(found.resamples, 1000);
+  EXPECT_NEAR(mae.low, mae.value - 1.96 * error, 0.3 * error);
+  EXPECT_NEAR(mae.high, mae.value + 1.96 * error, 0.3 * error);
+  const Measured again = measure(task_of(TaskKind::regression), predictions, labels, {.seed = 5, .threads = 2});
+  for (const Measure m : measures_of(TaskKind::regression)) {
+    const auto k = static_cast<std::size_t>(m);
+    EXPECT_EQ(found.mean[k].low, again.mean[k].low) << title_of(m);  // whatever the threads
+    EXPECT_LT(found.mean[k].low, found.mean[k].value) << title_of(m);
+    EXPECT_GT(found.mean[k].high, found.mean[k].value) << title_of(m);
+  }
+  const Measured other = measure(task_of(TaskKind::regression), predictions, labels, {.seed = 6});
+  EXPECT_NE(found.mean[0].low, other.mean[0].low);
+}
+
+TEST(Statistics, FewMoleculesHaveNoInterval) {
+  std::vector<double> values(kFewestResampled - 1);
+  std::iota(values.begin(), values.end(), 0.0);
+  EXPECT_EQ(measure(task_of(TaskKind::regression), values, values, {}).resamples, 0);
+  values.push_back(1);
+  EXPECT_EQ(measure(task_of(TaskKind::regression), values, values, {}).resamples, 1000);
+}
+
+TEST(Statistics, PercentilesAndSharesByHand) {
+  EXPECT_EQ(percentile({1, 2, 4}, 0.25), 1.5);
+  EXPECT_EQ(percentile({1, 2, 4}, 1), 4);
+  EXPECT_EQ(percentile({3}, 0.7), 3);
+  const Estimate share = wilson(8, 10);  // statsmodels: proportion_confint(8, 10, method="wilson")
+  EXPECT_NEAR(share.low, 0.4901624715, 1e-9);
+  EXPECT_NEAR(share.high, 0.9433178485, 1e-9);
+  EXPECT_EQ(wilson(0, 5).low, 0);
+}
+
+TEST(ReportText, IsSafeWhateverItHolds) {
+  EXPECT_EQ(escaped("a<b>&\"'"), "a&lt;b&gt;&amp;&quot;&#39;");
+  EXPECT_EQ(escaped("\xC3\xA9\x01\xFF\xC3"), "\xC3\xA9\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD");
+  EXPECT_EQ(escaped(std::string("\xED\xA0\x80", 3)), "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD");  // half a pair
+  EXPECT_EQ(cut_short("a\xC3\xA9", 2), "a...");
+  EXPECT_EQ(cut_short("abc", 3), "abc");
+}
+
+TEST(ReportPlot, AxesHoldTheirValuesBetweenRoundTicks) {
+  for (const auto& [low, high] : std::vector<std::pair<double, double>>{
+           {0, 1}, {-3.2, 7.9}, {1e-7, 3e-7}, {5, 5}, {0, 0}, {-1e9, 1e9}, {kNaN, 2}, {0.99, 1.01}}) {
+    const PlotAxis axis = PlotAxis::nice("x", low, high);
+    EXPECT_GE(axis.ticks.size(), 2U);
+    EXPECT_LE(axis.ticks.size(), 12U);
+    EXPECT_LT(axis.low, axis.high);
+    if (!std::isnan(low)) {
+      EXPECT_LE(axis.low, low);
+      EXPECT_GE(axis.high, high);
+    }
+    for (std::size_t k = 1; k < axis.ticks.size(); ++k) EXPECT_NE(axis.ticks[k].second, axis.ticks[k - 1].second);
+  }
+  EXPECT_EQ(PlotAxis::shares("p").ticks[1].second, "0.2");
+}
+
+TEST(ReportPlot, SaysInWordsWhatItShows) {
+  SvgPlot plot("p", "a <title>", "what & why", PlotAxis::shares("x"), PlotAxis::shares("y"));
+  plot.line({{0, 0}, {0.5, kNaN}, {1, 1}}, 1, "one");
+  plot.marks({{0.5, 0.5}}, {"<i>"}, 2);
+  const std::string svg = plot.svg();
+  EXPECT_THAT(svg, HasSubstr("role=\"img\" id=\"p\" aria-label=\"a &lt;title&gt;. what &amp; why\""));
+  EXPECT_THAT(svg, HasSubstr("<title>a &lt;title&gt;</title><desc>what &amp; why</desc>"));
+  EXPECT_THAT(svg, HasSubstr("<title>&lt;i&gt;</title>"));
+  EXPECT_THAT(svg, Not(HasSubstr("nan")));
+  EXPECT_EQ(test::html_problem(svg), "");
+}
+
+/// Facts with a run's measures, `n` test molecules, all targets of one kind.
+ReportFacts facts_of(TaskKind kind, std::size_t targets, std::size_t n, bool one_class = false) {
+  std::vector<std::string> names;
+  for (std::size_t t = 0; t < targets; ++t) names.push_back("</td><script>alert(" + std::to_string(t) + ")</script>");
+  ReportFacts facts{.name = "<script>\"&'", .task = task_of(kind, names)};
+  std::mt19937 random(1);
+  std::normal_distribution<double> normal;
+  for (std::size_t i = 0; i < n; ++i) {
+    facts.test.id.push_back("<img src=x onerror=alert(1)>");
+    facts.test.smiles.push_back("CCO");
+    for (std::size_t t = 0; t < targets; ++t) {
+      const double x = normal(random), y = x + normal(random);
+      const bool missing = targets > 1 && random() % 4 == 0;
+      if (kind == TaskKind::multiclass) {
+        facts.test.labels.push_back(random() % 3);
+        for (int c = 0; c < 3; ++c) facts.test.predictions.push_back(c == 0 ? 0.5 : 0.25);
+        continue;
+      }
+      const bool numbers = kind == TaskKind::regression;
+      facts.test.labels.push_back(missing ? kNaN : numbers ? y : one_class && t == 0 ? 0 : y > 0);
+      facts.test.predictions.push_back(numbers ? x : 1 / (1 + std::exp(-x)));
+    }
+  }
+  MethodResults run{.name = "this run"};
+  run.parts[2] = measure(facts.task, facts.test.predictions, facts.test.labels, {});
+  MethodResults mean = run;
+  mean.name = "mean predictor";
+  facts.methods = {run, mean};
+  facts.parts = {8, 1, static_cast<std::int64_t>(n)};
+  facts.rejected = {{"invalid_smiles", "<b>ring 1 not closed</b>", 3}};
+  facts.curves = {
+      {.name = "", .metric = "mae", .epoch = {1, 2, 3}, .loss = {3, 2, 1}, .value = {2, kNaN, 1}, .best = 2}};
+  facts.shared = 2;
+  facts.test.similarity.assign(n, 0.45);
+  if (n > 1) facts.twins = {{2, 0, 2, 1, 0, 0.8}};
+  return facts;
+}
+
+void check_page(const std::string& page, const std::string& what) {
+  EXPECT_EQ(test::html_problem(page), "") << what;
+  EXPECT_EQ(test::network_reference(page), "") << what;
+  EXPECT_THAT(page, Not(HasSubstr("<script"))) << what;
+  EXPECT_THAT(page, Not(HasSubstr("<img"))) << what;
+  EXPECT_THAT(page, Not(HasSubstr(">nan<"))) << what;
+  EXPECT_LT(page.size(), 2U << 20) << what;
+}
+
+TEST(ReportPage, IsWholeSafeAndSmall) {
+  check_page(report_page(facts_of(TaskKind::regression, 1, 20)), "20 rows");
+  check_page(report_page(facts_of(TaskKind::regression, 1, 1)), "one row");
+  check_page(report_page(facts_of(TaskKind::regression, 1, 10'000)), "many rows");
+  check_page(report_page(facts_of(TaskKind::regression, 128, 300)), "128 targets");
+  check_page(report_page(facts_of(TaskKind::binary, 128, 300)), "128 targets of two classes");
+  check_page(report_page(facts_of(TaskKind::multiclass, 2, 100)), "three classes");
+  check_page(report_page({.task = task_of(TaskKind::regression)}), "nothing known");
+}
+
+TEST(ReportPage, SaysThatAClassIsMissing) {
+  const std::string page = report_page(facts_of(TaskKind::binary, 1, 50, true));
+  check_page(page, "one class");
+  EXPECT_THAT(page, HasSubstr("has one class only in the test part"));
+  EXPECT_THAT(page, Not(HasSubstr("id=\"roc\"")));
+  EXPECT_THAT(page, HasSubstr("id=\"reliability\""));
+}
+
+TEST(ReportPage, PlotsAndTheirNumbers) {
+  const ReportFacts facts = facts_of(TaskKind::regression, 1, 200);
+  const std::string page = report_page(facts);
+  for (const char* part : {"id=\"parity-0\"", "id=\"validation\"", "best epoch 3, 1", "<summary>Numbers</summary>",
+                           "prediction = label", "2 molecules</strong>: the quality", "&lt;b&gt;ring 1 not closed"})
+    EXPECT_THAT(page, HasSubstr(part));
+  const Estimate& mae = facts.methods[0].parts[2]->mean[0];
+  EXPECT_THAT(page, HasSubstr(estimate_html(mae)));
+}
+
+/// Molecules with one label each.
+MoleculeSet set_of(const std::vector<std::pair<std::string, double>>& molecules) {
+  MoleculeSet set;
+  set.task = {.kind = TaskKind::regression, .names = {"y"}};
+  const Featurizer featurizer(set.featurizer);
+  for (const auto& [smiles, label] : molecules)
+    set.add(std::get<MolecularGraph>(featurizer.smiles(smiles)), set.size(), smiles, smiles, {label});
+  return set;
+}
+
+TEST(Similarities, AreThoseOfTheNearestTrainingMoleculeAndTwinsDiffer) {
+  const MoleculeSet set = set_of({{"CCO", 0},
+                                  {"c1ccccc1", 1},
+                                  {"OCC", 0},
+                                  {"CCCCCCCCCC", 9},
+                                  {"CCCCCCCCCCC", 0},
+                                  {"CCCCCCCCCCCC", 0},
+                                  {"BrBr", 5}});
+  const Split split{.train = {0, 1}, .valid = {2, 3}, .test = {4, 5, 6}};
+  ReportRecord record;
+  add_similarities(set, split, 0, 2, record);
+  EXPECT_EQ(record.compared, 2);
+  ASSERT_EQ(record.valid.similarity.size(), 2u);
+  ASSERT_EQ(record.test.similarity.size(), 3u);
+  EXPECT_EQ(record.valid.similarity[0], 1);
+  EXPECT_GT(record.valid.similarity[1], 0);
+  EXPECT_LT(record.valid.similarity[1], 0.5);
+  EXPECT_EQ(record.test.similarity[2], 0);
+  // Decane has two twins whose labels differ by more than a deviation (3.5); their labels are equal.
+  ASSERT_EQ(record.twins.size(), 2u);
+  for (const Twins& pair : record.twins) {
+    EXPECT_EQ(pair.part_a, 1u);
+    EXPECT_EQ(pair.row_a, 1u);
+    EXPECT_EQ(pair.part_b, 2u);
+    EXPECT_GE(pair.similarity, kTwinSimilarity);
+  }
+  EXPECT_EQ(record.twins[0].row_b, 0u);  // of equal differences the more similar
+  EXPECT_GT(record.twins[0].similarity, record.twins[1].similarity);
+}
+
+TEST(Similarities, NothingIsComparedWithoutATrainingPart) {
+  const MoleculeSet set = set_of({{"CCO", 0}, {"CCC", 1}});
+  ReportRecord record;
+  add_similarities(set, {.train = {}, .valid = {}, .test = {0, 1}}, 0, 1, record);
+  EXPECT_TRUE(record.test.similarity.empty());
+  EXPECT_EQ(record.compared, 0);
+}
+
+TEST(ReportRecordFile, ComesBackAsItWas) {
+  const ReportFacts facts = facts_of(TaskKind::binary, 2, 30, true);
+  const ReportRecord record{.methods = facts.methods,
+                            .shared = 4,
+                            .censored = 5,
+                            .test = {.deviation = {0.5, kNaN}, .similarity = {0.25}},
+                            .compared = 9,
+                            .twins = {{1, 3, 2, 4, 1, 0.75}}};
+  const std::string json = to_json(record, facts.task.names);
+  const ReportRecord back = report_record_from_json(json, "report.json", 2);
+  EXPECT_EQ(to_json(back, facts.task.names), json);
+  EXPECT_EQ(back.shared, 4);
+  EXPECT_EQ(back.methods[0].parts[2]->positives, facts.methods[0].parts[2]->positives);
+  EXPECT_FALSE(back.methods[0].parts[0].has_value());
+  EXPECT_THROW(report_record_from_json(json, "report.json", 3), FileError);
+  EXPECT_THROW(report_record_from_json(json.substr(0, json.size() / 2), "report.json", 2), FileError);
+  EXPECT_THROW(report_record_from_json("{\"version\": 2}", "report.json", 2), FileError);
+}
+
+}  // namespace
+}  // namespace molgraph
