@@ -57,7 +57,8 @@ def test_control_c_leaves_a_checkpoint_and_resume_goes_on(table, tmp_path):
         except KeyboardInterrupt:
             print("interrupted")
     """)
-    child = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
+    child = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True,
+                             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))  # a shell's background job ignores it
     checkpoint = tmp_path / "run" / "metrics.csv"
     while not checkpoint.exists() or checkpoint.read_text().count("\n") < 3:
         assert child.poll() is None
