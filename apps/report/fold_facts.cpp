@@ -159,7 +159,7 @@ void add_folds(const std::vector<std::string>& folders, int threads, ReportFacts
   facts.shared = 0;
   for (std::size_t k = 0; k < folds.size(); ++k) {
     ReportFacts& fold = folds[k];
-    facts.members.push_back({.name = "fold " + std::to_string(k + 1)});
+    facts.members.push_back({.name = "fold " + std::to_string(k)});
     if (!fold.methods.empty()) facts.members.back().parts = fold.methods.front().parts;
     append_rows(facts.valid, fold.valid, facts.task.names.size());
     append_rows(facts.test, fold.test, facts.task.names.size());

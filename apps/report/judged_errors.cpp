@@ -4,6 +4,8 @@
 #include <array>
 #include <cmath>
 
+#include "apps/scoring/moments.hpp"
+
 namespace molgraph {
 namespace {
 
@@ -25,15 +27,10 @@ std::vector<double> label_deviations(const ReportFacts& facts) {
   const std::size_t targets = facts.task.names.size();
   std::vector<double> deviations(targets, 1);
   for (std::size_t t = 0; t < targets; ++t) {
-    double count = 0, mean = 0, squares = 0;
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      const double label = rows.labels[i * targets + t];
-      if (std::isnan(label)) continue;
-      count += 1;
-      const double delta = label - mean;
-      mean += delta / count, squares += delta * (label - mean);
-    }
-    if (count > 1 && squares > 0) deviations[t] = std::sqrt(squares / count);
+    Moments labels;
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      if (const double label = rows.labels[i * targets + t]; !std::isnan(label)) labels.add(label);
+    if (labels.deviation() > 0) deviations[t] = labels.deviation();
   }
   return deviations;
 }
@@ -66,32 +63,47 @@ std::vector<LabelError> worst_errors(const ReportFacts& facts, std::size_t most)
 std::vector<SimilarityBin> similarity_bins(const ReportFacts& facts, bool numbers) {
   const std::vector<double>& similarity = facts.judged().similarity;
   if (similarity.empty()) return {};
+  // Labels of one molecule are no independent errors, so the interval is that of a ratio of sums over molecules
+  // (Cochran 1977, chapter 6); `errors` and `labels` are the current molecule's.
   struct Sums {
-    double count = 0, sum = 0, squares = 0;
+    double sum = 0, count = 0;                           // of all errors
+    double sum_sum = 0, sum_count = 0, count_count = 0;  // of products of molecules' own
+    double errors = 0, labels = 0;
     std::int64_t molecules = 0;
     std::size_t last = 0;  // row
+    void close() {
+      sum_sum += errors * errors, sum_count += errors * labels, count_count += labels * labels;
+      errors = labels = 0;
+    }
   };
   std::array<Sums, kBins> sums;
   for (const LabelError& error : errors_of(facts, facts.task.names.size() == 1)) {
     const double at = similarity[error.row];
     if ((facts.task.kind_of(error.target) == TaskKind::regression) != numbers || !std::isfinite(at)) continue;
     Sums& bin = sums[std::min(static_cast<std::size_t>(at * kBins), kBins - 1)];
-    bin.molecules += bin.molecules == 0 || bin.last != error.row;
-    bin.last = error.row;
-    bin.count += 1, bin.sum += error.size, bin.squares += error.size * error.size;
+    if (bin.molecules == 0 || bin.last != error.row) {
+      bin.close();
+      ++bin.molecules;
+      bin.last = error.row;
+    }
+    bin.errors += error.size, bin.labels += 1;
+    bin.sum += error.size, bin.count += 1;
   }
   std::vector<SimilarityBin> bins;
   for (std::size_t b = 0; b < kBins; ++b) {
-    const Sums& of = sums[b];
+    Sums& of = sums[b];
     if (of.count == 0) continue;
+    of.close();
     const double mean = of.sum / of.count;
     SimilarityBin bin{static_cast<double>(b) / kBins,
                       static_cast<double>(b + 1) / kBins,
                       of.molecules,
                       static_cast<std::int64_t>(of.count),
                       {mean, NAN, NAN}};
-    if (of.count > 1) {
-      const double error = 1.96 * std::sqrt(std::max(0.0, of.squares / of.count - mean * mean) / (of.count - 1));
+    if (of.molecules > 1) {
+      const double squares = of.sum_sum - 2 * mean * of.sum_count + mean * mean * of.count_count,
+                   molecules = static_cast<double>(of.molecules);
+      const double error = kNormal95 * std::sqrt(std::max(0.0, squares) * molecules / (molecules - 1)) / of.count;
       bin.mean.low = std::max(0.0, mean - error), bin.mean.high = mean + error;
     }
     bins.push_back(bin);

@@ -53,8 +53,8 @@ std::string curve_figure(const ReportFacts& facts, Values values, const std::str
   plot.marks(best, titles, 2, best.empty() ? "" : shown > 1 ? "best epochs" : titles.front());
 
   const LearningCurve& first = facts.curves.front();
-  HtmlTable table{.caption = label + (first.name.empty() ? "" : " of " + escaped(first.name)),
-                  .head = {"Epoch", label}};
+  HtmlTable table{.caption = escaped(label) + (first.name.empty() ? "" : " of " + escaped(first.name)),
+                  .head = {"Epoch", escaped(label)}};
   for (const std::size_t k : shown_places(first.epoch.size(), first.best, kRowsShown))
     table.rows.push_back(
         {text("%.0f", first.epoch[k]) + (with_best && static_cast<std::ptrdiff_t>(k) == first.best ? " (best)" : ""),

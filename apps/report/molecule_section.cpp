@@ -87,14 +87,14 @@ std::string worst_card(const ReportFacts& facts, const LabelError& error) {
   list += entry("label", value_html(facts, error.target, rows.labels[at]));
   const bool numbers = facts.task.kind_of(error.target) == TaskKind::regression;
   const double said = prediction_of(facts, rows, error.row, error.target);
-  list += entry(numbers                               ? "prediction"
-                : facts.task.kind == TaskKind::binary ? "probability of 1"
-                                                      : "its probability",
+  list += entry(numbers                                                ? "prediction"
+                : facts.task.kind_of(error.target) == TaskKind::binary ? "probability of 1"
+                                                                       : "its probability",
                 number_html(said));
   if (numbers && !rows.low.empty() && std::isfinite(rows.low[at]))
     list += entry("90&nbsp;% interval", number_html(rows.low[at]) + " to " + number_html(rows.high[at]));
   const auto nearest = facts.training ? facts.training->find(rows.smiles[error.row]) : std::nullopt;
-  if (!nearest && !rows.similarity.empty())
+  if (!nearest && !rows.similarity.empty() && std::isfinite(rows.similarity[error.row]))
     list += entry("nearest in training", text("similarity %.2f", rows.similarity[error.row]));
   return "<li class=\"card\">" + picture(rows.smiles[error.row]) + "<dl>" + list + "</dl>" +
          (nearest ? nearest_html(facts, *nearest, error.target) : "") + "</li>\n";

@@ -85,7 +85,8 @@ Json worst_json(const ReportFacts& facts) {
                 {"target", facts.task.names[error.target]},
                 {"label", number(rows.labels[error.row * facts.task.names.size() + error.target])},
                 {"prediction", number(prediction_of(facts, rows, error.row, error.target))}};
-    if (!rows.similarity.empty()) one["similarity"] = number(rows.similarity[error.row]);
+    if (!rows.similarity.empty() && std::isfinite(rows.similarity[error.row]))
+      one["similarity"] = number(rows.similarity[error.row]);
     all.push_back(std::move(one));
   }
   return all;

@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 
+#include "apps/scoring/moments.hpp"
 #include "datasets/system/readable.hpp"
 #include "datasets/tables/table_reader.hpp"
 #include "datasets/tables/targets.hpp"
@@ -16,7 +17,7 @@ namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-/// Calls row(cells) for each row; false if there is no such file.
+/// Calls row(cells) for each row; false if there is no such file. Throws FileError on a malformed row.
 template <class Row>
 bool read_table(const std::string& path, std::vector<std::string>& columns, const Row& row) {
   std::error_code error;
@@ -27,7 +28,10 @@ bool read_table(const std::string& path, std::vector<std::string>& columns, cons
   options.header = true;
   TableReader reader(path, options);
   columns = reader.columns();
-  for (TableRow one; reader.next(one);) row(one.cells);
+  for (TableRow one; reader.next(one);) {
+    if (!one.problem.empty()) throw FileError(path + ": row " + std::to_string(one.row + 1) + ": " + one.problem);
+    row(one.cells);
+  }
   return true;
 }
 
@@ -53,15 +57,10 @@ double label_of(const std::string& cell, const Task& task) {
 }
 
 double variance_of(const std::vector<double>& labels, std::size_t target, std::size_t targets) {
-  double count = 0, mean = 0, squares = 0;
-  for (std::size_t i = target; i < labels.size(); i += targets) {
-    if (std::isnan(labels[i])) continue;
-    count += 1;
-    const double delta = labels[i] - mean;
-    mean += delta / count;
-    squares += delta * (labels[i] - mean);
-  }
-  return count > 1 ? squares / count : kNaN;
+  Moments moments;
+  for (std::size_t i = target; i < labels.size(); i += targets)
+    if (!std::isnan(labels[i])) moments.add(labels[i]);
+  return moments.weight > 1 ? moments.deviation() * moments.deviation() : kNaN;
 }
 
 /// The exact labels of one target by molecule.
@@ -170,12 +169,16 @@ std::vector<MethodResults> read_results(const std::string& path) {
     const std::string key = cells[metric] == "ap" ? "pr-auc" : cells[metric];
     while (m < kMeasures && key != key_of(static_cast<Measure>(m))) ++m;
     if (p == kParts || m == kMeasures) return;
+    const double count = number_of(cells[n]);
+    if (!(count >= 0 && count <= 1e15))
+      throw FileError(path + ": column n: '" + cells[n] + "' is no number of molecules");
+    const auto molecules = static_cast<std::int64_t>(count);
     const auto set = [&](std::size_t method, std::string name, const std::string& cell) {
       if (methods.size() <= method) methods.resize(method + 1);
       std::ranges::replace(name, '_', ' ');
       methods[method].name = std::move(name);
       if (!methods[method].parts[p]) methods[method].parts[p].emplace();
-      methods[method].parts[p]->molecules = static_cast<std::int64_t>(number_of(cells[n]));
+      methods[method].parts[p]->molecules = molecules;
       methods[method].parts[p]->mean[m].value = number_of(cell);
     };
     set(0, "this run", cells[value]);

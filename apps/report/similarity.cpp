@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "apps/scoring/count_index.hpp"
+#include "apps/scoring/moments.hpp"
 #include "datasets/splits/splits.hpp"
 #include "datasets/system/threads.hpp"
 #include "featurize/graph/error.hpp"
@@ -47,26 +48,17 @@ std::vector<Fingerprint> fingerprints_of(const MoleculeSet& set, const std::vect
   return all;
 }
 
-/// An exact label, else NaN.
-double label_of(const MoleculeSet& set, std::size_t at) {
-  return set.bound.empty() || set.bound[at] == 0 ? set.target(at) : NAN;
-}
-
 /// [T] of the molecules' labels; 1 of classes and where it is 0.
 std::vector<double> scales_of(const MoleculeSet& set, const std::vector<std::int64_t>& molecules) {
   const std::size_t targets = set.task.names.size();
   std::vector<double> scales(targets, 1);
   for (std::size_t t = 0; t < targets; ++t) {
     if (set.task.kind_of(t) != TaskKind::regression) continue;
-    double count = 0, mean = 0, squares = 0;
-    for (const std::int64_t g : molecules) {
-      const double label = label_of(set, static_cast<std::size_t>(g) * targets + t);
-      if (std::isnan(label)) continue;
-      count += 1;
-      const double delta = label - mean;
-      mean += delta / count, squares += delta * (label - mean);
-    }
-    if (count > 1 && squares > 0) scales[t] = std::sqrt(squares / count);
+    Moments labels;
+    for (const std::int64_t g : molecules)
+      if (const double label = set.exact_target(static_cast<std::size_t>(g) * targets + t); !std::isnan(label))
+        labels.add(label);
+    if (labels.deviation() > 0) scales[t] = labels.deviation();
   }
   return scales;
 }
@@ -108,8 +100,8 @@ std::vector<Twins> find_twins(const MoleculeSet& set, const std::vector<Judged>&
       for (std::size_t b = 0; b < a; ++b) {
         if (similarity[b] < kTwinSimilarity) continue;
         for (std::size_t t = 0; t < targets; ++t) {
-          const double difference = std::abs(label_of(set, static_cast<std::size_t>(molecules[a]) * targets + t) -
-                                             label_of(set, static_cast<std::size_t>(molecules[b]) * targets + t)) /
+          const double difference = std::abs(set.exact_target(static_cast<std::size_t>(molecules[a]) * targets + t) -
+                                             set.exact_target(static_cast<std::size_t>(molecules[b]) * targets + t)) /
                                     scale[t];
           const bool classes = set.task.kind_of(t) != TaskKind::regression;
           if (classes ? !(difference > 0) : !(difference > 1)) continue;

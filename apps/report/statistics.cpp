@@ -108,7 +108,7 @@ double percentile(const std::vector<double>& sorted, double q) {
 }
 
 Estimate wilson(std::int64_t hits, std::int64_t count) {
-  constexpr double z = 1.959963984540054;
+  constexpr double z = kNormal95;
   const double n = static_cast<double>(count), share = static_cast<double>(hits) / n;
   const double middle = (share + z * z / (2 * n)) / (1 + z * z / n);
   const double half = z / (1 + z * z / n) * std::sqrt(share * (1 - share) / n + z * z / (4 * n * n));

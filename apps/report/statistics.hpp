@@ -66,6 +66,9 @@ Measured measure(const Task& task, const std::vector<double>& predictions, const
 /// The percentile q (0 to 1) of sorted values, linear between neighbours. `sorted` is not empty.
 double percentile(const std::vector<double>& sorted, double q);
 
+/// The normal distribution's 97.5th percentile.
+inline constexpr double kNormal95 = 1.959963984540054;
+
 /// A share's 95 % interval (Wilson 1927) of `hits` among `count` > 0.
 Estimate wilson(std::int64_t hits, std::int64_t count);
 

@@ -12,8 +12,6 @@
 namespace molgraph {
 namespace {
 
-constexpr float kMostStored = 127;
-
 NearestRows rows_of(const Domain& domain) {
   NearestRows rows(domain.space.axes());
   std::vector<float> row(domain.space.axes());
@@ -83,6 +81,8 @@ std::string domain_problem(const Domain& d, std::size_t width, std::size_t targe
   if (d.labels &&
       (d.labels->ids.size() != count || d.labels->smiles.size() != count || d.labels->values.size() != count * targets))
     return "labels of other molecules";
+  if (d.labels && std::ranges::any_of(d.labels->values, [](double value) { return std::isinf(value); }))
+    return "an infinite label";
   return {};
 }
 

@@ -20,6 +20,7 @@ inline constexpr const char* kDomainFile = "domain.safetensors";
 /// What of an embedding is kept of every molecule: numbers of 8 bits along so many axes at most. With the fingerprint's
 /// 256 bytes that is 384 bytes.
 inline constexpr std::size_t kMostDomainAxes = 128;
+inline constexpr float kMostStored = 127;  ///< of a number of 8 bits
 
 /// The space in which distances are measured: that of the first model's embeddings (what its head reads).
 struct DomainSpace {

@@ -178,7 +178,7 @@ class Explainer::Group {
           const std::size_t at = k * outputs_;
           const double own = own_share(r, target), mean = linear.of(&run.mean[at]), plain = linear.of(&run.plain[at]),
                        whole = linear.of(&run.whole[at]),
-                       said = owner_.blends_[r] ? explained_value(&run.values[at], target, part.chosen) : whole;
+                       said = own < 1 ? explained_value(&run.values[at], target, part.chosen) : whole;
           const double share = 1.0 / static_cast<double>(said_.size());
           part.sum.baseline += share * mean;
           part.sum.descriptors += share * own * (whole - plain);

@@ -54,7 +54,6 @@ class PathIntegral {
   explicit PathIntegral(const std::string& weights);
 
   const std::string& file() const { return file_; }  ///< explanation.safetensors
-  const ModelPlan& plan() const { return plan_; }
 
   /// x - mean of each molecule.
   std::vector<std::vector<double>> differences(std::span<const GraphView> graphs) const;

@@ -36,9 +36,10 @@ struct PredictorOptions {
   /// Probabilities get the temperature that the run found (calibration.json). It belongs to the run as a whole: a
   /// model file and several runs together have none.
   bool calibrate = true;
-  double interval = 0;                          ///< level of Prediction::low and high, 0 to 1; 0 = none
-  bool domain = false;                          ///< Prediction::domain: how far a molecule lies from those of training
-  ExplainMethod explain = ExplainMethod::none;  ///< what explain() does: the weights are held once more for it
+  double interval = 0;  ///< level of Prediction::low and high, 0 to 1; 0 = none
+  bool domain = false;  ///< Prediction::domain: how far a molecule lies from those of training
+  ExplainMethod explain =
+      ExplainMethod::none;  ///< what explain() does: each thread holds the weights and gradients of its own
 };
 
 struct EmbeddingOptions {
@@ -86,7 +87,8 @@ class Predictor {
   std::size_t num_runs() const;
   /// What products are computed in, and why if another precision was asked for.
   const UsedPrecision& precision() const;
-  /// What predictions are made from: the weight files, in the order of Prediction::members, then the trees of blends.
+  /// What predictions are made from: the weight files, in the order of Prediction::members, then the trees of blends,
+  /// then a run's calibration, domain and explanation.
   const std::vector<std::string>& files() const;
   /// [outputs] what one unit of the model's raw output, a float, is in the target's unit (of several runs the
   /// smallest): it says how many digits of a prediction mean something. 1 where the targets were not scaled, and for
@@ -115,7 +117,7 @@ class Predictor {
   /// An embedding is what the head reads: no column has a part in it.
   std::vector<Embedding> embed(std::span<const std::string> smiles, const EmbeddingOptions& options = {}) const;
   /// What predictions are made of, atom by atom, as PredictorOptions::explain says (none: UsageError), on the CPU in
-  /// fp32. Ten to a hundred times the work of predict().
+  /// fp32. For each target ten to a hundred times the work of predict().
   std::vector<Explanation> explain(std::span<const std::string> smiles, std::span<const float> columns = {}) const;
   std::vector<Explanation> explain_mol_blocks(std::span<const std::string> blocks,
                                               std::span<const float> columns = {}) const;

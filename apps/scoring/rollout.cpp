@@ -1,6 +1,8 @@
 #include "apps/scoring/rollout.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <variant>
 
 #include "apps/scoring/model_file.hpp"
@@ -41,6 +43,8 @@ std::vector<Explanation> RolloutExplainer::explain(const std::vector<FeaturizeRe
     if (const auto* rejection = std::get_if<Rejection>(&molecules[i]))
       all[i] = {rejection->status, rejection->reason, {}, {}};
     else all[i].rollout = atoms_of(std::get<MolecularGraph>(molecules[i]));
+    if (!std::ranges::all_of(all[i].rollout, [](double of_atom) { return std::isfinite(of_atom); }))
+      all[i] = {RowStatus::not_finite, "its attention rollout is not finite", {}, {}};
   });
   return all;
 }

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 
+#include "apps/scoring/moments.hpp"
 #include "apps/training/batches.hpp"
 #include "apps/training/model_factory.hpp"
 
@@ -45,17 +45,13 @@ std::vector<double> predict_molecules(const PredictFunction& run, const PackOpti
   return predictions;
 }
 
-double exact_target(const MoleculeSet& set, std::size_t at) {
-  return set.bound.empty() || set.bound[at] == 0 ? set.target(at) : std::numeric_limits<double>::quiet_NaN();
-}
-
 std::vector<double> targets_of(const MoleculeSet& set, const std::vector<std::int64_t>& indices) {
   const std::int64_t num_targets = set.task.num_targets();
   std::vector<double> targets;
   targets.reserve(indices.size() * static_cast<std::size_t>(num_targets));
   for (std::int64_t g : indices)
     for (std::int64_t t = 0; t < num_targets; ++t)
-      targets.push_back(exact_target(set, static_cast<std::size_t>(g * num_targets + t)));
+      targets.push_back(set.exact_target(static_cast<std::size_t>(g * num_targets + t)));
   return targets;
 }
 
@@ -63,20 +59,17 @@ TargetStatistics target_statistics(const MoleculeSet& set, const std::vector<std
   const std::size_t num_targets = set.task.names.size();
   TargetStatistics result{std::vector<double>(num_targets), std::vector<double>(num_targets)};
   const auto measure = [&](std::size_t t, bool censored) {
-    double count = 0, mean = 0, squares = 0;  // Welford's recurrence
+    Moments moments;
     for (const std::int64_t g : indices) {
       const std::size_t at = static_cast<std::size_t>(g) * num_targets + t;
       const bool is_limit = !set.bound.empty() && set.bound[at] != 0;
       const double target = set.target(at);
       if (std::isnan(target) || is_limit != censored) continue;
-      count += 1;
-      const double delta = target - mean;
-      mean += delta / count;
-      squares += delta * (target - mean);
+      moments.add(target);
     }
-    result.mean[t] = mean;
-    if (count > 1) result.deviation[t] = std::sqrt(squares / count);
-    return count > 0;
+    result.mean[t] = moments.mean;
+    result.deviation[t] = moments.deviation();
+    return moments.weight > 0;
   };
   for (std::size_t t = 0; t < num_targets; ++t)
     if (!measure(t, false) && !set.bound.empty()) measure(t, true);

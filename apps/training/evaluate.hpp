@@ -19,9 +19,6 @@ using PredictFunction = std::function<ModelOutput(const GraphBatch&, const Forwa
 std::vector<double> predict_molecules(const PredictFunction& run, const PackOptions& pack, const MoleculeSet& set,
                                       const std::vector<std::int64_t>& indices, const RunControl& control = {});
 
-/// Number `at` of a set's targets [G, T] if it is exact, else NaN.
-double exact_target(const MoleculeSet& set, std::size_t at);
-
 /// Targets [n, T] of the molecules `indices` that are exact: what is missing or censored is NaN.
 std::vector<double> targets_of(const MoleculeSet& set, const std::vector<std::int64_t>& indices);
 

@@ -80,6 +80,25 @@ std::vector<double> deviation_of(const std::vector<const std::vector<double>*>& 
   return deviation;
 }
 
+std::vector<double> mean_predictions(const LoadedData& data, std::size_t molecules) {
+  const Task& task = data.set.task;
+  const std::size_t targets = task.names.size(), outputs = static_cast<std::size_t>(task.num_outputs()),
+                    classes = outputs / targets;
+  std::vector<double> sum(outputs), count(targets);
+  for (const std::int64_t g : data.split.train)
+    for (std::size_t t = 0; t < targets; ++t) {
+      const double label = data.set.exact_target(static_cast<std::size_t>(g) * targets + t);
+      if (std::isnan(label)) continue;
+      if (task.kind == TaskKind::multiclass) sum[t * classes + static_cast<std::size_t>(label)] += 1;
+      else sum[t] += label;
+      count[t] += 1;
+    }
+  std::vector<double> predictions(molecules * outputs);
+  for (std::size_t i = 0; i < predictions.size(); ++i)
+    predictions[i] = sum[i % outputs] / count[i % outputs / classes];  // NaN without any label
+  return predictions;
+}
+
 bool is_measured(const LoadedData& data, std::size_t part) { return part > 0 || data.set.computed_targets.empty(); }
 
 AllPredictions predict_all(const PredictFunction& run, const PackOptions& pack, const LoadedData& data,

@@ -53,6 +53,10 @@ struct AllPredictions {
 /// [n, outputs] The standard deviation (of the population) of several models' predictions of the same rows.
 std::vector<double> deviation_of(const std::vector<const std::vector<double>*>& models);
 
+/// [n, outputs] The same for each of `molecules`: the mean of the training part's exact labels, of classes their
+/// frequencies; NaN for a target without any.
+std::vector<double> mean_predictions(const LoadedData& data, std::size_t molecules);
+
 /// False for the training part of computed targets: as much work as an epoch, which tells little.
 bool is_measured(const LoadedData& data, std::size_t part);
 

@@ -26,7 +26,6 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMoleculesAtOnce = 2048;
 constexpr std::int64_t kMoleculesPerPiece = 16;
-constexpr float kMostStored = 127;
 
 /// The weights whose space it is.
 std::string first_model(const std::string& folder) {

@@ -1,10 +1,8 @@
 #include "apps/training/run_report.hpp"
 
 #include <chrono>
-#include <cmath>
 #include <exception>
 #include <filesystem>
-#include <limits>
 
 #include "apps/report/report_page.hpp"
 #include "apps/report/report_record.hpp"
@@ -16,32 +14,6 @@
 
 namespace molgraph {
 namespace {
-
-/// One row of what always saying the training part's average says: of classes how frequent they are.
-std::vector<double> mean_row(const LoadedData& data) {
-  const Task& task = data.set.task;
-  const std::size_t targets = task.names.size(), outputs = static_cast<std::size_t>(task.num_outputs()),
-                    classes = outputs / targets;
-  std::vector<double> sum(outputs), count(targets);
-  for (const std::int64_t g : data.split.train)
-    for (std::size_t t = 0; t < targets; ++t) {
-      const double label = exact_target(data.set, static_cast<std::size_t>(g) * targets + t);
-      if (std::isnan(label)) continue;
-      if (task.kind == TaskKind::multiclass) sum[t * classes + static_cast<std::size_t>(label)] += 1;
-      else sum[t] += label;
-      count[t] += 1;
-    }
-  for (std::size_t o = 0; o < outputs; ++o) sum[o] /= count[o / classes];
-  return sum;
-}
-
-/// The same for every molecule of a part.
-std::vector<double> repeated(const std::vector<double>& row, std::size_t times) {
-  std::vector<double> all;
-  all.reserve(row.size() * times);
-  for (std::size_t i = 0; i < times; ++i) all.insert(all.end(), row.begin(), row.end());
-  return all;
-}
 
 MethodResults results_of(const std::string& name, const TrainRun& run, const ResolvedRun& resolved,
                          const LoadedData& data, const PartPredictions& predictions, std::size_t first_part = 0) {
@@ -63,8 +35,7 @@ ReportRecord record_of(const TrainRun& run, const ResolvedRun& resolved, const L
   if (!data.set.computed_targets.empty()) return record;  // the descriptors of a corpus: nobody judges these
   record.methods.push_back(results_of("this run", run, resolved, data, says.predictions.parts));
   PartPredictions mean;
-  const std::vector<double> row = mean_row(data);
-  for (std::size_t p = 0; p < kParts; ++p) mean[p] = repeated(row, parts_of(data.split)[p]->size());
+  for (std::size_t p = 0; p < kParts; ++p) mean[p] = mean_predictions(data, parts_of(data.split)[p]->size());
   record.methods.push_back(results_of("mean predictor", run, resolved, data, mean));
   for (const Rival& rival : says.rivals)
     record.methods.push_back(results_of(rival.name, run, resolved, data, rival.predictions));

@@ -37,23 +37,7 @@ MetricResult measure(Metric metric, const LoadedData& data, const TrainOptions& 
 /// The metric of always predicting the training mean, of classes their frequencies.
 MetricResult mean_predictor(const LoadedData& data, const TrainOptions& options, Metric metric,
                             const std::vector<std::int64_t>& part) {
-  const Task& task = data.set.task;
-  const std::size_t num_targets = task.names.size(), outputs = static_cast<std::size_t>(task.num_outputs()),
-                    classes = outputs / num_targets;
-  std::vector<double> sum(outputs), count(num_targets);
-  for (const std::int64_t g : data.split.train)
-    for (std::size_t t = 0; t < num_targets; ++t) {
-      const double target = exact_target(data.set, static_cast<std::size_t>(g) * num_targets + t);
-      if (std::isnan(target)) continue;
-      if (task.kind == TaskKind::multiclass) sum[t * classes + static_cast<std::size_t>(target)] += 1;
-      else sum[t] += target;
-      count[t] += 1;
-    }
-  std::vector<double> predictions(part.size() * outputs);
-  for (std::size_t i = 0; i < predictions.size(); ++i) {
-    predictions[i] = sum[i % outputs] / count[i % outputs / classes];  // NaN, so no metric, without any value
-  }
-  return measure(metric, data, options, predictions, targets_of(data.set, part));
+  return measure(metric, data, options, mean_predictions(data, part.size()), targets_of(data.set, part));
 }
 
 /// What the table has columns for: the chosen metric, and the usual ones of numbers; of a mixed task also those of

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <string>
 #include <vector>
@@ -116,6 +117,10 @@ struct MoleculeSet {
   /// Number g * T + t of `targets`, or of those that are computed.
   double target(std::size_t at) const {
     return computed_targets.empty() ? targets[at] : static_cast<double>(computed_targets[at]);
+  }
+  /// The same if it is exact, else NaN.
+  double exact_target(std::size_t at) const {
+    return bound.empty() || bound[at] == 0 ? target(at) : std::numeric_limits<double>::quiet_NaN();
   }
   GraphView graph(std::int64_t g) const;
   /// Appends one molecule; `values` [T] (may be empty when the set has no targets), `bounds` [T] or empty. Its

@@ -69,7 +69,8 @@ class Store {
   const StoreSummary& summary() const;
   /// Everything but the pairs, resident. Throws FileError: values out of range, damaged chunks.
   MoleculeSet load() const;
-  /// Raw relations of molecule g, from its bonds; where the store has pairs they are checked against. Ascending g are
+  /// Raw relations of molecule g, from its bonds; pairs of a store of format 4 are compared with them, those of earlier
+  /// formats are returned where they are possible. Ascending g are
   /// cheap (the last chunk is kept). Throws FileError; UsageError if there is no molecule g.
   PairRelations pairs(std::int64_t g) const;
 

@@ -19,7 +19,8 @@ std::vector<std::string> packaged() {
   std::vector<std::string> places;
   std::error_code ignored;
   if (Dl_info info; dladdr(reinterpret_cast<const void*>(&rdkit_data_dir), &info) != 0 && info.dli_fname != nullptr)
-    places.push_back((fs::path(info.dli_fname).parent_path() / "share/RDKit").string());
+    if (const fs::path module = info.dli_fname; module.is_absolute())  // a program's may be the name it was called by
+      places.push_back((module.parent_path() / "share/RDKit").string());
   if (const fs::path program = fs::read_symlink("/proc/self/exe", ignored); !ignored)
     places.push_back((program.parent_path().parent_path() / "share/RDKit").string());
   return places;

@@ -22,8 +22,12 @@ class CoreStore {
   const StoreSummary& summary() const { return store_.summary(); }
   const MoleculeSet& set() {
     if (!set_) {
-      const nb::gil_scoped_release free;
-      set_ = store_.load();
+      std::optional<MoleculeSet> read;
+      {
+        const nb::gil_scoped_release free;
+        read = store_.load();
+      }
+      if (!set_) set_ = std::move(read);  // another thread may have been first, and shows its arrays already
     }
     return *set_;
   }

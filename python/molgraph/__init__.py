@@ -7,6 +7,7 @@
 Parts are loaded when they are first used, so that ``import molgraph`` costs little.
 """
 import importlib
+import importlib.util
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -23,7 +24,9 @@ _HOMES = {
     "MolgraphRegressor": "estimators", "MolgraphClassifier": "estimators",
     "FileError": "_core", "DataError": "_core", "UsageError": "_core", "RunError": "_core", "__version__": "_core",
 }
-__all__ = sorted(_HOMES)
+_OPTIONAL = {"estimators": "sklearn"}  # what a part needs that may be missing
+__all__ = sorted(name for name, home in _HOMES.items()
+                 if home not in _OPTIONAL or importlib.util.find_spec(_OPTIONAL[home]) is not None)
 
 
 def __getattr__(name):

@@ -39,8 +39,10 @@ def _text_of(value: Any, place: int) -> str:
 
 
 def windows_of(values: Iterable[Any], rows: int = WINDOW) -> Iterator[List[str]]:
-    """Lists of at most ``rows`` SMILES, one after the other."""
-    stream = iter(values)
+    """Lists of at most ``rows`` SMILES, one after the other. Raises TypeError as texts_of, ValueError if rows < 1."""
+    if rows < 1:
+        raise ValueError(f"rows must be 1 or more, not {rows}")
+    stream = iter(values if is_stream(values) else texts_of(values))
     while True:
         some = list(itertools.islice(stream, rows))
         if not some:

@@ -48,7 +48,7 @@ class _Molgraph(BaseEstimator):
                     quoted = cells[0].replace('"', '""')
                     file.write(",".join([f'"{quoted}"', *cells[1:]]) + "\n")
             options = {"quality": self.quality, "epochs": self.epochs, "threads": self.threads,
-                       "split_type": "random", "report": False,
+                       "split_type": "random", "report": False, "strict": True,
                        "split_sizes": [1 - self.validation_fraction, self.validation_fraction, 0],
                        "seed": 0 if self.random_state is None else self.random_state,
                        "target_columns": list(targets), "task_type": kind}

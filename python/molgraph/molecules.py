@@ -1,6 +1,6 @@
 """Featurised molecules for other people's models: from SMILES, or from a store."""
 from dataclasses import dataclass
-from typing import Any, Dict, Iterable, Iterator, List, Optional
+from typing import Any, Dict, Iterable, Iterator, List
 
 import numpy as np
 
@@ -27,7 +27,27 @@ class Molecule:
         return self.topology[1:, 1:]
 
 
-class Batch:
+class _Molecules:
+    """Molecules in one C++ object, which has the attributes that the class annotates."""
+
+    _core: Any
+
+    def __len__(self) -> int:
+        return len(self._core)
+
+    def __getattr__(self, name: str) -> Any:
+        if name in type(self).__annotations__:
+            return getattr(self._core, name)
+        raise AttributeError(f"{type(self).__name__} has no attribute '{name}'")
+
+    def __getitem__(self, place: int) -> Molecule:
+        count = len(self)
+        if not -count <= place < count:
+            raise IndexError(f"molecule {place} of {count}")
+        return self._molecule(place % count)
+
+
+class Batch(_Molecules):
     """Molecules packed one after the other. Arrays are views of the library's memory: read-only, nothing is copied.
 
     ``atoms`` [A, columns], ``bonds`` [M, columns], ``bond_atoms`` [M, 2] within the molecule, ``edge_index``
@@ -53,19 +73,7 @@ class Batch:
         self._core = core
         self.status = np.array(_core.STATUS_WORDS)[core.status]
 
-    def __len__(self) -> int:
-        return len(self._core)
-
-    def __getattr__(self, name: str) -> Any:
-        if name in type(self).__annotations__:
-            return getattr(self._core, name)
-        raise AttributeError(f"Batch has no attribute '{name}'")
-
-    def __getitem__(self, place: int) -> Molecule:
-        count = len(self)
-        if not -count <= place < count:
-            raise IndexError(f"molecule {place} of {count}")
-        b = place % count
+    def _molecule(self, b: int) -> Molecule:
         core = self._core
         atoms, bonds, pairs = (slice(*offset[b:b + 2]) for offset in
                                (core.atom_offset, core.bond_offset, core.pair_offset))
@@ -95,7 +103,7 @@ class Batch:
         """Tensors x [A, columns], edge_index [2, 2 M], edge_attr [2 M, columns] and batch [A], int64. Needs torch."""
         import torch
 
-        return {name: torch.from_numpy(np.asarray(value, dtype=np.int64)) for name, value in
+        return {name: torch.from_numpy(np.array(value, dtype=np.int64)) for name, value in
                 (("x", self.atoms), ("edge_index", self.edge_index), ("edge_attr", self.edge_attr),
                  ("batch", self.batch))}
 
@@ -134,7 +142,7 @@ def vocabulary(features: str = "ogb") -> Dict[str, Dict[str, int]]:
     return {"atoms": dict(zip(atom_names.split(), atom_sizes)), "bonds": dict(zip(bond_names.split(), bond_sizes))}
 
 
-class Store:
+class Store(_Molecules):
     """A store of molgraph-featurize. Molecules are read when first asked for and then stay in memory.
 
     ``atoms``, ``bonds``, ``bond_atoms``, ``atom_offset``, ``bond_offset``, ``row`` as :class:`Batch`; ``targets``
@@ -162,19 +170,7 @@ class Store:
     def __init__(self, path: str):
         self._core = _core.Store(str(path))
 
-    def __len__(self) -> int:
-        return len(self._core)
-
-    def __getattr__(self, name: str) -> Any:
-        if name in type(self).__annotations__:
-            return getattr(self._core, name)
-        raise AttributeError(f"Store has no attribute '{name}'")
-
-    def __getitem__(self, place: int) -> Molecule:
-        count = len(self)
-        if not -count <= place < count:
-            raise IndexError(f"molecule {place} of {count}")
-        g = place % count
+    def _molecule(self, g: int) -> Molecule:
         core = self._core
         atoms, bonds = slice(*core.atom_offset[g:g + 2]), slice(*core.bond_offset[g:g + 2])
         return Molecule(core.atoms[atoms], core.bonds[bonds], core.bond_atoms[bonds], *core.pairs(g))

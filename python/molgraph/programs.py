@@ -9,19 +9,24 @@ from typing import Dict, List, Tuple
 
 from molgraph import _core
 
+_BIN = os.path.join(os.path.dirname(os.path.abspath(_core.__file__)), "bin")  # the package's own programs
 NEED_TORCH = ("molgraph-train", "molgraph-pretrain", "molgraph-import")
 TESTED_TORCH = ((2, 11), (2, 12))  # from the first, below the second: the C++ interface changes with every version
 
 
-def path_of(name: str) -> str:
-    """The program of that name: the package's own, that in the folder $MOLGRAPH_BIN, or one on PATH."""
-    own = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bin", name)
-    for path in (own, os.path.join(os.environ.get("MOLGRAPH_BIN", ""), name)):
-        if os.path.isabs(path) and os.access(path, os.X_OK):
+def path_of(name: str, on_path: bool = True) -> str:
+    """The program of that name: the package's own, that in the folder $MOLGRAPH_BIN, or (``on_path``) one on PATH.
+
+    Raises FileError where there is none.
+    """
+    given = os.environ.get("MOLGRAPH_BIN")
+    for folder in [_BIN] + ([os.path.abspath(given)] if given else []):
+        path = os.path.join(folder, name)
+        if os.access(path, os.X_OK):
             return path
-    found = shutil.which(name)
+    found = shutil.which(name) if on_path else None
     if found is None:
-        raise _core.FileError(f"{name} is neither in the package nor in $MOLGRAPH_BIN nor on PATH")
+        raise _core.FileError(f"{name} is neither in the package nor in $MOLGRAPH_BIN" + (" nor on PATH" if on_path else ""))
     return found
 
 
@@ -37,11 +42,10 @@ def environment_of(path: str) -> Dict[str, str]:
     """
     environment = dict(os.environ)
     name = os.path.basename(path)
-    packaged = os.path.dirname(path) == os.path.join(os.path.dirname(os.path.abspath(__file__)), "bin")
-    if name not in NEED_TORCH or not packaged:
+    if name not in NEED_TORCH or os.path.dirname(path) != _BIN:
         return environment
-    low, high = ("torch %d.%d" % version for version in TESTED_TORCH)
-    wanted = f"{name} needs the package torch, from {low} to below {high}: pip install 'molgraph[train]'"
+    low, high = ("%d.%d" % version for version in TESTED_TORCH)
+    wanted = f"{name} needs the package torch: pip install 'torch>={low},<{high}'"
     found = importlib.util.find_spec("torch")
     if found is None or not found.submodule_search_locations:
         raise _core.RunError(wanted)
@@ -61,9 +65,9 @@ def environment_of(path: str) -> Dict[str, str]:
 
 def _replace_by(name: str, arguments: List[str]) -> None:
     try:
-        path = path_of(name)
+        path = path_of(name, on_path=False)  # this entry point is on PATH itself
         os.execve(path, [name] + arguments, environment_of(path))
-    except (_core.RunError, OSError) as error:
+    except (_core.FileError, _core.RunError, OSError) as error:
         sys.exit(f"{name}: error: {error}")
 
 

@@ -93,7 +93,8 @@ def train(data: Any, out: Union[str, "os.PathLike[str]"], *, quiet: bool = False
     """Trains a model as ``molgraph-train`` does (docs/training.md) and returns its run.
 
     ``data``: a table (CSV, TSV, SMI, SDF), a store, the name of a data set, a list of two or three tables, or a pandas
-    DataFrame, which is written to OUT.csv first, so that the run can be resumed and says what it has learned from.
+    DataFrame, which is written to OUT.csv first, so that the run can be resumed and says what it has learned from
+    (FileError if that file exists with other content).
     ``out``: the run directory. ``options`` are the program's flags (``molgraph-train --help``): ``epochs=60,
     target_columns=["logS"], ensemble_size=5, descriptors="none", blend=False``.
 
@@ -104,8 +105,15 @@ def train(data: Any, out: Union[str, "os.PathLike[str]"], *, quiet: bool = False
     out = os.fspath(out)
     if hasattr(data, "to_csv"):
         table = out.rstrip("/") + ".csv"
-        os.makedirs(os.path.dirname(os.path.abspath(table)), exist_ok=True)
-        data.to_csv(table, index=False)
+        text = data.to_csv(index=False)
+        if os.path.exists(table):
+            with open(table, encoding="utf-8", newline="") as file:
+                if file.read() != text:
+                    raise _core.FileError(f"{table}: is there already, with other rows; choose another name for the run")
+        else:
+            os.makedirs(os.path.dirname(os.path.abspath(table)), exist_ok=True)
+            with open(table, "w", encoding="utf-8", newline="") as file:
+                file.write(text)
         data = table
     tables = data if isinstance(data, (list, tuple)) else [data]
     given = [] if options.get("resume") else [os.fspath(table) for table in tables]
@@ -115,7 +123,7 @@ def train(data: Any, out: Union[str, "os.PathLike[str]"], *, quiet: bool = False
 
 
 def _run(command: List[str]) -> None:
-    """Runs a program in a process group of its own, so that one Ctrl-C reaches it once."""
+    """Runs a program in a process group of its own, so that each Ctrl-C reaches it once."""
     child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                              text=True, errors="replace", start_new_session=True, env=environment_of(command[0]))
     said: List[str] = []
@@ -128,9 +136,12 @@ def _run(command: List[str]) -> None:
             code = child.wait()
             break
         except KeyboardInterrupt:
-            if not interrupted:
-                child.send_signal(signal.SIGINT)  # it writes a checkpoint and ends
+            child.send_signal(signal.SIGINT)  # it writes a checkpoint and ends; at a second one it ends at once
             interrupted = True
+        except BaseException:
+            child.terminate()  # nobody would read its messages
+            child.wait()
+            raise
     if interrupted or code in (_INTERRUPTED, -signal.SIGINT):
         raise KeyboardInterrupt
     if code != 0:

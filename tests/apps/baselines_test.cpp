@@ -1,4 +1,4 @@
-// The nearest neighbour and the blend, by hand.
+// The nearest neighbour, the blend and what they count with, by hand.
 #include "apps/training/baselines/baselines.hpp"
 
 #include <gtest/gtest.h>
@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "apps/scoring/moments.hpp"
 #include "apps/training/baselines/booster.hpp"
 #include "apps/training/baselines/nearest.hpp"
 #include "apps/training/baselines/shares.hpp"
@@ -33,6 +34,19 @@ using testing::set_of;
 
 bool same(const std::vector<double>& a, const std::vector<double>& b) {
   return std::ranges::equal(a, b, [](double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); });
+}
+
+TEST(Moments, OfWeightedNumbersByHand) {
+  Moments moments;
+  EXPECT_EQ(moments.deviation(), 0);
+  for (const double value : {1e9 + 1, 1e9 + 2, 1e9 + 4}) moments.add(value);
+  EXPECT_NEAR(moments.mean, 1e9 + 7.0 / 3, 1e-6);
+  EXPECT_NEAR(moments.deviation(), std::sqrt(14.0 / 9), 1e-6);
+  Moments weighted;
+  weighted.add(1, 1), weighted.add(5, 3);
+  EXPECT_EQ(weighted.weight, 4);
+  EXPECT_DOUBLE_EQ(weighted.mean, 4);
+  EXPECT_DOUBLE_EQ(weighted.deviation(), std::sqrt(3.0));
 }
 
 TEST(Nearest, IsTheMostSimilarByTheCounts) {

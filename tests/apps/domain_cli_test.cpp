@@ -23,7 +23,7 @@ std::string table() {
   const char* ends[] = {"O", "N", "c1ccccc1", "C1CC1"};
   for (int k = 0; k < 80; ++k)
     text += std::string(static_cast<std::size_t>(1 + k / 4), 'C') + ends[k % 4] + ",m" + std::to_string(k) + "," +
-            std::to_string(k % 7) + "\n";
+            std::to_string(10000 * (k % 7)) + ".123456\n";  // more digits than a float has
   return text;
 }
 
@@ -171,6 +171,7 @@ TEST_F(DomainCli, StripTakesMoleculesOutAndPredictionsStay) {
   EXPECT_EQ(stripped.code, 0) << stripped.err;
   EXPECT_THAT(stripped.out, HasSubstr("removed: E/domain.safetensors"));
   EXPECT_THAT(stripped.out, HasSubstr("removed: E/splits.csv"));
+  EXPECT_THAT(stripped.out, HasSubstr("removed: E/log.txt"));
   EXPECT_EQ(run("grep -rlE 'CCCCO|CCCCN' E").out, "");
   EXPECT_EQ(score("-m E"), before);
   EXPECT_THAT(run("molgraph-info E").out, HasSubstr("report (test part"));
@@ -179,6 +180,18 @@ TEST_F(DomainCli, StripTakesMoleculesOutAndPredictionsStay) {
   EXPECT_EQ(run("molgraph-info E --html").code, 0);
   EXPECT_EQ(run("molgraph-info t.csv --strip").code, 2);
   EXPECT_TRUE(scratch.exists("t.csv"));
+}
+
+TEST_F(DomainCli, StripRemovesADamagedDomainAndNamesWhatStays) {
+  train("-o B");
+  scratch.write("B/gaussian_process.safetensors", "not read");
+  scratch.write("B/domain.safetensors", scratch.read("B/domain.safetensors").substr(0, 100));
+  const ShellResult stripped = run("molgraph-info B --strip");
+  EXPECT_EQ(stripped.code, 0) << stripped.err;
+  EXPECT_THAT(stripped.out, HasSubstr("removed: B/domain.safetensors"));
+  EXPECT_THAT(stripped.out, HasSubstr("stays: B/gaussian_process.safetensors (fingerprints' counts"));
+  EXPECT_THAT(stripped.out, HasSubstr("from which their true values can be computed"));
+  EXPECT_FALSE(scratch.exists("B/splits.csv"));
 }
 
 TEST_F(DomainCli, ADamagedFileIsRefused) {

@@ -242,8 +242,12 @@ TEST_F(DomainFile, ThatFitsNoModelIsRefused) {
   EXPECT_NE(written([](Domain& d) { std::ranges::reverse(d.ring_systems); }).find("order"), std::string::npos);
   EXPECT_NE(written([](Domain& d) { d.bits.clear(), d.embeddings.clear(); }).find("no molecule"), std::string::npos);
   EXPECT_NE(written([](Domain& d) { d.labels = DomainLabels{{"a"}, {"C"}, {1}}; }).find("labels"), std::string::npos);
+  EXPECT_NE(written([](Domain& d) {
+              d.labels = DomainLabels{{"a", "b", "c"}, {"C", "C", "C"}, {1, INFINITY, 2}};
+            }).find("infinite"),
+            std::string::npos);
   config.featurizer.features = Features::ogb;
-  EXPECT_NE(written([](Domain&) {}).find(""), std::string::npos);
+  EXPECT_EQ(written([](Domain&) {}), "");
   config.featurizer.features = Features::molgraph;
   EXPECT_NE(problem().find("another featuriser"), std::string::npos);
 }

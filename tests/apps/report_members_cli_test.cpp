@@ -66,7 +66,7 @@ TEST_F(ReportMembersCli, FoldsAreShownTogetherWithTheirSpread) {
   write_table(kRows);
   train("-o R --folds 3 --target-columns a");
   const std::string html = page("R");
-  for (const char* piece : {"Fold by fold", "mean of the folds", "fold 3", "Means over 3 folds", "3 folds",
+  for (const char* piece : {"Fold by fold", "mean of the folds", "fold 2", "Means over 3 folds", "3 folds",
                             "id=\"members\"", "id=\"parity-0\"", "id=\"far\"", "Intervals on the test part"})
     EXPECT_NE(html.find(piece), std::string::npos) << piece;
 

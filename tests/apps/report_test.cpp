@@ -10,6 +10,7 @@
 #include <random>
 
 #include "apps/report/html.hpp"
+#include "apps/report/judged_errors.hpp"
 #include "apps/report/report_page.hpp"
 #include "apps/report/similarity.hpp"
 #include "apps/report/statistics.hpp"
@@ -237,11 +238,33 @@ ReportFacts facts_of(TaskKind kind, std::size_t targets, std::size_t n, bool one
   facts.parts = {8, 1, static_cast<std::int64_t>(n)};
   facts.rejected = {{"invalid_smiles", "<b>ring 1 not closed</b>", 3}};
   facts.curves = {
-      {.name = "", .metric = "mae", .epoch = {1, 2, 3}, .loss = {3, 2, 1}, .value = {2, kNaN, 1}, .best = 2}};
+      {.name = "", .metric = "<script>\"", .epoch = {1, 2, 3}, .loss = {3, 2, 1}, .value = {2, kNaN, 1}, .best = 2}};
   facts.shared = 2;
   facts.test.similarity.assign(n, 0.45);
   if (n > 1) facts.twins = {{2, 0, 2, 1, 0, 0.8}};
   return facts;
+}
+
+TEST(SimilarityBins, IntervalsAreOverMoleculesNotLabels) {
+  // Twelve copies of a target tell no more than one of them.
+  const auto width_of = [](std::size_t targets) {
+    ReportFacts facts = facts_of(TaskKind::regression, targets, 40);
+    for (std::size_t i = 0; i < 40; ++i)
+      for (std::size_t t = 0; t < targets; ++t) {
+        facts.test.labels[i * targets + t] = static_cast<double>(i % 4);
+        facts.test.predictions[i * targets + t] = 0;
+      }
+    const auto bins = similarity_bins(facts, true);
+    EXPECT_EQ(bins.size(), 1u);
+    EXPECT_EQ(bins[0].molecules, 40);
+    // One target: 1.96 deviations (of 0, 1, 2, 3, by n - 1) over the root of n; several: in deviations of the labels.
+    const double scale = targets == 1 ? 1 : std::sqrt(1.25);
+    EXPECT_NEAR(bins[0].mean.value, 1.5 / scale, kClose);
+    return (bins[0].mean.high - bins[0].mean.value) * scale;
+  };
+  const double alone = 1.959963984540054 * std::sqrt(1.25 / 39);
+  EXPECT_NEAR(width_of(1), alone, kClose);
+  EXPECT_NEAR(width_of(12), alone, kClose);
 }
 
 void check_page(const std::string& page, const std::string& what) {

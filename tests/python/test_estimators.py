@@ -34,6 +34,8 @@ def test_regression():
     assert two.predict(SMILES[:3]).shape == (3, 2)
     with pytest.raises(ValueError, match="molecule 1: invalid_smiles"):
         model.predict(["CCO", "bad("])
+    with pytest.raises(ValueError, match="invalid_smiles.*bad\\("):
+        model.fit(list(SMILES[:40]) + ["bad("], LENGTHS[:41])
     with pytest.raises(ValueError, match="2 molecules and 1 labels"):
         model.fit(["C", "CC"], [1.0])
 

@@ -65,6 +65,11 @@ def test_what_is_no_smiles_is_refused(predictor):
         predictor.predict(["CCO", 5])
     with pytest.raises(TypeError, match="the table has 2"):
         predictor.predict(np.array([["C", "CC"]]))
+    with pytest.raises(TypeError, match="as a list"):
+        next(predictor.predict_windows("CCO"))
+    with pytest.raises(ValueError, match="rows must be 1 or more"):
+        next(predictor.predict_windows(["CCO"], rows=0))
+    assert len(next(predictor.predict_windows(np.array([["CCO"], ["C"]]))).values) == 2
 
 
 def test_neither_windows_nor_threads_change_a_bit(run, predictor):

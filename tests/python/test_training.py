@@ -10,7 +10,7 @@ import pytest
 from conftest import chain, tiny
 
 import molgraph
-from molgraph.programs import torch_version
+from molgraph.programs import path_of, torch_version
 from molgraph.training import flags_of
 
 
@@ -28,6 +28,12 @@ def test_a_data_frame(tmp_path):
     frame = pandas.DataFrame({"smiles": [chain(k) for k in range(80)], "active": ["yes", "no"] * 40})
     made = molgraph.train(frame, tmp_path / "deeper" / "run", **tiny(blend=False))
     assert made.predictor().task.kind == "binary" and (tmp_path / "deeper" / "run.csv").exists()
+    before = (tmp_path / "deeper" / "run.csv").read_bytes()
+    with pytest.raises(molgraph.FileError, match="run.csv: is there already"):
+        molgraph.train(frame[:70], tmp_path / "deeper" / "run", **tiny(blend=False))
+    with pytest.raises(molgraph.UsageError, match="holds a run already"):
+        molgraph.train(frame, tmp_path / "deeper" / "run", **tiny(blend=False))
+    assert (tmp_path / "deeper" / "run.csv").read_bytes() == before
 
 
 def test_options_are_flags():
@@ -69,6 +75,21 @@ def test_control_c_leaves_a_checkpoint_and_resume_goes_on(table, tmp_path):
     assert checkpoint.read_text().count("\n") < 400
     resumed = molgraph.train(None, tmp_path / "run", resume=True, quiet=True)
     assert resumed.history["epoch"] == list(range(1, 401))
+
+
+def test_programs_are_found(tmp_path, monkeypatch):
+    own = tmp_path / "bin" / "molgraph-nothing"
+    own.parent.mkdir()
+    own.write_text("#!/bin/sh\n")
+    own.chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MOLGRAPH_BIN", "bin")
+    assert path_of("molgraph-nothing") == str(own)
+    monkeypatch.setenv("MOLGRAPH_BIN", "")
+    monkeypatch.setenv("PATH", str(own.parent))
+    assert path_of("molgraph-nothing") == str(own)
+    with pytest.raises(molgraph.FileError, match="neither in the package nor in"):
+        path_of("molgraph-nothing", on_path=False)  # an entry point would find itself
 
 
 def test_versions_of_torch():

@@ -159,7 +159,9 @@ void ScoreTable::append_place(const DomainPlace& place, std::vector<std::string>
     for (std::size_t t = 0; t < task_.names.size(); ++t) {
       const double value = labels->values[place.nearest * task_.names.size() + t];
       const bool named = task_.kind == TaskKind::multiclass && !std::isnan(value);
-      cells.push_back(named ? label_of(task_, static_cast<std::size_t>(value)) : number(value));
+      cells.push_back(named               ? label_of(task_, static_cast<std::size_t>(value))
+                      : std::isnan(value) ? ""
+                                          : number_text(value));
     }
   }
   cells.push_back(number(place.percentile));

@@ -174,7 +174,7 @@ std::string held(const Json& files) {
   for (const auto& [file, holds] : files.items())
     if (const std::string text = holds.get<std::string>(); std::ranges::find(told, text) == told.end())
       told.push_back(text);
-  return list_of(told, kMostTargets) + " (--strip takes out what no prediction needs)";
+  return list_of(told) + " (--strip takes out what no prediction needs)";
 }
 
 }  // namespace

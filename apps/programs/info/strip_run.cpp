@@ -20,20 +20,27 @@ struct Kind {
   const char* holds;
   bool needed = false;
 };
-constexpr std::array<Kind, 8> kKinds{
-    {{"splits.csv", "ids and SMILES of all molecules"},
+constexpr std::array<Kind, 9> kKinds{
+    {{kDomainFile, ""},
+     {"splits.csv", "ids and SMILES of all molecules"},
      {"valid_predictions.csv", "ids, SMILES and true values of the validation part"},
      {"test_predictions.csv", "ids, SMILES and true values of the test part"},
      {"rejected.csv", "SMILES of rejected rows"},
      {"report.html", "predictions and true values of the test part"},
      {"duplicates.csv", "ids, SMILES and values of repeated molecules"},
-     {kProcessFile, "fingerprints' counts and descriptors of training molecules", true},
-     {kDomainFile, ""}}};
+     {"log.txt", "messages of the training, with SMILES of some rows"},
+     {kProcessFile,
+      "fingerprints' counts and descriptors of training molecules, from which their true values can be computed",
+      true}}};
 
 std::string held_by_domain(const std::string& path) {
-  const DomainSummary summary = domain_summary(path);
-  return "fingerprints and embeddings of " + with_thousands(summary.molecules) + " training molecules" +
-         (summary.labels ? ", with ids, SMILES and true values" : "");
+  try {
+    const DomainSummary summary = domain_summary(path);
+    return "fingerprints and embeddings of " + with_thousands(summary.molecules) + " training molecules" +
+           (summary.labels ? ", with ids, SMILES and true values" : "");
+  } catch (const FileError&) {
+    return "fingerprints and embeddings of training molecules, perhaps with labels (the file cannot be read)";
+  }
 }
 
 }  // namespace

@@ -72,6 +72,8 @@ Pictures::Pictures(const ScoreOptions& options, const Predictor& predictor)
     return;
   }
   if (options.explain.empty()) throw UsageError("--draw draws what --explain says: give both");
+  if (rollout_ && !options.draw_target.empty())
+    throw UsageError("--draw-target: attention rollout is of no target; it needs --explain atoms");
   if (const std::string why = why_no_drawing(); !why.empty()) throw UsageError("--draw: " + why);
   const std::vector<std::string>& names = predictor.task().names;
   if (!options.draw_target.empty()) {

@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "apps/scoring/moments.hpp"
 #include "apps/training/baselines/booster.hpp"
 #include "datasets/system/threads.hpp"
 #include "featurize/graph/error.hpp"
@@ -60,18 +61,15 @@ void standardise(const MoleculeSet& set, std::size_t target, double mean, double
 /// Mean and deviation of the labels by their weights; of those that are exact, where there are some.
 std::pair<double, double> statistics(const MoleculeSet& set, std::size_t target, const LabelledRows& rows) {
   const bool exact = rows.bounds.empty() || std::ranges::count(rows.bounds, 0) > 0;
-  double count = 0, mean = 0, squares = 0;  // Welford's recurrence
+  Moments moments;
   for (std::size_t i = 0; i < rows.rows.size(); ++i) {
     if (exact && !rows.bounds.empty() && rows.bounds[i] != 0) continue;
     const double label = set.targets[rows.rows[i] * set.task.names.size() + target];
     const double weight = rows.weights.empty() ? 1 : static_cast<double>(rows.weights[i]);
     if (weight == 0) continue;
-    count += weight;
-    const double delta = label - mean;
-    mean += delta * weight / count;
-    squares += weight * delta * (label - mean);
+    moments.add(label, weight);
   }
-  return {count > 0 ? mean : std::numeric_limits<double>::quiet_NaN(), count > 0 ? std::sqrt(squares / count) : 0};
+  return {moments.weight > 0 ? moments.mean : std::numeric_limits<double>::quiet_NaN(), moments.deviation()};
 }
 
 TargetRows target_rows(const MoleculeSet& set, const std::vector<std::int64_t>& train,

@@ -1,0 +1,27 @@
+// Mean and standard deviation in one pass.
+#pragma once
+
+#include <cmath>
+
+namespace molgraph {
+
+/// Of weighted numbers, without the cancellation of a difference of squares (Welford 1962; weights after West 1979).
+struct Moments {
+  double weight = 0;  ///< of all numbers together; without weights how many they are
+  double mean = 0;
+
+  /// `weight_of_value` > 0.
+  void add(double value, double weight_of_value = 1) {
+    weight += weight_of_value;
+    const double delta = value - mean;
+    mean += delta * weight_of_value / weight;
+    squares_ += weight_of_value * delta * (value - mean);
+  }
+  /// The population's; 0 without a number.
+  double deviation() const { return weight > 0 ? std::sqrt(squares_ / weight) : 0; }
+
+ private:
+  double squares_ = 0;  ///< sum of weighted squared distances from the mean
+};
+
+}  // namespace molgraph
