@@ -42,7 +42,7 @@ TEST_F(RunTest, InfoSaysFirstWhatAPersonAsks) {
       "reads         the molecule and 207 descriptors of it",
       "from          small.csv: 40 molecules, 1 row rejected (rejected.csv); split random: 32 train, 4 valid, 4 test",
       "how good      test (4 molecules): mae ",
-      "holds         ids and SMILES of all molecules, ",
+      "holds         fingerprints and embeddings of 36 training molecules, ",
       "made          20",
       "model         GRPE with URPE's gate, ",
       "report (test part"};
