@@ -33,7 +33,7 @@ foreach(entry IN LISTS entries)
     set(tests "1 test")
   endif()
   string(APPEND script "add_test([==[${entry}]==] [==[${PROGRAM}]==] [==[--gtest_filter=${filter_${entry}}]==])\n"
-    "set_tests_properties([==[${entry}]==] PROPERTIES TIMEOUT 600 ENVIRONMENT OMP_WAIT_POLICY=passive LABELS [==[${LABELS}]==]\n"
+    "set_tests_properties([==[${entry}]==] PROPERTIES TIMEOUT 1200 ENVIRONMENT OMP_WAIT_POLICY=passive LABELS [==[${LABELS}]==]\n"
     "  SKIP_REGULAR_EXPRESSION [==[\\[  SKIPPED \\] ${tests}, listed below]==])\n")
 endforeach()
 file(WRITE "${OUT}" "${script}")

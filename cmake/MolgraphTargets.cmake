@@ -83,5 +83,5 @@ endfunction()
 function(molgraph_long name program filter)
   add_test(NAME Long.${name} COMMAND sh -c "[ -n \"$MOLGRAPH_LONG\" ] || { echo 'skipped: MOLGRAPH_LONG is not set'; exit 77; }
     exec $<TARGET_FILE:${program}> --gtest_filter=${filter}")
-  set_tests_properties(Long.${name} PROPERTIES TIMEOUT 600 SKIP_RETURN_CODE 77 LABELS long ENVIRONMENT OMP_WAIT_POLICY=passive)
+  set_tests_properties(Long.${name} PROPERTIES TIMEOUT 1200 SKIP_RETURN_CODE 77 LABELS long ENVIRONMENT OMP_WAIT_POLICY=passive)
 endfunction()

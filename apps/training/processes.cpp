@@ -1,6 +1,7 @@
 #include "apps/training/processes.hpp"
 
 #include <torch/torch.h>
+#include <torch/version.h>
 
 #if __has_include(<gloo/rendezvous/store.h>)  // Gloo's code is part of LibTorch, its headers are not
 #define MOLGRAPH_GLOO
@@ -10,7 +11,9 @@
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 #endif
 
+#include <net/if.h>
 #include <netdb.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -21,8 +24,11 @@
 #include <chrono>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <stdexcept>
+#include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "featurize/graph/error.hpp"
@@ -76,15 +82,18 @@ constexpr std::chrono::milliseconds kLook{20};
 // The host stays so much longer, so that the others learn from it who is missing.
 constexpr std::chrono::seconds kGrace{1};
 constexpr int kNamed = 8;  // of the missing
+// Earlier servers of LibTorch do not accept on a socket that they are given.
+constexpr bool kTakesASocket = TORCH_VERSION_MAJOR > 2 || TORCH_VERSION_MINOR >= 8;
 
 std::string first_line(const std::exception& error) {
   const std::string what = error.what();
   return what.substr(0, what.find('\n'));
 }
 
-/// Does a connection to the meeting's address succeed before the deadline? (TCPStore would wait longer than it is told,
-/// and print its call stack.) Throws std::runtime_error if there is no such address.
-bool answers(const ProcessPlace& place, std::chrono::steady_clock::time_point deadline) {
+using Addresses = std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)>;
+
+/// The meeting's addresses, at least one. Throws std::runtime_error if there is none.
+Addresses addresses_of(const ProcessPlace& place) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
   addrinfo* found = nullptr;
@@ -92,9 +101,53 @@ bool answers(const ProcessPlace& place, std::chrono::steady_clock::time_point de
       error != 0) {
     throw std::runtime_error("MASTER_ADDR=" + place.address + ": " + ::gai_strerror(error));
   }
-  const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> addresses(found, &::freeaddrinfo);
+  return {found, &::freeaddrinfo};
+}
+
+/// A socket that listens on the meeting's port of every IPv4 address of this machine, until LibTorch takes it.
+class Listener {
+ public:
+  /// Does nothing if the meeting has no IPv4 address. Throws std::system_error.
+  explicit Listener(const ProcessPlace& place) {
+    const Addresses addresses = addresses_of(place);
+    const addrinfo* at = addresses.get();
+    while (at != nullptr && at->ai_family != AF_INET) at = at->ai_next;
+    if (at == nullptr) return;
+    sockaddr_in every{};
+    every.sin_family = AF_INET;
+    every.sin_port = htons(static_cast<std::uint16_t>(place.port));
+    every.sin_addr.s_addr = htonl(INADDR_ANY);
+    const int yes = 1;
+    descriptor_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (descriptor_ < 0 || ::setsockopt(descriptor_, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) != 0 ||
+        ::bind(descriptor_, reinterpret_cast<const sockaddr*>(&every), sizeof every) != 0 ||
+        ::listen(descriptor_, SOMAXCONN) != 0) {
+      const int error = errno;
+      if (descriptor_ >= 0) ::close(descriptor_);
+      throw std::system_error(error, std::generic_category(), "cannot listen on port " + std::to_string(place.port));
+    }
+  }
+  ~Listener() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+  }
+  Listener(const Listener&) = delete;
+  Listener& operator=(const Listener&) = delete;
+
+  std::optional<int> release() {
+    const int descriptor = std::exchange(descriptor_, -1);
+    return descriptor < 0 ? std::nullopt : std::optional(descriptor);
+  }
+
+ private:
+  int descriptor_ = -1;
+};
+
+/// Does a connection to the meeting's address succeed before the deadline? (TCPStore would wait longer than it is told,
+/// and print its call stack.) Throws std::runtime_error if there is no such address.
+bool answers(const ProcessPlace& place, std::chrono::steady_clock::time_point deadline) {
+  const Addresses addresses = addresses_of(place);
   for (;; std::this_thread::sleep_for(kLook)) {
-    for (const addrinfo* at = found; at != nullptr; at = at->ai_next) {
+    for (const addrinfo* at = addresses.get(); at != nullptr; at = at->ai_next) {
       const int descriptor = ::socket(at->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
       if (descriptor < 0) continue;
       const auto left =
@@ -133,28 +186,29 @@ struct Processes::Group {
   c10::intrusive_ptr<c10d::ProcessGroupGloo> gloo;
 
   explicit Group(const ProcessPlace& place) {
-    const auto options = c10d::ProcessGroupGloo::Options::create(kWaiting);
-    const std::string interface =
-        variable("GLOO_SOCKET_IFNAME");  // before the meeting: who cannot talk keeps nobody waiting there
-    options->devices.push_back(interface.empty() ? c10d::ProcessGroupGloo::createDefaultDevice(false)
-                                                 : c10d::ProcessGroupGloo::createDeviceForInterface(interface, false));
-    const auto store = meet(place);
-    gloo = c10::make_intrusive<c10d::ProcessGroupGloo>(store, place.rank, place.count, options);
-    float nothing = 0;
-    sum(&nothing, 1, at::kFloat);  // returns when all are connected: nobody ends while others still connect to it
-  }
-
-  /// Returns when all are there.
-  static c10::intrusive_ptr<c10d::Store> meet(const ProcessPlace& place) {
     const std::string within = " within " + std::to_string(place.patience) + " s (MOLGRAPH_MEETING_SECONDS)";
     const bool hosts = place.rank == 0 && !place.hosted;
     const std::chrono::seconds patience(place.patience);
     const auto deadline = std::chrono::steady_clock::now() + patience + (hosts ? kGrace : std::chrono::seconds(0));
-    if (!hosts && !answers(place, deadline)) {
+    // Before the meeting: who cannot talk keeps nobody waiting there.
+    const std::string interface = variable("GLOO_SOCKET_IFNAME");
+    if (!interface.empty() && ::if_nametoindex(interface.c_str()) == 0)
+      throw std::runtime_error("GLOO_SOCKET_IFNAME=" + interface + ": there is no such network interface");
+    // The meeting's port is taken before Gloo opens sockets, which listen on any free port. LibTorch itself would
+    // listen by IPv6 as well and ask DNS for the names of mapped IPv4 addresses (::ffff:127.0.0.1), which takes more
+    // than a minute where DNS does not answer.
+    std::optional<Listener> listener;
+    if (hosts) {
+      if (kTakesASocket) listener.emplace(place);
+    } else if (!answers(place, deadline)) {
       throw std::runtime_error((place.hosted ? "the host of the meeting" : "process 0, which hosts the meeting,") +
                                std::string(" did not answer") + within);
     }
+    const auto options = c10d::ProcessGroupGloo::Options::create(kWaiting);
+    options->devices.push_back(interface.empty() ? c10d::ProcessGroupGloo::createDefaultDevice(false)
+                                                 : c10d::ProcessGroupGloo::createDeviceForInterface(interface, false));
     c10d::TCPStoreOptions meeting;
+    if (listener) meeting.masterListenFd = listener->release();
     meeting.port = static_cast<std::uint16_t>(place.port);
     meeting.isServer = hosts;
     meeting.waitWorkers = false;
@@ -167,7 +221,9 @@ struct Processes::Group {
       if (std::chrono::steady_clock::now() > deadline) throw std::runtime_error(absent + within);
       std::this_thread::sleep_for(kLook);
     }
-    return store;
+    gloo = c10::make_intrusive<c10d::ProcessGroupGloo>(store, place.rank, place.count, options);
+    float nothing = 0;
+    sum(&nothing, 1, at::kFloat);  // returns when all are connected: nobody ends while others still connect to it
   }
 
   void sum(void* values, std::size_t count, at::ScalarType type) {

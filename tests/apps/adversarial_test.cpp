@@ -4,11 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <filesystem>
 
 #include "apps/training/trainer.hpp"
 #include "attention/reference/node_input.hpp"
 #include "featurize/graph/error.hpp"
+#include "tests/apps/shell.hpp"
 
 namespace molgraph {
 namespace {
@@ -113,9 +113,9 @@ TEST(Flag, AscendsInsideOneUpdate) {
   options.lr = options.end_lr = 0.25;
   options.grad_clip = 0;
   options.flag = {3, 0.5, 0};
-  options.folder = (std::filesystem::path(testing::TempDir()) / "molgraph_flag").string();
+  const test::Scratch scratch;
+  options.folder = scratch.path("run");
   const TrainerResult result = train(trainable, set, {{0, 1}, {}, {}}, options, false);
-  std::filesystem::remove_all(options.folder);
 
   EXPECT_EQ(result.steps, 1);
   ASSERT_EQ(seen.size(), 3u);

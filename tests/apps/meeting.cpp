@@ -4,6 +4,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <cstdint>
+#include <cstdlib>
 #include <exception>
 #include <mutex>
 #include <stdexcept>
@@ -13,19 +16,26 @@
 namespace molgraph::test {
 
 int free_port() {
-  const int descriptor = ::socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  const bool bound = ::bind(descriptor, reinterpret_cast<sockaddr*>(&address), size) == 0 &&
-                     ::getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &size) == 0;
-  ::close(descriptor);
-  if (!bound) throw std::runtime_error("no free TCP port");
-  return ntohs(address.sin_port);
+  static std::atomic<unsigned> calls{0};
+  constexpr unsigned kFirst = 10'000, kPorts = 20'000, kOfAProcess = 64;
+  for (unsigned attempt = 0; attempt < kPorts; ++attempt) {
+    const unsigned offset = (static_cast<unsigned>(::getpid()) * kOfAProcess + calls++) % kPorts;
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(static_cast<std::uint16_t>(kFirst + offset));
+    address.sin_addr.s_addr = htonl(INADDR_ANY);
+    const int descriptor = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const bool bound = ::bind(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+    ::close(descriptor);
+    if (bound) return static_cast<int>(kFirst + offset);
+  }
+  throw std::runtime_error("no free TCP port");
 }
 
 void run_together(int count, const std::function<void(const std::shared_ptr<Processes>&)>& work) {
+  // LibTorch 2.11 records the collectives of a process in one map, which it changes before it takes the map's lock.
+  // Several groups in one process race there, and crash; no program of ours has more than one.
+  ::setenv("TORCH_FR_BUFFER_SIZE", "0", 1);
   const int port = free_port();
   std::mutex mutex;
   std::exception_ptr error;

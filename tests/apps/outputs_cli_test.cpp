@@ -22,7 +22,7 @@ class OutputsTest : public testing::Test {
     scratch.write("in.csv", "id,smiles,y\na,CCO,1\nb,c1ccccc1O,2\nc,CC(=O)NC,3\nd,CCN,4\ne,CCCC,5\n");
   }
 
-  ShellResult run(const std::string& command, int seconds = 120) { return scratch.run(MOLGRAPH_BIN, command, seconds); }
+  ShellResult run(const std::string& command) { return scratch.run(MOLGRAPH_BIN, command); }
 
   void write_rows(const std::string& name, int rows) {
     std::string text = "smiles,y\n";
@@ -256,11 +256,11 @@ TEST_F(OutputsTest, AModelThatIsNoRegularFileIsRefused) {
     for (const std::string command :
          {"molgraph-score -i in.csv -o out.csv -m ", "molgraph-embed -i in.csv -o out.npz -m ", "molgraph-info ",
           "molgraph-import --origin grpe -o imported ", "molgraph-train in.csv --epochs 1 -o trained --from "}) {
-      const auto result = run(command + model, 20);
+      const auto result = run(command + model);
       EXPECT_EQ(result.code, kFile) << command << model << "\n" << result.err;
     }
   }
-  const auto result = run("molgraph-score -i in.csv -o out.csv -m pipe", 20);
+  const auto result = run("molgraph-score -i in.csv -o out.csv -m pipe");
   EXPECT_NE(result.err.find("pipe: not a regular file"), std::string::npos) << result.err;
 }
 
@@ -331,27 +331,33 @@ std::vector<std::string> shown_lines(const std::string& transcript) {
 
 TEST_F(OutputsTest, RowsAndProgressShareNoLineOfATerminal) {
   if (run("script -qec true /dev/null").code != 0) GTEST_SKIP() << "no program called script, or no terminal to be had";
-  scratch.write("go.sh",
-                "(echo smiles; echo CCO; sleep 3; for i in 1 2 3 4 5; do echo CCO; sleep 0.3; done) | molgraph-score "
-                "-m run -i - -o -\n");
-  const auto result = run("TERM=xterm script -qec 'bash go.sh' /dev/null");
+  // Rows so long that none waits in a look-ahead: some hundred, then one after the other until the terminal shows a
+  // bar, then a few more.
+  scratch.write(
+      "go.sh",
+      "row=CCO,$(printf 'x%.0s' {1..1000})\n"
+      "(echo smiles,note; yes $row | head -n 400 | tee given\n"
+      "for i in $(seq 3000); do echo $row | tee -a given; grep -q 'Scoring: ' shown && break; sleep 0.2; done\n"
+      "for i in 1 2 3 4 5; do echo $row | tee -a given; sleep 0.2; done) | "
+      "molgraph-score -m run -i - -o - --batch-size 1\n");
+  const auto result = run("TERM=xterm script -qefc 'bash go.sh' shown");
   ASSERT_NE(result.out.find("Scoring: "), std::string::npos) << "there was no progress to be seen: " << result.out;
-  int rows = 0;
+  std::size_t rows = 0;
   for (const std::string& line : shown_lines(result.out)) {
     EXPECT_FALSE(line.find("CCO,") != std::string::npos && line.find("Scoring") != std::string::npos) << line;
     rows += line.rfind("CCO,", 0) == 0;
   }
-  EXPECT_EQ(rows, 6) << result.out;
+  EXPECT_EQ(rows, lines_of(scratch.read("given")).size()) << result.out;
 }
 
 TEST_F(OutputsTest, ThePercentageOfAPlainTableIsByBytes) {
   if (run("script -qec true /dev/null").code != 0) GTEST_SKIP() << "no program called script, or no terminal to be had";
-  write_rows("rows.csv", 100'000);
+  write_rows("rows.csv", 400'000);
   const auto result =
       run("TERM=xterm script -qec 'molgraph-score -m run -i rows.csv -o out.csv --threads 1' /dev/null");
   EXPECT_NE(result.out.find(" %, "), std::string::npos) << result.out;
   EXPECT_NE(result.out.find(" left"), std::string::npos) << result.out;
-  EXPECT_EQ(result.out.find(" of 100,000"), std::string::npos) << "the rows are not counted first";
+  EXPECT_EQ(result.out.find(" of 400,000"), std::string::npos) << "the rows are not counted first";
 }
 
 }  // namespace

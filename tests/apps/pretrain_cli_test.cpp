@@ -106,7 +106,7 @@ TEST_F(PretrainCli, GoesOnBitForBit) {
   ASSERT_EQ(run(call + "-o whole").code, 0);
   const ShellResult stopped =
       run(call +
-          "-o stopped & pid=$!; for i in $(seq 4000); do grep -qs '^3,' stopped/metrics.csv && break; "
+          "-o stopped & pid=$!; for i in $(seq 60000); do grep -qs '^3,' stopped/metrics.csv && break; "
           "sleep 0.005; done; kill -TERM $pid; wait $pid");
   ASSERT_EQ(stopped.code, 143) << "too short to be stopped: " << stopped.err;
   ASSERT_LT(lines_of(scratch.read("stopped/metrics.csv")).size(), lines_of(scratch.read("whole/metrics.csv")).size());

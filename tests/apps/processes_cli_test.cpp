@@ -94,7 +94,7 @@ TEST_F(TrainTogether, ASignalToOneStopsAllAndTheyGoOn) {
   together(2, arguments + "whole");
   ASSERT_EQ(code(0), 0) << scratch.read("err0");
   together(2, arguments + "parts",
-           "for i in $(seq 2000); do grep -q 'epoch  10' err0 && break; sleep 0.01; done; kill -TERM $pid1");
+           "for i in $(seq 30000); do grep -q 'epoch  10' err0 && break; sleep 0.01; done; kill -TERM $pid1");
   EXPECT_EQ(code(0), 143) << scratch.read("err0");
   EXPECT_EQ(code(1), 143) << scratch.read("err1");
   EXPECT_NE(scratch.read("err0").find("go on with --resume"), std::string::npos);
@@ -116,7 +116,7 @@ TEST_F(TrainTogether, ASignalInsideAnEpochStopsAllAndTheyGoOn) {
   ASSERT_EQ(code(0), 0) << scratch.read("err0");
   together(
       2, arguments + "parts",
-      "for i in $(seq 2000); do grep -q 'One update' err0 && break; sleep 0.01; done; sleep 0.2; kill -TERM $pid1");
+      "for i in $(seq 30000); do grep -q 'One update' err0 && break; sleep 0.01; done; sleep 0.2; kill -TERM $pid1");
   EXPECT_EQ(code(0), 143) << scratch.read("err0");
   EXPECT_EQ(code(1), 143) << scratch.read("err1");
   const std::string log = scratch.read("err0"), words = "Stopped after step ";
@@ -130,7 +130,7 @@ TEST_F(TrainTogether, ASignalInsideAnEpochStopsAllAndTheyGoOn) {
 
 TEST_F(TrainTogether, WhoIsLeftSaysSo) {
   together(2, "--epochs 100000 --patience 0 -o run",
-           "for i in $(seq 2000); do grep -q 'epoch  10' err0 && break; sleep 0.01; done; kill -KILL $pid1");
+           "for i in $(seq 30000); do grep -q 'epoch  10' err0 && break; sleep 0.01; done; kill -KILL $pid1");
   EXPECT_EQ(code(0), 1);
   EXPECT_NE(scratch.read("err0").find("process 0 of 2 has lost the others"), std::string::npos) << scratch.read("err0");
   EXPECT_EQ(scratch.read("err0").find("internal error"), std::string::npos) << scratch.read("err0");

@@ -5,11 +5,10 @@
 
 #include <CLI/CLI.hpp>
 #include <cmath>
-#include <filesystem>
-#include <fstream>
 
 #include "datasets/system/readable.hpp"
 #include "featurize/graph/error.hpp"
+#include "tests/apps/shell.hpp"
 
 namespace molgraph {
 namespace {
@@ -68,8 +67,9 @@ TEST(CommandLine, AFlagThatDoesNotExistIsRefusedWithASuggestion) {
 }
 
 TEST(CommandLine, WhatStandsOnTheCommandLineWinsOverTheConfig) {
-  const std::string config = (std::filesystem::path(testing::TempDir()) / "molgraph_command_line.toml").string();
-  std::ofstream(config) << "model = ['a', 'b']\ndata = ['of', 'config']\ngate = true\nmax-atoms = 7\n";
+  const test::Scratch scratch;
+  scratch.write("config.toml", "model = ['a', 'b']\ndata = ['of', 'config']\ngate = true\nmax-atoms = 7\n");
+  const std::string config = scratch.path("config.toml");
   const Parsed positional = parse({"mine", "--config", config, "--no-gate"});
   EXPECT_EQ(positional.data, std::vector<std::string>{"mine"});
   EXPECT_EQ(positional.models, (std::vector<std::string>{"a", "b"}));

@@ -10,7 +10,7 @@ molgraph_test(baselines_test SOURCES baselines_test.cpp booster_test.cpp calibra
 molgraph_test(batch_test SOURCES nearest_test.cpp ../../apps/programs/batch/batch_run.cpp ../../apps/programs/batch/resume_record.cpp
               LIBRARIES predictor program_shell CLI11::CLI11 spdlog::spdlog nlohmann_json::nlohmann_json)
 molgraph_test(report_test SOURCES report_test.cpp ../support/html_check.cpp LIBRARIES report GTest::gmock)
-molgraph_test(program_shell_test SOURCES program_test.cpp option_values_test.cpp ordered_pipeline_test.cpp LIBRARIES program_shell CLI11::CLI11)
+molgraph_test(program_shell_test SOURCES program_test.cpp shell.cpp option_values_test.cpp ordered_pipeline_test.cpp LIBRARIES program_shell CLI11::CLI11)
 
 # molgraph_cli_test(NAME PROGRAMS ...): its source, called NAME, finds the folder of the programs in MOLGRAPH_BIN
 function(molgraph_cli_test name)

@@ -49,9 +49,17 @@ TEST_F(RefitCli, IsTheModelOfAllRowsWithTheEpochsThatValidationChose) {
 }
 
 TEST_F(RefitCli, TheValidationPartIsPredictedByTheModelThatHasNotLearnedIt) {
-  const std::string restless = "--epochs 12 --lr 0.05 ";  // so that the best epoch is none of the last
-  train("small.csv -o P " + restless);
-  const ShellResult refitted = train("small.csv -o R --refit " + restless);
+  // Labels of the validation part far from all others: what is learned makes their predictions worse, so that the best
+  // epoch is none of the last.
+  std::string contrary;
+  for (const std::string& line : lines("small.csv")) {
+    const auto cells = cells_of(line);
+    contrary += cells[2] == "val" ? cells[0] + ",-" + std::to_string(50 + cells[0].size()) + ",val,0\n" : line + "\n";
+  }
+  scratch.write("contrary.csv", contrary);
+  const std::string epochs = "--epochs 12 --lr 0.01 ";
+  train("contrary.csv -o P " + epochs);
+  const ShellResult refitted = train("contrary.csv -o R --refit " + epochs);
   EXPECT_EQ(lines("P/valid_predictions.csv").size(), 13u);
   EXPECT_EQ(scratch.read("R/valid_predictions.csv"), scratch.read("P/valid_predictions.csv"));
   const auto results = lines("R/results.csv"), plain = lines("P/results.csv");

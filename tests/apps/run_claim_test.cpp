@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -94,6 +95,7 @@ TEST_F(RunClaimTest, ASecondWriterIsRefusedUntilTheFirstIsGone) {
   ASSERT_EQ(::pipe(ready), 0);
   const pid_t child = ::fork();
   if (child == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // else it outlives a test that is killed
     const RunClaim claim(scratch.path("run"), false);
     (void)!::write(ready[1], "x", 1);
     ::pause();

@@ -14,7 +14,7 @@ class ScaleTest : public testing::Test {
  protected:
   void SetUp() override { save_tiny_run(scratch.path("run"), tiny_config(graphormer_architecture(), {"y"}), 1); }
 
-  ShellResult run(const std::string& command, int seconds = 120) { return scratch.run(MOLGRAPH_BIN, command, seconds); }
+  ShellResult run(const std::string& command) { return scratch.run(MOLGRAPH_BIN, command); }
   ShellResult score(const std::string& arguments) { return run("molgraph-score " + arguments); }
 
   /// Different molecules, some rows broken.
@@ -42,8 +42,9 @@ TEST_F(ScaleTest, AKilledRunGoesOnToTheSameBytes) {
     ASSERT_EQ(score(std::string("-m run -i ") + one.input + " -o " + whole).code, 0);
     const auto killed =
         run(std::string("molgraph-score -m run -i ") + one.input + " -o " + output +
-            " --threads 1 & pid=$!\nfor i in $(seq 3000); do [ -e " + output +
-            ".part.json ] && break; sleep 0.01; done\nkill -9 $pid; wait $pid; echo garbage >> " + output + ".part");
+            " --threads 1 & pid=$!\nwhile [ ! -e " + output +
+            ".part.json ] && kill -0 $pid; do sleep 0.01; done\nkill -9 $pid; wait $pid; echo garbage >> " + output +
+            ".part");
     ASSERT_TRUE(scratch.exists(output + ".part.json")) << "the run was too short to be killed: " << killed.err;
     const auto refused = score(std::string("-m run -i ") + one.input + " -o " + output);
     EXPECT_EQ(refused.code, 2) << refused.err;
@@ -67,10 +68,10 @@ TEST_F(ScaleTest, AStoppedRunGoesOnAndEmbeddingsToo) {
   for (const std::string program : {"molgraph-score", "molgraph-embed"}) {
     const std::string start = program + " -m run -i in.csv -o out.csv";
     ASSERT_EQ(run(program + " -m run -i in.csv -o whole.csv").code, 0);
-    const auto stopped = run(
-        start +
-        " --threads 1 & pid=$!\nfor i in $(seq 3000); do [ $(cat out.csv.part 2>/dev/null | wc -l) -gt 900 ] && break; "
-        "sleep 0.01; done\nkill -TERM $pid; wait $pid; echo $?");
+    const auto stopped =
+        run(start +
+            " --threads 1 & pid=$!\nwhile [ $(cat out.csv.part 2>/dev/null | wc -l) -le 900 ] && kill -0 $pid; do "
+            "sleep 0.01; done\nkill -TERM $pid; wait $pid; echo $?");
     ASSERT_EQ(lines_of(stopped.out).back(), "143") << stopped.err;
     EXPECT_NE(stopped.err.find("--resume goes on with it"), std::string::npos) << stopped.err;
     const auto resumed = run(start + " --resume --batch-size 100");
@@ -81,11 +82,12 @@ TEST_F(ScaleTest, AStoppedRunGoesOnAndEmbeddingsToo) {
 }
 
 TEST_F(ScaleTest, AStoppedShardGoesOn) {
-  write_library("in.csv", 9000, 30);
+  write_library("in.csv", 15000, 60);
   const std::string start = "molgraph-score -m run -i in.csv -o out.csv --shard 1/2";
   ASSERT_EQ(score("-m run -i in.csv -o whole.csv --shard 1/2").code, 0);
-  const auto stopped =
-      run(start + " & pid=$!; while [ ! -e out.csv.part ]; do sleep 0.001; done; kill -TERM $pid; wait $pid");
+  const auto stopped = run(start +
+                           " --threads 1 & pid=$!; while [ ! -e out.csv.part ] && kill -0 $pid; do sleep 0.001; done; "
+                           "kill -TERM $pid; wait $pid");
   ASSERT_EQ(stopped.code, 143) << stopped.err;
   EXPECT_EQ(run(start + " --resume && cmp out.csv whole.csv").code, 0);
 }
@@ -94,7 +96,7 @@ TEST_F(ScaleTest, NoErrorLosesWhatCanBeGoneOnWith) {
   write_library("in.csv", 15000, 60);
   const auto killed =
       run("molgraph-score -m run -i in.csv -o out.csv --nearest in.csv --threads 1 & pid=$!\n"
-          "for i in $(seq 5000); do [ -e out.csv.part.json ] && break; sleep 0.01; done; kill -9 $pid; wait $pid");
+          "while [ ! -e out.csv.part.json ] && kill -0 $pid; do sleep 0.01; done; kill -9 $pid; wait $pid");
   ASSERT_TRUE(scratch.exists("out.csv.part.json")) << killed.err;
   // Stopped again before it goes on, while the training molecules are embedded.
   const auto stopped =
@@ -116,7 +118,7 @@ TEST_F(ScaleTest, WhatIsMadeFromSomethingElseIsNotGoneOnWith) {
   // A signal before the first row is scored leaves a record too.
   const auto leave = [&] {
     return run("rm -f out.csv*; " + start +
-               " & pid=$!; while [ ! -e out.csv.part ]; do sleep 0.002; done; "
+               " --threads 1 & pid=$!; while [ ! -e out.csv.part ] && kill -0 $pid; do sleep 0.002; done; "
                "kill -TERM $pid; wait $pid")
         .code;
   };

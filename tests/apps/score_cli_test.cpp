@@ -204,9 +204,9 @@ TEST_F(ScoreTest, AClosedPipeEndsQuietlyAndAnEndlessInputIsNotCollected) {
 TEST_F(ScoreTest, ATerminatedRunKeepsWhatItHas) {
   const auto result = scratch.run(
       MOLGRAPH_BIN,
-      "mkfifo pipe; (echo smiles; yes C | head -n 200000; sleep 100) > pipe & writer=$!\n"
+      "mkfifo pipe; (echo smiles; yes C | head -n 200000; exec sleep 900) > pipe & writer=$!\n"
       "molgraph-score -m run -i pipe --format csv -o out.csv --batch-size 512 & pid=$!\n"
-      "for i in $(seq 300); do [ \"$(cat out.csv.part 2>/dev/null | wc -l)\" -ge 513 ] && break; sleep 0.1; done\n"
+      "for i in $(seq 3000); do [ \"$(cat out.csv.part 2>/dev/null | wc -l)\" -ge 513 ] && break; sleep 0.1; done\n"
       "kill -TERM $pid; wait $pid; echo $?; kill $writer");
   EXPECT_EQ(lines_of(result.out).at(0), "143") << result.err;
   EXPECT_FALSE(scratch.exists("out.csv"));
@@ -222,11 +222,11 @@ TEST_F(ScoreTest, ATerminatedRunKeepsWhatItHas) {
 TEST_F(ScoreTest, ASignalEndsAProgramThatWaitsForInput) {
   const auto result = scratch.run(
       MOLGRAPH_BIN,
-      "mkfifo pipe; (echo smiles,note; yes C,$(printf 'x%.0s' {1..1000}) | head -n 400; sleep 100) > pipe & writer=$!\n"
+      "mkfifo pipe; (echo smiles,note; yes C,$(printf 'x%.0s' {1..1000}) | head -n 400; exec sleep 900) > pipe & "
+      "writer=$!\n"
       "molgraph-score -m run -i pipe --format csv -o out.csv --batch-size 100 & pid=$!\n"
-      "for i in $(seq 300); do [ \"$(cat out.csv.part 2>/dev/null | wc -l)\" -ge 401 ] && break; sleep 0.1; done\n"
-      "kill -TERM $pid; wait $pid; echo $?; kill $writer",
-      60);
+      "for i in $(seq 3000); do [ \"$(cat out.csv.part 2>/dev/null | wc -l)\" -ge 401 ] && break; sleep 0.1; done\n"
+      "kill -TERM $pid; wait $pid; echo $?; kill $writer");
   EXPECT_EQ(lines_of(result.out).at(0), "143") << result.err;
   EXPECT_EQ(lines_of(scratch.read("out.csv.part")).size(), 401u);
   EXPECT_NE(result.err.find("stopped after 400 rows"), std::string::npos) << result.err;

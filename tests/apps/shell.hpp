@@ -26,7 +26,7 @@ class Scratch {
   bool exists(const std::string& name) const { return std::filesystem::exists(folder_ / name); }
   /// Runs the command with bash in this folder; `bin` is put in front of PATH. Killed after `seconds`: many times what
   /// it needs, because machines stand still for minutes when they are shared or their disk is busy.
-  ShellResult run(const std::string& bin, const std::string& command, int seconds = 480) const;
+  ShellResult run(const std::string& bin, const std::string& command, int seconds = 900) const;
 
  private:
   std::filesystem::path folder_;

@@ -2,7 +2,6 @@
 // very wide, from a pipe that gives nothing.
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -173,15 +172,14 @@ TEST_F(TableCli, IdsOfNamelessSmilesAreRowNumbers) {
   EXPECT_EQ(cells_of(lines[3])[0], "3");
 }
 
+// Work that grows with the square of the columns would not end before the command is killed.
 TEST_F(TableCli, AMillionColumnsEndAtOnce) {
   scratch.write("wide.csv", "smiles" + std::string(1'000'000, ',') + "\nC" + std::string(1'000'000, ',') + "\n");
   for (const std::string program : {"molgraph-score -m run -i wide.csv -o o.csv", "molgraph-featurize wide.csv -o o.h5",
                                     "molgraph-train wide.csv -o o"}) {
-    const auto begin = std::chrono::steady_clock::now();
     const auto result = run(program);
     EXPECT_EQ(result.code, 3) << program << result.err;
     EXPECT_NE(result.err.find("1000001 columns, the limit is 100000"), std::string::npos) << result.err;
-    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
   }
 }
 
@@ -190,7 +188,7 @@ TEST_F(TableCli, ASignalEndsAReadThatWaits) {
   for (const std::string program :
        {"molgraph-featurize - -o o.h5", "molgraph-train - -o o", "molgraph-score -m run -i - -o -"}) {
     const auto result = run(
-        "mkfifo pipe; (echo smiles,y; exec sleep 60) > pipe & writer=$!\n" + program +
+        "mkfifo pipe; (echo smiles,y; exec sleep 900) > pipe & writer=$!\n" + program +
         " < pipe & reader=$!\nsleep 3; kill -TERM $reader; wait $reader; code=$?; kill $writer; rm pipe; exit $code");
     EXPECT_EQ(result.code, 143) << program << result.err;
   }

@@ -2,20 +2,16 @@
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <set>
 
 #include "apps/training/recipes.hpp"
 #include "apps/training/run_options.hpp"
 #include "datasets/system/files.hpp"
 #include "featurize/graph/error.hpp"
+#include "tests/apps/shell.hpp"
 
 namespace molgraph {
 namespace {
-
-std::string scratch_file(const std::string& name) {
-  return (std::filesystem::path(testing::TempDir()) / ("molgraph_" + name)).string();
-}
 
 TEST(TrainOptions, TablesGetTheFeaturesOfOurOwnButNotWithARecipe) {
   TrainOptions options;
@@ -37,7 +33,8 @@ TEST(TrainOptions, TomlRoundTripKeepsEveryOption) {
   options.model.share_encodings = Switch::off;
   options.training.seed = 12345;
   options.model.grpe_terms = {GrpeTerm::topology, GrpeTerm::value};
-  const std::string path = scratch_file("options.toml");
+  const test::Scratch scratch;
+  const std::string path = scratch.path("options.toml");
   write_file_atomically(path, to_toml(options));
   EXPECT_EQ(to_toml(train_options_from_toml(path)), to_toml(options));
   EXPECT_EQ(train_options_from_toml(path).training.lr, 1.0 / 3.0);
@@ -45,7 +42,8 @@ TEST(TrainOptions, TomlRoundTripKeepsEveryOption) {
 }
 
 TEST(TrainOptions, DamagedTomlIsRefused) {
-  const std::string path = scratch_file("bad.toml");
+  const test::Scratch scratch;
+  const std::string path = scratch.path("bad.toml");
   write_file_atomically(path, "epochs = [\n");
   EXPECT_THROW(train_options_from_toml(path), FileError);
   write_file_atomically(path, "epochs = 3\n");
@@ -80,7 +78,8 @@ TEST(TrainOptions, RunsOfEarlierVersionsAreRead) {
 
 // config.toml is read again by --resume: what the command line refuses is refused there too.
 TEST(TrainOptions, StoredValuesOutOfRangeAreRefused) {
-  const std::string path = scratch_file("range.toml");
+  const test::Scratch scratch;
+  const std::string path = scratch.path("range.toml");
   for (const auto& [good, bad] :
        std::vector<std::pair<std::string, std::string>>{{"lr = 0.0005", "lr = nan"},
                                                         {"layers = 0", "layers = 65536"},

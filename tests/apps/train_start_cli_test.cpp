@@ -84,7 +84,7 @@ TEST_F(TrainStart, OneProcessPerRunDirectory) {
       MOLGRAPH_BIN,
       "molgraph-train t.csv -o R --epochs 1000000 --patience 0 --layers 1 --width 8 --ffn 8 --heads 2 --threads 1 "
       "2>first & pid=$!\n"
-      "for i in $(seq 2000); do grep -q 'epoch   2' first && break; sleep 0.01; done\n"
+      "for i in $(seq 30000); do grep -q 'epoch   2' first && break; sleep 0.01; done\n"
       "echo $pid >pid\n"
       "molgraph-train t.csv -o R --epochs 1 2>second; echo $?\n"
       "molgraph-train -o R --resume 2>third; echo $?\n"
@@ -93,7 +93,7 @@ TEST_F(TrainStart, OneProcessPerRunDirectory) {
       "kill -9 $pid; wait $pid 2>/dev/null\n"
       "test -e R/training.lock; echo $?\n"
       "molgraph-train -o R --resume 2>fifth & pid=$!\n"
-      "for i in $(seq 2000); do grep -q 'Going on' fifth && break; sleep 0.01; done; kill -TERM $pid; wait $pid; echo "
+      "for i in $(seq 30000); do grep -q 'Going on' fifth && break; sleep 0.01; done; kill -TERM $pid; wait $pid; echo "
       "$?\n"
       "test -e R/training.lock; echo $?\n");
   EXPECT_EQ(result.out, "2\n2\n2\n0\n0\n143\n1\n") << result.err;

@@ -10,6 +10,7 @@
 #include "apps/training/optimizer.hpp"
 #include "datasets/system/stopped.hpp"
 #include "featurize/graph/error.hpp"
+#include "tests/apps/shell.hpp"
 
 namespace molgraph {
 namespace {
@@ -156,8 +157,8 @@ TEST(MixedLoss, IsEachTargetsOwnInBothEngines) {
 
 // Before the targets' mean and deviation were kept in double.
 TEST(Checkpoint, OneOfFloat32ScalingIsStillRead) {
-  const std::string path =
-      (std::filesystem::path(testing::TempDir()) / "molgraph_float32_checkpoint.safetensors").string();
+  const test::Scratch scratch;
+  const std::string path = scratch.path("checkpoint.safetensors");
   write_checkpoint(path, "run", {}, {{"model.target_shift", torch::tensor({-2.5f})}});
   const torch::Tensor shift = torch::zeros({1}, torch::kFloat64);
   read_checkpoint(path, "run", {{"model.target_shift", shift}});
@@ -202,13 +203,13 @@ TEST(RunControl, StopsATrainingThatHearsOfNothingElse) {
   options.epochs = 2;
   options.total_steps = 8;
   options.lr = 0.1;
-  const auto scratch = std::filesystem::path(testing::TempDir());
+  const test::Scratch scratch;
 
-  options.folder = (scratch / "molgraph_whole_run").string();
+  options.folder = scratch.path("whole");
   const auto whole = std::make_shared<Line>();
   EXPECT_EQ(train(constant_model(whole), set, split, options, false).steps, 8);  // nobody asks, nobody hears
 
-  options.folder = (scratch / "molgraph_stopped_run").string();
+  options.folder = scratch.path("stopped");
   TrainerOptions stopping = options;
   std::int64_t done = 0;
   std::string pieces, notes;
@@ -231,12 +232,11 @@ TEST(RunControl, StopsATrainingThatHearsOfNothingElse) {
   const auto resumed = std::make_shared<Line>();
   EXPECT_EQ(train(constant_model(resumed), set, split, options, true).steps, 8);
   EXPECT_TRUE(torch::equal(resumed->weight, whole->weight)) << "as if nothing had happened";
-  for (const char* folder : {"molgraph_whole_run", "molgraph_stopped_run"})
-    std::filesystem::remove_all(scratch / folder);
 }
 
 TEST(Checkpoint, RoundTripAndRefusals) {
-  const std::string path = (std::filesystem::path(testing::TempDir()) / "molgraph_checkpoint.safetensors").string();
+  const test::Scratch scratch;
+  const std::string path = scratch.path("checkpoint.safetensors");
   Line line;
   Optimizer optimizer(
       line, [](const std::string&) { return false; }, 0.1);

@@ -79,8 +79,8 @@ TEST_F(GpuCheck, EveryPartHasAVerdict) {
 }
 
 TEST_F(GpuCheck, AGroupEndsInTime) {
-  program("bin/cuda_loop_test", "sleep 60");
-  const nlohmann::json report = run("check", "GPU_CHECK_LIMIT=15");
+  program("bin/cuda_loop_test", "exec sleep 900");
+  const nlohmann::json report = run("check", "GPU_CHECK_LIMIT=30");
   EXPECT_EQ(status(report, "tests"), 0);
   EXPECT_EQ(status(report, "loop"), 124);
   EXPECT_EQ(status(report, "racecheck"), 124) << "nothing was left for it";

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include <chrono>
+#include <ctime>
 
 #include "datasets/tables/table_reader.hpp"
 #include "featurize/graph/error.hpp"
@@ -197,7 +197,7 @@ TEST_F(TableFormTest, LongLinesAndManyColumnsAreRefused) {
 }
 
 TEST_F(TableFormTest, WideTablesTakeLinearTime) {
-  const auto begin = std::chrono::steady_clock::now();
+  const std::clock_t begin = std::clock();
   std::string header = "smiles", sdf = "x\n\n\n  0  0  0  0  0  0            999 V2000\nM  END\n", row = "C";
   for (std::size_t c = 1; c < kMostColumns; ++c) {
     header += ",p" + std::to_string(c);
@@ -208,7 +208,7 @@ TEST_F(TableFormTest, WideTablesTakeLinearTime) {
   const ColumnNames names(csv.columns, "a.csv");
   for (std::size_t c = 0; c < csv.columns.size(); ++c) ASSERT_EQ(names.find(csv.columns[c]), static_cast<int>(c));
   EXPECT_THAT(read("a.sdf", sdf + "$$$$\n" + sdf + "$$$$\n").rows, SizeIs(2));
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
+  EXPECT_LT(std::clock() - begin, 10 * CLOCKS_PER_SEC) << "of this process";
   EXPECT_THAT(message_of<DataError>([&] { read("b.sdf", sdf + "> <p>\n1\n\n> <q>\n1\n\n$$$$\n"); }),
               HasSubstr("100000 properties"));
 }

@@ -1,6 +1,7 @@
 #include "featurize/descriptors/descriptors.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #include <algorithm>
@@ -195,7 +196,8 @@ class FragmentFile : public testing::Test {
     ASSERT_FALSE(text_.empty());
   }
   std::string failure_of(const std::string& text) {
-    const auto path = std::filesystem::temp_directory_path() / "molgraph_fragments.csv";
+    const auto path =
+        std::filesystem::temp_directory_path() / ("molgraph_fragments_" + std::to_string(::getpid()) + ".csv");
     std::ofstream(path) << text;
     try {
       const DescriptorCalculator calculator(path);

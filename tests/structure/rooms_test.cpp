@@ -312,6 +312,7 @@ TEST(Rooms, WrongArrowsAreSeen) {
   EXPECT_EQ(library_of("GraphMol/GraphMol.h"), "RDKit");
   EXPECT_EQ(library_of("CIPLabeler/CIPLabeler.h"), "RDKit");
   EXPECT_EQ(library_of("sys/stat.h"), "");
+  EXPECT_EQ(library_of("netinet/in.h"), "");
   EXPECT_NE(library_of("absl/strings.h"), "");
   EXPECT_NE(library_of("oneapi/dnnl/dnnl.hpp"), "");
 }

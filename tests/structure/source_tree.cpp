@@ -111,8 +111,8 @@ std::string library_of(const std::string& header) {
     if (header.starts_with(prefix)) return library;
   }
   // Of the language (vector), of C and POSIX (math.h, sys/stat.h) and of the compiler (immintrin.h).
-  const bool system =
-      header.find('/') == std::string::npos || header.starts_with("sys/") || header.starts_with("linux/");
+  const bool system = header.find('/') == std::string::npos || header.starts_with("sys/") ||
+                      header.starts_with("linux/") || header.starts_with("net/") || header.starts_with("netinet/");
   return system ? "" : "an unknown library (" + header + ")";
 }
 
