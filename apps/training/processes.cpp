@@ -104,11 +104,18 @@ Addresses addresses_of(const ProcessPlace& place) {
   return {found, &::freeaddrinfo};
 }
 
-/// A socket that listens on the meeting's port of every IPv4 address of this machine, until LibTorch takes it.
+/// A socket that listens on the meeting's port, until LibTorch takes it.
 class Listener {
  public:
-  /// Does nothing if the meeting has no IPv4 address. Throws std::system_error.
-  explicit Listener(const ProcessPlace& place) {
+  Listener() = default;
+  ~Listener() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+  }
+  Listener(const Listener&) = delete;
+  Listener& operator=(const Listener&) = delete;
+
+  /// Listens on every IPv4 address of this machine if the meeting has an IPv4 address. Throws std::system_error.
+  void listen(const ProcessPlace& place) {
     const Addresses addresses = addresses_of(place);
     const addrinfo* at = addresses.get();
     while (at != nullptr && at->ai_family != AF_INET) at = at->ai_next;
@@ -121,18 +128,10 @@ class Listener {
     descriptor_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (descriptor_ < 0 || ::setsockopt(descriptor_, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) != 0 ||
         ::bind(descriptor_, reinterpret_cast<const sockaddr*>(&every), sizeof every) != 0 ||
-        ::listen(descriptor_, SOMAXCONN) != 0) {
-      const int error = errno;
-      if (descriptor_ >= 0) ::close(descriptor_);
-      throw std::system_error(error, std::generic_category(), "cannot listen on port " + std::to_string(place.port));
-    }
+        ::listen(descriptor_, SOMAXCONN) != 0)
+      throw std::system_error(errno, std::generic_category(), "cannot listen on port " + std::to_string(place.port));
   }
-  ~Listener() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-  }
-  Listener(const Listener&) = delete;
-  Listener& operator=(const Listener&) = delete;
-
+  /// The caller closes it; none if nothing listens.
   std::optional<int> release() {
     const int descriptor = std::exchange(descriptor_, -1);
     return descriptor < 0 ? std::nullopt : std::optional(descriptor);
@@ -197,9 +196,9 @@ struct Processes::Group {
     // The meeting's port is taken before Gloo opens sockets, which listen on any free port. LibTorch itself would
     // listen by IPv6 as well and ask DNS for the names of mapped IPv4 addresses (::ffff:127.0.0.1), which takes more
     // than a minute where DNS does not answer.
-    std::optional<Listener> listener;
+    Listener listener;
     if (hosts) {
-      if (kTakesASocket) listener.emplace(place);
+      if (kTakesASocket) listener.listen(place);
     } else if (!answers(place, deadline)) {
       throw std::runtime_error((place.hosted ? "the host of the meeting" : "process 0, which hosts the meeting,") +
                                std::string(" did not answer") + within);
@@ -208,7 +207,7 @@ struct Processes::Group {
     options->devices.push_back(interface.empty() ? c10d::ProcessGroupGloo::createDefaultDevice(false)
                                                  : c10d::ProcessGroupGloo::createDeviceForInterface(interface, false));
     c10d::TCPStoreOptions meeting;
-    if (listener) meeting.masterListenFd = listener->release();
+    meeting.masterListenFd = listener.release();
     meeting.port = static_cast<std::uint16_t>(place.port);
     meeting.isServer = hosts;
     meeting.waitWorkers = false;

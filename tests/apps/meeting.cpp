@@ -17,9 +17,9 @@ namespace molgraph::test {
 
 int free_port() {
   static std::atomic<unsigned> calls{0};
-  constexpr unsigned kFirst = 10'000, kPorts = 20'000, kOfAProcess = 64;
+  constexpr unsigned kFirst = 10'000, kPorts = 20'000, kStep = 7'919;  // of the calls of one process
   for (unsigned attempt = 0; attempt < kPorts; ++attempt) {
-    const unsigned offset = (static_cast<unsigned>(::getpid()) * kOfAProcess + calls++) % kPorts;
+    const unsigned offset = (static_cast<unsigned>(::getpid()) + kStep * calls++) % kPorts;
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_port = htons(static_cast<std::uint16_t>(kFirst + offset));

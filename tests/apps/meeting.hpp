@@ -9,7 +9,7 @@
 namespace molgraph::test {
 
 /// A TCP port of this machine that nobody uses at the moment, below those that the system gives to sockets that ask for
-/// any. Processes that run at the same time get different ones.
+/// any. It follows from the number of the process, so that tests side by side do not choose the same one.
 int free_port();
 
 /// Calls `work` in `count` threads, each with its place in a group of its own. The first exception is thrown again at
