@@ -1,7 +1,7 @@
-# Called after a test program is linked (molgraph_test): lists its cases for ctest. A test with parameters is one entry with all of
-# them, because a program that links LibTorch takes half a second to start: one start per parameter would take a quarter of the time
-# that all tests take. An entry counts as skipped if all its cases are.
-#   cmake -DPROGRAM=... -DOUT=... [-DLABELS=...] -P DiscoverTests.cmake
+# Called after a test program is linked (molgraph_test): lists its tests for ctest. An entry is a suite (EACH=SUITE), because a
+# program that links LibTorch takes a quarter of a second to start, or a case with all its parameters (EACH=CASE). Instances of a
+# suite with parameters are one entry. An entry counts as skipped if all its cases are.
+#   cmake -DPROGRAM=... -DEACH=SUITE|CASE -DOUT=... [-DLABELS=...] -P DiscoverTests.cmake
 cmake_minimum_required(VERSION 3.25)
 execute_process(COMMAND ${PROGRAM} --gtest_list_tests OUTPUT_VARIABLE listed RESULT_VARIABLE code TIMEOUT 60)
 if(NOT code EQUAL 0)
@@ -11,28 +11,38 @@ string(REGEX REPLACE "[ \t]*#[^\n]*" "" listed "${listed}")   # "# GetParam() = 
 string(REPLACE "\n" ";" listed "${listed}")
 set(entries)
 foreach(line IN LISTS listed)
-  if(line MATCHES "^[^ ]+\\.$")
-    set(suite "${line}")
+  if(line MATCHES "^([^ ]+)\\.$")
+    set(suite "${CMAKE_MATCH_1}")
   elseif(line MATCHES "^  ([^/]+)(/.+)?$")
-    set(entry "${suite}${CMAKE_MATCH_1}")
+    if(EACH STREQUAL SUITE)
+      string(REGEX REPLACE "^.*/" "" entry "${suite}")
+      set(filter "${suite}.*")
+    else()
+      set(entry "${suite}.${CMAKE_MATCH_1}")
+      set(filter "${entry}")
+      if(CMAKE_MATCH_2)
+        set(filter "${entry}/*")
+      endif()
+    endif()
     if(NOT entry IN_LIST entries)
       list(APPEND entries "${entry}")
-      set(filter_${entry} "${entry}")
+      set(filters_${entry})
       set(cases_${entry} 0)
-      if(CMAKE_MATCH_2)
-        set(filter_${entry} "${entry}/*")
-      endif()
+    endif()
+    if(NOT filter IN_LIST filters_${entry})
+      list(APPEND filters_${entry} "${filter}")
     endif()
     math(EXPR cases_${entry} "${cases_${entry}} + 1")
   endif()
 endforeach()
 set(script)
 foreach(entry IN LISTS entries)
+  string(REPLACE ";" ":" filter "${filters_${entry}}")
   set(tests "${cases_${entry}} tests")
   if(cases_${entry} EQUAL 1)
     set(tests "1 test")
   endif()
-  string(APPEND script "add_test([==[${entry}]==] [==[${PROGRAM}]==] [==[--gtest_filter=${filter_${entry}}]==])\n"
+  string(APPEND script "add_test([==[${entry}]==] [==[${PROGRAM}]==] [==[--gtest_filter=${filter}]==])\n"
     "set_tests_properties([==[${entry}]==] PROPERTIES TIMEOUT 1200 ENVIRONMENT OMP_WAIT_POLICY=passive LABELS [==[${LABELS}]==]\n"
     "  SKIP_REGULAR_EXPRESSION [==[\\[  SKIPPED \\] ${tests}, listed below]==])\n")
 endforeach()

@@ -9,7 +9,7 @@
 namespace molgraph {
 namespace {
 
-constexpr std::size_t kExamples = 5;  ///< targets named in a note
+constexpr std::size_t kTargetsNamed = 5;  ///< targets named in a note
 
 const char* text_of(Censored how) {
   switch (how) {
@@ -49,7 +49,7 @@ std::string CensoredTally::text() const {
                       " their number in '" + task_.names[t] + "'");
   }
   return with_commas(total()) + (total() == 1 ? " censored label: " : " censored labels: ") +
-         list_of(targets, kExamples);
+         list_of(targets, kTargetsNamed);
 }
 
 void treat_censored(LoadedData& data, Censored how) {

@@ -153,10 +153,10 @@ MoleculeSet subset(const MoleculeSet& set, const std::vector<std::int64_t>& keep
                                {view.bonds, view.bonds + view.num_bonds * shape.bond_columns},
                                {}};
     const auto of_molecule = [&](const auto& values) {
-      using Values = std::remove_cvref_t<decltype(values)>;
-      if (values.empty()) return Values();
+      using List = std::remove_cvref_t<decltype(values)>;
+      if (values.empty()) return List();
       const auto first = values.begin() + static_cast<std::ptrdiff_t>(index * targets);
-      return Values(first, first + static_cast<std::ptrdiff_t>(targets));
+      return List(first, first + static_cast<std::ptrdiff_t>(targets));
     };
     new_index[index] = result.size();
     result.add(graph, set.row[index], set.id[index], set.smiles[index], of_molecule(set.targets),

@@ -19,9 +19,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kMostErrors = 2000;  ///< kept of a sample
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-constexpr double kSmallest = 1e-12;  ///< of a probability, so that its logarithm is a number
-constexpr int kHalvings = 200;       ///< enough to part any two doubles
+constexpr double kSmallest = 1e-12;        ///< of a probability, so that its logarithm is a number
+constexpr int kHalvings = 200;             ///< enough to part any two doubles
 
 constexpr std::array<std::pair<CalibrationPart, const char*>, 3> kParts{{{CalibrationPart::calibration, "calibration"},
                                                                          {CalibrationPart::valid, "valid"},
@@ -122,7 +121,7 @@ bool TargetCalibration::has_interval(double level) const {
 
 Interval interval_of(const TargetCalibration& target, double level, double value, double deviation,
                      std::span<const double> members) {
-  if (!target.has_interval(level)) return {kNaN, kNaN};
+  if (!target.has_interval(level)) return {std::nan(""), std::nan("")};
   const std::int64_t count = labels_of(target.errors), rank = wanted_rank(count, level);
   if (target.errors.size() > 1) {
     std::vector<double> centres(members.begin(), members.end());

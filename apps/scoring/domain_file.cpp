@@ -14,7 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kDomainKey = "molgraph.domain";
-constexpr int kVersion = 1;
+constexpr int kDomainVersion = 1;
 constexpr std::size_t kBitBytes = sizeof(FingerprintBits);
 
 template <class To, class From>
@@ -54,7 +54,7 @@ std::vector<std::string> texts_of(const PartnerFile& file, const std::string& na
 }  // namespace
 
 void write_domain(const std::string& path, const Domain& domain, const FeaturizerOptions& featurizer) {
-  const PartnerJson about = {{"version", kVersion},
+  const PartnerJson about = {{"version", kDomainVersion},
                              {"molecules", domain.size()},
                              {"labels", domain.labels.has_value()},
                              {"width", domain.space.width},
@@ -82,7 +82,7 @@ void write_domain(const std::string& path, const Domain& domain, const Featurize
 
 Domain read_domain(const std::string& path, const ModelConfig& config) {
   const PartnerFile file(path, "training molecules", kDomainKey, config.featurizer);
-  file.check_version(kVersion, kVersion);
+  file.check_version(kDomainVersion, kDomainVersion);
   Domain domain;
   domain.space.width = file.get<std::size_t>("width");
   const auto bits = file.array<std::uint8_t>("fingerprint");

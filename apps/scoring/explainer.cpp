@@ -14,7 +14,7 @@ constexpr std::int64_t kPairsPerGroup = 8192;      // molecules whose paths one 
 constexpr int kFirstPieces = 2;                    // of a path
 constexpr std::size_t kMostPieces = 512;           // of one model's path: then its sum may be incomplete
 constexpr double kTolerance = 0.01, kFloor = 0.1;  // TargetExplanation::complete
-constexpr double kSmallest = 1e-300;               // of a probability whose logarithm is taken
+constexpr double kSmallestProbability = 1e-300;    // of a probability whose logarithm is taken
 
 /// One target's outputs among all.
 struct TargetPlace {
@@ -61,7 +61,7 @@ Linear explained_of(const ScoringModel& run, const TargetPlace& target, std::siz
 /// The same of a prediction: the value itself, or the logit of its probabilities.
 double explained_value(const double* values, const TargetPlace& target, std::size_t chosen) {
   values += target.first;
-  const auto logarithm = [](double p) { return std::log(std::max(p, kSmallest)); };
+  const auto logarithm = [](double p) { return std::log(std::max(p, kSmallestProbability)); };
   if (target.kind == TaskKind::regression) return *values;
   if (target.kind == TaskKind::binary) return logarithm(*values) - logarithm(1 - *values);
   double mean = 0;

@@ -15,7 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kKey = "molgraph.explanation";
-constexpr int kVersion = 1;
+constexpr int kExplanationVersion = 1;
 
 bool must_have(const fs::path& folder) {
   const std::optional<RunRecord> record = read_run_record(folder.string());
@@ -25,14 +25,14 @@ bool must_have(const fs::path& folder) {
 }  // namespace
 
 void write_node_mean(const std::string& path, const NodeMean& mean, const FeaturizerOptions& featurizer) {
-  const PartnerJson about = {{"version", kVersion}, {"molecules", mean.molecules}, {"atoms", mean.atoms}};
+  const PartnerJson about = {{"version", kExplanationVersion}, {"molecules", mean.molecules}, {"atoms", mean.atoms}};
   write_safetensors(path, {{kKey, about.dump()}, {kFeaturizerKey, featurizer.hash()}},
                     {array_view("node_mean", mean.row)});
 }
 
 NodeMean read_node_mean(const std::string& path, const ModelConfig& config) {
   const PartnerFile file(path, "training mean", kKey, config.featurizer);
-  file.check_version(kVersion, kVersion);
+  file.check_version(kExplanationVersion, kExplanationVersion);
   NodeMean mean{file.array<double>("node_mean"), file.get<std::int64_t>("molecules"), file.get<std::int64_t>("atoms")};
   if (mean.row.size() != static_cast<std::size_t>(config.encoder().width))
     file.damaged("it has " + std::to_string(mean.row.size()) + " channels, the model beside it " +

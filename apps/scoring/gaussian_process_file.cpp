@@ -9,7 +9,7 @@ namespace molgraph {
 namespace {
 
 constexpr const char* kProcessKey = "molgraph.gaussian_process";
-constexpr int kVersion = 1;
+constexpr int kProcessVersion = 1;
 
 }  // namespace
 
@@ -20,7 +20,7 @@ void write_process(const std::string& path, const GaussianProcess& process, cons
   const std::vector<std::int32_t> column(m.column.begin(), m.column.end());
   const std::vector<double> clip{process.scaling.clip};
   write_partner(path, kProcessKey,
-                {{"version", kVersion},
+                {{"version", kProcessVersion},
                  {"fingerprint", "count-Morgan, radius 2, " + std::to_string(kFingerprintBins) + " counts"},
                  {"descriptors", process.descriptors},
                  {"columns", process.columns},
@@ -35,7 +35,7 @@ void write_process(const std::string& path, const GaussianProcess& process, cons
 
 GaussianProcess read_process(const std::string& path, const Task& task, const FeaturizerOptions& featurizer) {
   const PartnerFile file(path, "Gaussian process", kProcessKey, featurizer);
-  file.check_version(kVersion, kVersion);
+  file.check_version(kProcessVersion, kProcessVersion);
   GaussianProcess process;
   process.descriptors = file.get<std::vector<std::string>>("descriptors");
   process.columns = file.get<std::vector<std::string>>("columns");

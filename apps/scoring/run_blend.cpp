@@ -16,8 +16,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::int64_t kMoleculesPerPiece = 16;  // handed to a thread at once
-constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+constexpr std::int64_t kBlendedPerPiece = 16;  // handed to a thread at once
+constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
 
 bool names_partner(const fs::path& folder, const char* partner) {
   const std::optional<RunRecord> record = read_run_record(folder.string());
@@ -98,7 +98,7 @@ std::vector<float> RunBlend::Reader::numbers(const MolecularGraph& graph, std::s
   for (const std::size_t d : place) numbers.push_back(graph.descriptors[d]);
   numbers.insert(numbers.end(), columns.begin(), columns.end());
   for (float& number : numbers)
-    if (!std::isfinite(number)) number = kNaN;  // missing, as in training
+    if (!std::isfinite(number)) number = kMissing;  // missing, as in training
   return numbers;
 }
 
@@ -107,7 +107,7 @@ std::vector<double> RunBlend::others(const MolecularGraph& graph, std::span<cons
   std::vector<double> by_trees, by_process;
   std::vector<PartnerPrediction> partners;
   if (trees_) {
-    std::vector<float> row(trees_->features(), kNaN);
+    std::vector<float> row(trees_->features(), kMissing);
     for (std::size_t k = 0; k < counts.column.size(); ++k) row[counts.column[k]] = counts.count[k];
     std::ranges::copy(of_trees_.numbers(graph, columns), row.begin() + kFingerprintBins);
     by_trees.resize(trees_->outputs());
@@ -153,7 +153,7 @@ PartnerRows partner_rows(const std::vector<std::shared_ptr<const RunBlend>>& ble
     if (one == nullptr || all.contains(one.get())) continue;
     std::vector<double>& rows = all[one.get()];
     rows.resize(molecules.size() * outputs);
-    parallel_for(std::ssize(molecules), kMoleculesPerPiece, threads, [&](std::int64_t begin, std::int64_t end) {
+    parallel_for(std::ssize(molecules), kBlendedPerPiece, threads, [&](std::int64_t begin, std::int64_t end) {
       for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
         const auto* graph = std::get_if<MolecularGraph>(&molecules[i]);
         if (graph == nullptr) continue;

@@ -7,7 +7,7 @@ namespace molgraph {
 namespace {
 
 constexpr const char* kTreesKey = "molgraph.trees";
-constexpr int kVersion = 3, kVersionWithTheModelsShare = 2;
+constexpr int kTreeVersion = 3, kVersionWithTheModelsShare = 2;
 
 /// One field of every node.
 template <class T, class Field>
@@ -47,7 +47,7 @@ void write_trees(const std::string& path, const Trees& trees, const FeaturizerOp
   const auto right = of_nodes<std::int32_t>(trees.nodes, [](const TreeNode& n) { return n.right; });
   const auto missing_left = of_nodes<std::uint8_t>(trees.nodes, [](const TreeNode& n) { return n.missing_left; });
   write_partner(path, kTreesKey,
-                {{"version", kVersion},
+                {{"version", kTreeVersion},
                  {"fingerprint", "count-Morgan, radius 2, " + std::to_string(kFingerprintBins) + " counts"},
                  {"descriptors", trees.descriptors},
                  {"columns", trees.columns},
@@ -61,7 +61,7 @@ void write_trees(const std::string& path, const Trees& trees, const FeaturizerOp
 
 Trees read_trees(const std::string& path, const Task& task, const FeaturizerOptions& featurizer) {
   const PartnerFile file(path, "trees", kTreesKey, featurizer);
-  file.check_version(kVersionWithTheModelsShare, kVersion);
+  file.check_version(kVersionWithTheModelsShare, kTreeVersion);
   Trees trees;
   trees.descriptors = file.get<std::vector<std::string>>("descriptors");
   trees.columns = file.get<std::vector<std::string>>("columns");
@@ -71,7 +71,7 @@ Trees read_trees(const std::string& path, const Task& task, const FeaturizerOpti
   trees.base = file.array<double>("base");
   trees.scale = file.array<double>("scale");
   trees.targets = file.targets(task);
-  if (file.version() == kVersion) {
+  if (file.version() == kTreeVersion) {
     file.read_shares(trees.targets);
   } else {
     const auto of_model = file.array<double>("weight");

@@ -62,7 +62,7 @@ bool bytes_of(const std::vector<std::int64_t>& shape, DType dtype, std::uint64_t
 }
 
 /// One tensor of a header, its bytes still in the file at [begin, end) of the data.
-struct Entry {
+struct TensorEntry {
   std::string name;
   StoredTensor tensor;
   std::uint64_t begin = 0, end = 0;
@@ -102,12 +102,12 @@ class HeaderReader {
     return result;
   }
 
-  Entry entry(const std::string& name, const Json& value) const {
+  TensorEntry entry(const std::string& name, const Json& value) const {
     const std::string shown = "tensor '" + name.substr(0, 100) + "'";
     if (!value.is_object() || !value.contains("dtype") || !value.contains("shape") || !value.contains("data_offsets")) {
       fail(shown + " lacks dtype, shape or data_offsets");
     }
-    Entry result;
+    TensorEntry result;
     result.name = name;
     result.tensor.dtype = dtype(shown, value["dtype"]);
     const Json &shape = value["shape"], &offsets = value["data_offsets"];
@@ -127,11 +127,12 @@ class HeaderReader {
   }
 
   /// The tensors must tile the data.
-  void check_tiling(std::vector<Entry>& entries) const {
-    std::sort(entries.begin(), entries.end(),
-              [](const Entry& a, const Entry& b) { return std::pair(a.begin, a.end) < std::pair(b.begin, b.end); });
+  void check_tiling(std::vector<TensorEntry>& entries) const {
+    std::sort(entries.begin(), entries.end(), [](const TensorEntry& a, const TensorEntry& b) {
+      return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
+    });
     std::uint64_t at = 0;
-    for (const Entry& entry : entries) {
+    for (const TensorEntry& entry : entries) {
       if (entry.begin != at)
         fail("tensor '" + entry.name.substr(0, 100) + (entry.begin < at ? "' overlaps another" : "' leaves a gap"));
       at = entry.end;
@@ -165,7 +166,7 @@ class HeaderReader {
 };
 
 /// Replaces each byte that is not part of valid UTF-8 by U+FFFD: JSON holds nothing else.
-std::string as_utf8(const std::string& text) {
+std::string with_valid_utf8(const std::string& text) {
   return Json::parse(Json(text).dump(-1, ' ', false, Json::error_handler_t::replace)).get<std::string>();
 }
 
@@ -208,13 +209,13 @@ void write_safetensors(const std::string& path, const std::map<std::string, std:
   });
 
   Json header = Json::object();  // nlohmann sorts the keys of an object
-  for (const auto& [key, text] : metadata) header[kMetadata][as_utf8(key)] = as_utf8(text);
+  for (const auto& [key, text] : metadata) header[kMetadata][with_valid_utf8(key)] = with_valid_utf8(text);
   Checksum checksum;
   std::uint64_t at = 0;
   for (const TensorView* tensor : order) {
     std::uint64_t bytes = 0;
     const bool fits = bytes_of(tensor->shape, tensor->dtype, bytes);
-    const std::string name = as_utf8(tensor->name);
+    const std::string name = with_valid_utf8(tensor->name);
     assert(fits && name != kMetadata && !header.contains(name));
     (void)fits;
     header[name] = {
@@ -255,7 +256,7 @@ SafetensorsFile read_safetensors(const std::string& path) {
   if (text.empty() || text[0] != '{') reader.fail("its header does not begin with '{'");
 
   SafetensorsFile result;
-  std::vector<Entry> entries;
+  std::vector<TensorEntry> entries;
   const Json header = reader.parse(text);
   for (const auto& [name, value] : header.items()) {
     if (name == kMetadata) result.metadata = reader.metadata(value);
@@ -263,7 +264,7 @@ SafetensorsFile read_safetensors(const std::string& path) {
   }
   reader.check_tiling(entries);
   Checksum checksum;
-  for (Entry& entry : entries) {  // in the order of the file, which the tiling check has made
+  for (TensorEntry& entry : entries) {  // in the order of the file, which the tiling check has made
     entry.tensor.bytes.resize(entry.end - entry.begin);
     if (file.read(entry.tensor.bytes.data(), entry.tensor.bytes.size()) != entry.tensor.bytes.size()) {
       reader.fail("it ends within tensor '" + entry.name + "'");

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kMaxClasses = 1000;
 
-constexpr std::size_t kExamples = 5;  ///< columns named in one message
+constexpr std::size_t kWordsNamed = 5;  ///< columns named in one message
 
 [[noreturn]] void throw_bad_number(const std::string& column, const CellPlace& place) {
   throw DataError(
@@ -91,7 +91,7 @@ void check_values(const ColumnStats& column, std::optional<TaskKind> kind, bool 
 std::string quoted(const std::vector<ColumnStats>& stats, const std::vector<std::size_t>& columns) {
   std::vector<std::string> names;
   for (const std::size_t c : columns) names.push_back("'" + std::string(trim(stats[c].name)) + "'");
-  return list_of(names, kExamples);
+  return list_of(names, kWordsNamed);
 }
 
 /// The columns that nobody named: numbers, else binary words, else those that hold the positive label.
@@ -137,7 +137,7 @@ void warn_of_left_out(const std::vector<ColumnStats>& stats, TargetChoice& choic
   choice.warnings.push_back(
       (texts.size() == 1 ? "a column is" : std::to_string(texts.size()) + " columns are") +
       " left out of the targets, as fewer than half of the filled cells are numbers, or none is exact: " +
-      list_of(texts, kExamples));
+      list_of(texts, kWordsNamed));
 }
 
 /// Cells that are read as more than they say.
@@ -154,10 +154,10 @@ void warn_of_signs(const std::vector<ColumnStats>& stats, TargetChoice& choice) 
       units.push_back(name + " (" + column.unit + " in row " + std::to_string(column.first_unit.row + 1) + ")");
   }
   if (!approximate.empty())
-    choice.warnings.push_back("approximate values count as if they were exact: " + list_of(approximate, kExamples));
+    choice.warnings.push_back("approximate values count as if they were exact: " + list_of(approximate, kWordsNamed));
   if (!units.empty())
     choice.warnings.push_back("a unit behind a sign and a number is taken for that of the whole column: " +
-                              list_of(units, kExamples));
+                              list_of(units, kWordsNamed));
 }
 
 /// Of each chosen column what its cells say: binary or regression.
@@ -186,10 +186,10 @@ void choose_positive(const std::vector<ColumnStats>& stats, const TargetWishes& 
   choice.task.class_labels = labels_with_positive(labels, wishes.positive);
   if (choice.task.class_labels.empty())
     throw DataError("--positive " + wishes.positive + ": " +
-                    (choice.columns.empty()
-                         ? std::string("no column holds it and one other label")
-                         : "the labels of " + quoted(stats, choice.columns) +
-                               " must be it and one other, but they are " + list_of(sorted_labels(labels), kExamples)));
+                    (choice.columns.empty() ? std::string("no column holds it and one other label")
+                                            : "the labels of " + quoted(stats, choice.columns) +
+                                                  " must be it and one other, but they are " +
+                                                  list_of(sorted_labels(labels), kWordsNamed)));
   const std::string &zero = choice.task.class_labels[0], &one = choice.task.class_labels[1];
   choice.notes.push_back("binary labels in " + quoted(stats, choice.columns) + ": " + one + " is 1, " +
                          (zero.empty() ? "nothing" : zero) + " is 0");

@@ -55,7 +55,7 @@ TEST(FingerprintIndex, FindsWhatLookingAtAllFinds) {
   }
 }
 
-TEST(NearestRows, OthersLeaveOutTheRowItself) {
+TEST(NearestOthers, OthersLeaveOutTheRowItself) {
   NearestRows rows(2);
   for (const auto& [x, y] : {std::pair(0.0F, 0.0F), {3.0F, 4.0F}, {0.0F, 1.0F}, {3.0F, 4.0F}}) rows.add({{x, y}});
   rows.finish();
@@ -69,14 +69,14 @@ TEST(NearestRows, OthersLeaveOutTheRowItself) {
   EXPECT_EQ(found[2].index, 0u);
 }
 
-TEST(NearestRows, ARowAloneHasNoOther) {
+TEST(NearestOthers, ARowAloneHasNoOther) {
   NearestRows rows(3);
   rows.add({{1.0F, 2.0F, 3.0F}});
   rows.finish();
   EXPECT_TRUE(std::isinf(rows.find_others(std::vector<std::size_t>{0})[0].distance));
 }
 
-TEST(NearestRows, OthersAcrossBlocks) {
+TEST(NearestOthers, OthersAcrossBlocks) {
   NearestRows rows(1);
   for (int k = 0; k < 2500; ++k) rows.add({{static_cast<float>(2 * k + (k == 1024 ? -1 : 0))}});
   rows.finish();

@@ -15,7 +15,8 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr const char* kTiny = " --layers 1 --width 8 --ffn 8 --heads 2 --threads 1 --epochs 1 ";
+constexpr const char* kTiny =
+    " --layers 1 --width 8 --ffn 8 --heads 2 --threads 1 --epochs 1 --no-blend --no-baselines ";
 
 class MessyCli : public ::testing::Test {
  protected:

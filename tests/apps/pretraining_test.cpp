@@ -14,7 +14,7 @@
 namespace molgraph {
 namespace {
 
-constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
+constexpr float kNoTarget = std::numeric_limits<float>::quiet_NaN();
 
 /// Molecules of one atom with the inputs one, same and none; all but the last are training molecules.
 LoadedData with_inputs(const std::vector<float>& one) {
@@ -26,7 +26,7 @@ LoadedData with_inputs(const std::vector<float>& one) {
   carbon.features = data.set.featurizer.features;
   carbon.atoms.assign(9, 0);
   for (std::size_t g = 0; g < one.size(); ++g) {
-    carbon.descriptors = {7, one[g], kMissing};
+    carbon.descriptors = {7, one[g], kNoTarget};
     const auto row = static_cast<std::int64_t>(g);
     data.set.add(carbon, row, std::to_string(g), "C", {});
     (g + 1 < one.size() ? data.split.train : data.split.valid).push_back(row);
@@ -61,7 +61,7 @@ TEST(LearnInputs, ByHandClippedByWhatTheTrainingPartHas) {
 
 TEST(LearnInputs, WhatIsNoFiniteNumberIsMissing) {
   const float infinite = std::numeric_limits<float>::infinity();
-  LoadedData data = with_inputs({1, infinite, kMissing, 3, -infinite, 2});
+  LoadedData data = with_inputs({1, infinite, kNoTarget, 3, -infinite, 2});
   learn_inputs(data);
   const auto& targets = data.set.computed_targets;
   EXPECT_EQ(targets[0], 1.0f);

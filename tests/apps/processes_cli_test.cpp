@@ -24,8 +24,9 @@ class TrainTogether : public testing::Test {
 
   static std::string train(const std::string& arguments) {
     const std::string batch = arguments.find("--batch-size") == std::string::npos ? "--batch-size 7 " : "";
-    return "molgraph-train small.csv --layers 2 --width 16 --ffn 16 --heads 2 --seed 5 --threads 1 " + batch +
-           arguments;
+    return "molgraph-train small.csv --layers 2 --width 16 --ffn 16 --heads 2 --seed 5 --threads 1 --no-blend "
+           "--no-baselines " +
+           batch + arguments;
   }
   ShellResult alone(const std::string& arguments) { return scratch.run(MOLGRAPH_BIN, train(arguments)); }
   /// Starts `count` processes with the same arguments; outputs in out0, err0, out1 ...; exit codes in code0, code1 ...

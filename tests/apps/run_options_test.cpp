@@ -9,8 +9,8 @@
 namespace molgraph {
 namespace {
 
-const Architecture* architecture(const char* name) { return &architecture_from_string(name); }
-const Encoding* encoding(const char* name) { return &encoding_from_string(name); }
+const Architecture* architecture_named(const char* name) { return &architecture_from_string(name); }
+const Encoding* encoding_named(const char* name) { return &encoding_from_string(name); }
 
 LoadedData ten_molecules() {
   LoadedData data;
@@ -118,7 +118,7 @@ TEST(RunOptions, ADataSetsOwnDefaultsGiveWayToWhatIsSaid) {
   EXPECT_EQ(own.options.model.architecture->name, "graphormer");
   EXPECT_EQ(own.trainer.total_steps, 500);
   EXPECT_EQ(own.trainer.batch_size, 4);
-  options.model.encoding = encoding("t5");
+  options.model.encoding = encoding_named("t5");
   options.training.epochs = 3;
   const ResolvedRun said = resolve(options, data, nullptr);
   EXPECT_EQ(said.options.model.architecture->name, "grpe");
@@ -147,7 +147,7 @@ TEST(RunOptions, FoldsHaveTheSameEpochsAndMembersTheirOwnSeed) {
 
 TEST(RunOptions, ANamedModelHasNoGateUnlessAsked) {
   TrainOptions options = own_table();
-  options.model.architecture = architecture("graphormer");
+  options.model.architecture = architecture_named("graphormer");
   EXPECT_FALSE(resolve(options, ten_molecules(), nullptr).model.encoder().gate.enabled);
 }
 
@@ -160,19 +160,21 @@ TEST(RunOptions, ContradictionsAreUsageErrors) {
   refuse([](TrainOptions& o) { o.training.metric = Metric::roc_auc; });
   refuse([](TrainOptions& o) { o.model.dropout = 1.0; });
   refuse([](TrainOptions& o) { o.training.lr = 0; });
-  refuse([](TrainOptions& o) { o.model.architecture = architecture("grpe"), o.model.size = "slim"; });
-  refuse([](TrainOptions& o) { o.model.architecture = architecture("grpe"), o.model.path_rule = PathRule::single; });
-  refuse([](TrainOptions& o) { o.model.architecture = architecture("graphormer"), o.model.perturb_noise = 0.2; });
+  refuse([](TrainOptions& o) { o.model.architecture = architecture_named("grpe"), o.model.size = "slim"; });
+  refuse(
+      [](TrainOptions& o) { o.model.architecture = architecture_named("grpe"), o.model.path_rule = PathRule::single; });
+  refuse([](TrainOptions& o) { o.model.architecture = architecture_named("graphormer"), o.model.perturb_noise = 0.2; });
   refuse([](TrainOptions& o) { o.model.gate.use = Switch::off, o.model.gate.relu = true; });
   refuse([](TrainOptions& o) { o.training.weight_decay = -1; });
-  refuse(
-      [](TrainOptions& o) { o.model.encoding = encoding("graphormer"), o.model.architecture = architecture("grpe"); });
-  refuse([](TrainOptions& o) { o.model.encoding = encoding("t5"), o.model.key_term = KeyTerm::row; });
-  refuse([](TrainOptions& o) { o.model.encoding = encoding("shaw"), o.model.grpe_terms = {GrpeTerm::topology}; });
-  refuse([](TrainOptions& o) { o.model.encoding = encoding("t5"), o.model.position_dim = 4; });
-  refuse([](TrainOptions& o) { o.model.encoding = encoding("t5"), o.model.untie_virtual = true; });
-  refuse([](TrainOptions& o) { o.model.encoding = encoding("t5"), o.model.path_hops = 3; });
-  refuse([](TrainOptions& o) { o.model.encoding = encoding("laplacian"), o.model.position_dim = -1; });
+  refuse([](TrainOptions& o) {
+    o.model.encoding = encoding_named("graphormer"), o.model.architecture = architecture_named("grpe");
+  });
+  refuse([](TrainOptions& o) { o.model.encoding = encoding_named("t5"), o.model.key_term = KeyTerm::row; });
+  refuse([](TrainOptions& o) { o.model.encoding = encoding_named("shaw"), o.model.grpe_terms = {GrpeTerm::topology}; });
+  refuse([](TrainOptions& o) { o.model.encoding = encoding_named("t5"), o.model.position_dim = 4; });
+  refuse([](TrainOptions& o) { o.model.encoding = encoding_named("t5"), o.model.untie_virtual = true; });
+  refuse([](TrainOptions& o) { o.model.encoding = encoding_named("t5"), o.model.path_hops = 3; });
+  refuse([](TrainOptions& o) { o.model.encoding = encoding_named("laplacian"), o.model.position_dim = -1; });
   refuse([](TrainOptions& o) { o.model.gate.use = Switch::off, o.model.gate.path = true; });
   refuse([](TrainOptions& o) { o.model.flag = "2,0.2"; });
 }
@@ -212,42 +214,44 @@ TEST(RunOptions, AnEncodingNamesItsTermsAndItsModel) {
     EXPECT_EQ(to_json(resolve(run.options, ten_molecules(), nullptr).model), to_json(run.model));
     return run.model;
   };
-  const ModelConfig deberta = model([](TrainOptions& o) { o.model.encoding = encoding("deberta"); });
+  const ModelConfig deberta = model([](TrainOptions& o) { o.model.encoding = encoding_named("deberta"); });
   EXPECT_EQ(deberta.model.architecture->name, "grpe");
   EXPECT_EQ(deberta.encoder().key_term, KeyTerm::reverse);
   EXPECT_EQ(deberta.encoder().score_terms, 3);
   EXPECT_FALSE(deberta.encoder().gate.enabled) << "the gate is on only where neither model nor encoding is named";
   const ModelConfig graphormer =
-      model([](TrainOptions& o) { o.model.encoding = encoding("graphormer"), o.model.gate.use = Switch::on; });
+      model([](TrainOptions& o) { o.model.encoding = encoding_named("graphormer"), o.model.gate.use = Switch::on; });
   EXPECT_EQ(graphormer.model.architecture->name, "graphormer");
   EXPECT_TRUE(graphormer.model.path_bias);
   EXPECT_FALSE(graphormer.encoder().untie_virtual);
-  const ModelConfig t5 = model(
-      [](TrainOptions& o) { o.model.encoding = encoding("t5"), o.model.architecture = architecture("graphormer"); });
+  const ModelConfig t5 = model([](TrainOptions& o) {
+    o.model.encoding = encoding_named("t5"), o.model.architecture = architecture_named("graphormer");
+  });
   EXPECT_EQ(t5.model.architecture->name, "graphormer");
   EXPECT_FALSE(t5.model.path_bias);
   EXPECT_TRUE(t5.encoder().untie_virtual);
   EXPECT_TRUE(t5.encoder().share_encodings);
-  EXPECT_FALSE(model([](TrainOptions& o) { o.model.encoding = encoding("diet-rel"); }).encoder().share_encodings);
-  EXPECT_TRUE(
-      model([](TrainOptions& o) { o.model.encoding = encoding("diet-rel"), o.model.share_encodings = Switch::on; })
-          .encoder()
-          .share_encodings);
-  EXPECT_EQ(model([](TrainOptions& o) { o.model.encoding = encoding("laplacian"); }).encoder().position_dim, 8);
-  EXPECT_EQ(model([](TrainOptions& o) { o.model.encoding = encoding("tupe"), o.model.position_dim = 5; })
+  EXPECT_FALSE(model([](TrainOptions& o) { o.model.encoding = encoding_named("diet-rel"); }).encoder().share_encodings);
+  EXPECT_TRUE(model([](TrainOptions& o) {
+                o.model.encoding = encoding_named("diet-rel"), o.model.share_encodings = Switch::on;
+              })
+                  .encoder()
+                  .share_encodings);
+  EXPECT_EQ(model([](TrainOptions& o) { o.model.encoding = encoding_named("laplacian"); }).encoder().position_dim, 8);
+  EXPECT_EQ(model([](TrainOptions& o) { o.model.encoding = encoding_named("tupe"), o.model.position_dim = 5; })
                 .encoder()
                 .position_dim,
             5);
   const ModelConfig path = model([](TrainOptions& o) {
-    o.model.encoding = encoding("t5"), o.model.gate.use = Switch::on, o.model.gate.path = true;
+    o.model.encoding = encoding_named("t5"), o.model.gate.use = Switch::on, o.model.gate.path = true;
   });
   EXPECT_EQ(path.encoder().gate.path_hops, 5);
   const ModelConfig table9 = model([](TrainOptions& o) {
-    o.model.architecture = architecture("grpe"), o.model.grpe_terms = {GrpeTerm::topology, GrpeTerm::value};
+    o.model.architecture = architecture_named("grpe"), o.model.grpe_terms = {GrpeTerm::topology, GrpeTerm::value};
   });
   EXPECT_EQ(table9.encoder().terms, RelationTerms{.topology_value = true});
   const EncoderOptions walks = model([](TrainOptions& o) {
-                                 o.model.encoding = encoding("grpe-walk"), o.model.gate.use = Switch::on,
+                                 o.model.encoding = encoding_named("grpe-walk"), o.model.gate.use = Switch::on,
                                  o.model.grpe_terms = {GrpeTerm::edge, GrpeTerm::query};
                                  o.model.walk_terms = {WalkTerm::gate, WalkTerm::value};
                                  o.model.readout = Readout::sum, o.model.degree_scaler = true;
@@ -257,10 +261,11 @@ TEST(RunOptions, AnEncodingNamesItsTermsAndItsModel) {
   EXPECT_TRUE(walks.gate.walk);
   EXPECT_EQ(walks.readout, Readout::sum);
   EXPECT_TRUE(walks.degree_scaler);
-  EXPECT_FALSE(model([](TrainOptions& o) { o.model.encoding = encoding("grpe-walk"); }).encoder().gate.walk);
+  EXPECT_FALSE(model([](TrainOptions& o) { o.model.encoding = encoding_named("grpe-walk"); }).encoder().gate.walk);
   const auto vector = [&](std::vector<PairWord> words) {
-    return model(
-               [&](TrainOptions& o) { o.model.encoding = encoding("graphormer-walk"), o.model.pair_relations = words; })
+    return model([&](TrainOptions& o) {
+             o.model.encoding = encoding_named("graphormer-walk"), o.model.pair_relations = words;
+           })
         .encoder()
         .pair_vector();
   };
@@ -270,7 +275,7 @@ TEST(RunOptions, AnEncodingNamesItsTermsAndItsModel) {
 
 TEST(RunOptions, WhatIsSaidOfTheStartingRunMustBeTrue) {
   TrainOptions first = own_table();
-  first.model.architecture = architecture("grpe");
+  first.model.architecture = architecture_named("grpe");
   const ModelConfig start = resolve(first, ten_molecules(), nullptr).model;
   const auto fine = [&](auto change) {
     TrainOptions options = own_table(change);
@@ -278,14 +283,14 @@ TEST(RunOptions, WhatIsSaidOfTheStartingRunMustBeTrue) {
     return resolve(options, ten_molecules(), &start).model;
   };
   EXPECT_NO_THROW(
-      fine([](TrainOptions& o) { o.model.encoding = encoding("grpe"), o.model.share_encodings = Switch::on; }));
+      fine([](TrainOptions& o) { o.model.encoding = encoding_named("grpe"), o.model.share_encodings = Switch::on; }));
   EXPECT_EQ(
       fine([](TrainOptions& o) { o.model.gate.use = Switch::on, o.model.gate.path = true, o.model.path_hops = 3; })
           .encoder()
           .gate.path_hops,
       3);
   TrainOptions with_walks = own_table();
-  with_walks.model.encoding = encoding("grpe-walk"), with_walks.model.readout = Readout::sum;
+  with_walks.model.encoding = encoding_named("grpe-walk"), with_walks.model.readout = Readout::sum;
   const ModelConfig walks = resolve(with_walks, ten_molecules(), nullptr).model;
   TrainOptions gated = own_table([](TrainOptions& o) { o.model.gate.use = Switch::on; });
   gated.model.from = "R";
@@ -293,7 +298,7 @@ TEST(RunOptions, WhatIsSaidOfTheStartingRunMustBeTrue) {
   EXPECT_FALSE(walks.encoder().gate.walk);
   EXPECT_TRUE(resumed.model.encoder().gate.walk) << "a new gate has the walks' term too";
   EXPECT_EQ(resumed.model.encoder().readout, Readout::sum);
-  EXPECT_THROW(fine([](TrainOptions& o) { o.model.encoding = encoding("shaw"); }), UsageError);
+  EXPECT_THROW(fine([](TrainOptions& o) { o.model.encoding = encoding_named("shaw"); }), UsageError);
   EXPECT_THROW(fine([](TrainOptions& o) { o.model.grpe_terms = {GrpeTerm::topology, GrpeTerm::query}; }), UsageError);
   EXPECT_THROW(fine([](TrainOptions& o) { o.model.post_ln = true; }), UsageError);
   EXPECT_THROW(fine([](TrainOptions& o) { o.model.share_encodings = Switch::off; }), UsageError);

@@ -12,7 +12,7 @@
 namespace molgraph::test {
 namespace {
 
-const std::string kTiny = " --layers 1 --width 8 --ffn 8 --heads 2 --epochs 1 --threads 1 ";
+const std::string kTiny = " --layers 1 --width 8 --ffn 8 --heads 2 --epochs 1 --threads 1 --no-blend --no-baselines ";
 const std::string kActivity = "Aktivit\xC3\xA4t";
 
 class TableCli : public testing::Test {

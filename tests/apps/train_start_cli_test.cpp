@@ -9,7 +9,7 @@
 namespace molgraph::test {
 namespace {
 
-const std::string kTiny = " --layers 1 --width 8 --ffn 8 --heads 2 --threads 1 --epochs 1 ";
+const std::string kTiny = " --layers 1 --width 8 --ffn 8 --heads 2 --threads 1 --epochs 1 --no-blend --no-baselines ";
 
 class TrainStart : public testing::Test {
  protected:

@@ -8,7 +8,7 @@
 namespace molgraph {
 namespace {
 
-constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
+constexpr float kNoLabel = std::numeric_limits<float>::quiet_NaN();
 
 Task task_of(TaskKind kind, int classes = 0) { return {kind, {"y"}, {""}, classes, {}}; }
 
@@ -24,26 +24,26 @@ TEST(Validation, TheMetricWhereThereIsOne) {
 
 TEST(Validation, TheLossWhereTheMetricMeansNothing) {
   const Task task = task_of(TaskKind::binary);
-  const Validation by_loss(Metric::roc_auc, Loss::bce, task, {0, 0, kMissing}, {1});
+  const Validation by_loss(Metric::roc_auc, Loss::bce, task, {0, 0, kNoLabel}, {1});
   EXPECT_TRUE(by_loss.possible() && by_loss.by_loss());
   EXPECT_EQ(by_loss.name(), "loss");
   EXPECT_NE(by_loss.warning().find("no roc-auc (one class only)"), std::string::npos) << by_loss.warning();
   EXPECT_NEAR(by_loss.value({0.1f, 0.5f, 0.9f}), -(std::log(0.9) + std::log(0.5)) / 2, 1e-6);
   EXPECT_TRUE(std::isfinite(by_loss.value({1.0f, 1.0f, 0.0f}))) << "a certain mistake is a large loss, no infinity";
   EXPECT_TRUE(by_loss.better(0.1, 0.2)) << "a smaller loss is better, a larger roc-auc would be";
-  EXPECT_FALSE(Validation(Metric::roc_auc, Loss::bce, task, {kMissing}, {1}).possible());
+  EXPECT_FALSE(Validation(Metric::roc_auc, Loss::bce, task, {kNoLabel}, {1}).possible());
   EXPECT_FALSE(Validation(Metric::roc_auc, Loss::bce, task, {}, {1}).possible());
 }
 
 TEST(Validation, LossesOfPredictionsByHand) {
   const Task numbers = task_of(TaskKind::regression), classes = task_of(TaskKind::multiclass, 3);
-  const std::vector<double> targets{1, 5, kMissing}, predictions{2, 11, 7}, scale{2};  // differences 0.5 and 3
+  const std::vector<double> targets{1, 5, kNoLabel}, predictions{2, 11, 7}, scale{2};  // differences 0.5 and 3
   EXPECT_NEAR(loss_of_predictions(Loss::l1, numbers, predictions, targets, scale), 1.75, 1e-12);
   EXPECT_NEAR(loss_of_predictions(Loss::mse, numbers, predictions, targets, scale), (0.25 + 9) / 2, 1e-12);
   EXPECT_NEAR(loss_of_predictions(Loss::huber, numbers, predictions, targets, scale), (0.125 + 2.5) / 2, 1e-12);
   EXPECT_NEAR(loss_of_predictions(Loss::ce, classes, {0.2f, 0.3f, 0.5f, 0.6f, 0.3f, 0.1f}, {2, 0}, {1, 1, 1}),
               -(std::log(0.5) + std::log(0.6)) / 2, 1e-6);
-  EXPECT_TRUE(std::isnan(loss_of_predictions(Loss::l1, numbers, {1}, {kMissing}, scale)));
+  EXPECT_TRUE(std::isnan(loss_of_predictions(Loss::l1, numbers, {1}, {kNoLabel}, scale)));
   const Validation constant(Metric::r2, Loss::l1, numbers, {0.1f, 0.1f}, {1});
   EXPECT_TRUE(constant.by_loss()) << "r2 of a constant target chooses nothing";
 }
@@ -54,7 +54,7 @@ TEST(Validation, AMixedTaskGoesByTheMeanOfItsTargetsLosses) {
   const Losses losses(Loss::mse, task);
   EXPECT_EQ(losses.of(0), Loss::mse);
   EXPECT_EQ(losses.of(1), Loss::bce);
-  const std::vector<double> targets{1, 1, 5, kMissing, 3, kMissing}, predictions{2, 0.8, 11, 0.5, 3, 0.1}, scale{2, 1};
+  const std::vector<double> targets{1, 1, 5, kNoLabel, 3, kNoLabel}, predictions{2, 0.8, 11, 0.5, 3, 0.1}, scale{2, 1};
   // Squares of 0.5, 3 and 0; one class.
   const double wanted = ((0.25 + 9) / 3 - std::log(0.8)) / 2;
   EXPECT_NEAR(loss_of_predictions(losses, task, predictions, targets, scale), wanted, 1e-12);
@@ -64,7 +64,7 @@ TEST(Validation, AMixedTaskGoesByTheMeanOfItsTargetsLosses) {
   EXPECT_EQ(validation.name(), "loss");
   EXPECT_NEAR(validation.value(predictions), wanted, 1e-12);
   EXPECT_TRUE(validation.better(0.1, 0.2));
-  EXPECT_FALSE(Validation(Metric::loss, losses, task, {kMissing, kMissing}, scale).possible());
+  EXPECT_FALSE(Validation(Metric::loss, losses, task, {kNoLabel, kNoLabel}, scale).possible());
 }
 
 }  // namespace

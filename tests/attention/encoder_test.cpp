@@ -13,8 +13,8 @@ namespace {
 
 using torch::Tensor;
 
-constexpr double kExact = 1e-12;  // float64, values of order one
-constexpr double kSingle = 1e-4;  // float32 through two blocks and three LayerNorms
+constexpr double kEncoderExact = 1e-12;  // float64, values of order one
+constexpr double kEncoderSingle = 1e-4;  // float32 through two blocks and three LayerNorms
 
 EncoderOptions small_options() {
   EncoderOptions options;
@@ -52,7 +52,7 @@ OwnEncoder make_encoder(const EncoderOptions& options) {
   return encoder;
 }
 
-double largest_difference(const Tensor& a, const Tensor& b) { return (a - b).abs().max().item<double>(); }
+double furthest(const Tensor& a, const Tensor& b) { return (a - b).abs().max().item<double>(); }
 
 const ForwardMode kTraining{.training = true, .seed = 42, .step = 3, .keep_layers = {}};
 
@@ -109,15 +109,15 @@ TEST(Encoder, ResultsDoNotDependOnTheBatch) {
   const Tensor together = encoder.run(batch, x, kTraining);
   ForwardMode evaluation = kTraining;
   evaluation.training = false;
-  EXPECT_GT(largest_difference(together, encoder.run(batch, x, evaluation)), 0.1);  // dropout does something
+  EXPECT_GT(furthest(together, encoder.run(batch, x, evaluation)), 0.1);  // dropout does something
   for (int b = 0; b < 4; ++b) {
     const GraphBatch alone = batch_of({shapes[b]}, {batch.row[b]});
-    EXPECT_LT(largest_difference(encoder.run(alone, part(x, b), kTraining), part(together, b)), kExact) << b;
+    EXPECT_LT(furthest(encoder.run(alone, part(x, b), kTraining), part(together, b)), kEncoderExact) << b;
   }
   const GraphBatch reversed = batch_of({shapes[3], shapes[2], shapes[1], shapes[0]}, {15, 4, 1, 3});
   const Tensor back = encoder.run(reversed, torch::cat({part(x, 3), part(x, 2), part(x, 1), part(x, 0)}), kTraining);
   const Tensor turned = torch::cat({part(together, 3), part(together, 2), part(together, 1), part(together, 0)});
-  EXPECT_LT(largest_difference(back, turned), kExact);
+  EXPECT_LT(furthest(back, turned), kEncoderExact);
 }
 
 // One block of each kind, written out with LibTorch's functions around the (separately tested) attention.
@@ -171,7 +171,7 @@ TEST(Encoder, BlocksFollowTheirFormula) {
       y = y + attend(norm(y, "layers.0.attention_norm"));
       y = norm(y + ffn(norm(y, "layers.0.ffn_norm")), "final_norm");
     }
-    EXPECT_LT(largest_difference(encoder.run(batch, x, kTraining), y.index_select(0, layout.to_packed)), kExact)
+    EXPECT_LT(furthest(encoder.run(batch, x, kTraining), y.index_select(0, layout.to_packed)), kEncoderExact)
         << post_ln;
   }
 }
@@ -194,7 +194,7 @@ TEST(Encoder, TablesOfOneLayerEqualSharedOnesWhenCopied) {
   const Tensor expected = shared.run(batch, x, kTraining, pair_bias);
   EXPECT_TRUE(torch::equal(own.run(batch, x, kTraining, pair_bias), expected));
   own.parameters.named_parameters()["layers.1.gate"].mul_(1.5);  // a layer's own table is read by that layer
-  EXPECT_GT(largest_difference(own.run(batch, x, kTraining, pair_bias), expected), 1e-3);
+  EXPECT_GT(furthest(own.run(batch, x, kTraining, pair_bias), expected), 1e-3);
 }
 
 TEST(Encoder, TiedVirtualClassesShareTheirBias) {
@@ -227,8 +227,8 @@ TEST(Encoder, KeepsTheLayersAskedFor) {
   ASSERT_EQ(kept.size(), 4u);
   EXPECT_TRUE(torch::equal(kept[0], y));
   EXPECT_TRUE(torch::equal(kept[2], x));
-  EXPECT_LT(largest_difference(encoder.parameters.norm(kept[1], "final_norm"), y), kExact);
-  EXPECT_GT(largest_difference(kept[3], kept[1]), 1e-3);
+  EXPECT_LT(furthest(encoder.parameters.norm(kept[1], "final_norm"), y), kEncoderExact);
+  EXPECT_GT(furthest(kept[3], kept[1]), 1e-3);
 }
 
 TEST(Encoder, Float32StaysCloseToFloat64) {
@@ -238,8 +238,7 @@ TEST(Encoder, Float32StaysCloseToFloat64) {
   const Tensor x = torch::randn({batch.num_tokens(), 8}, torch::kFloat64);
   const Tensor exact = encoder.run(batch, x, kTraining);
   encoder.parameters.to(torch::kFloat32);
-  EXPECT_LT(largest_difference(encoder.run(batch, x.to(torch::kFloat32), kTraining).to(torch::kFloat64), exact),
-            kSingle);
+  EXPECT_LT(furthest(encoder.run(batch, x.to(torch::kFloat32), kTraining).to(torch::kFloat64), exact), kEncoderSingle);
 }
 
 TEST(Encoder, GradientReachesEveryParameter) {

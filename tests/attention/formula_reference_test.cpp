@@ -21,7 +21,7 @@ using torch::Tensor;
 constexpr double kSums = 1e-12;
 // Central differences with step 1e-5: h^2 = 1e-10 and rounding 1e-16/h = 1e-11, times derivatives of up to a few
 // hundred.
-constexpr double kStep = 1e-5, kDifference = 1e-7;
+constexpr double kSlopeStep = 1e-5, kSlopeDifference = 1e-7;
 
 /// One model twice, with the same numbers.
 struct Twins {
@@ -124,14 +124,14 @@ TEST_P(FormulaGradients, OfTheReferenceAreTheFormulasSlopes) {
     for (std::size_t sample = 0; sample < 6; ++sample) {  // elements all over the table
       const std::size_t k = sample * 7919 % values.size();
       const double before = values[k];
-      values[k] = before + kStep;
+      values[k] = before + kSlopeStep;
       const double above = loss();
-      values[k] = before - kStep;
+      values[k] = before - kSlopeStep;
       const double below = loss();
       values[k] = before;
-      const double slope = (above - below) / (2 * kStep);
+      const double slope = (above - below) / (2 * kSlopeStep);
       EXPECT_NEAR(gradient.view(-1)[static_cast<std::int64_t>(k)].item<double>(), slope,
-                  kDifference * std::max(1.0, std::abs(slope)))
+                  kSlopeDifference * std::max(1.0, std::abs(slope)))
           << item.key() << ", element " << k;
     }
   }

@@ -1,7 +1,6 @@
 #include "tests/bench/gpu.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <map>
 #include <random>
@@ -10,11 +9,11 @@
 #include "attention/cuda/gpu/library_product.hpp"
 #include "attention/reference/engine_boundary.hpp"
 #include "attention/resident_training.hpp"
+#include "tests/bench/machine.hpp"
 
 namespace molgraph::bench {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 constexpr int kStepsPerRound = 50, kCopies = 20;
 constexpr std::size_t kCopyBytes = std::size_t{1} << 30;
 
@@ -30,7 +29,7 @@ double timed(int repeats, const Work& work, const Wait& wait) {
   const auto start = Clock::now();
   for (int k = 0; k < repeats; ++k) work(k);
   wait();
-  return std::chrono::duration<double>(Clock::now() - start).count() / repeats;
+  return seconds_since(start) / repeats;
 }
 
 double copy_gbps() {

@@ -1,7 +1,6 @@
 #include "tests/bench/machine.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <fstream>
 #include <thread>
@@ -13,8 +12,6 @@
 namespace molgraph::bench {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 /// Units per second of all threads: each calls work() until `seconds` have gone; work returns what it did.
 template <class Make>
 double rate(int threads, double seconds, Make make) {
@@ -25,9 +22,7 @@ double rate(int threads, double seconds, Make make) {
       auto work = make();
       work();
       double units = 0, elapsed = 0;
-      for (const auto start = Clock::now(); elapsed < seconds;
-           elapsed = std::chrono::duration<double>(Clock::now() - start).count())
-        units += work();
+      for (const auto start = Clock::now(); elapsed < seconds; elapsed = seconds_since(start)) units += work();
       done[static_cast<std::size_t>(t)] = units / elapsed;
     });
   for (auto& thread : pool) thread.join();

@@ -1,9 +1,16 @@
 // What this machine can do at best, measured.
 #pragma once
 
+#include <chrono>
 #include <string>
 
 namespace molgraph::bench {
+
+using Clock = std::chrono::steady_clock;
+
+inline double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
 
 struct Machine {
   std::string processor, instruction_set;

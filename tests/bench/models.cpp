@@ -1,18 +1,13 @@
 #include "tests/bench/models.hpp"
 
-#include <chrono>
-
 #include "apps/training/loss.hpp"
 #include "attention/spec/encodings.hpp"
 #include "graphormer/architecture.hpp"
 #include "grpe/architecture.hpp"
+#include "tests/bench/machine.hpp"
 
 namespace molgraph::bench {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 constexpr double kWalkSteps = 10;  // of encoding grpe-walk
 

@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -26,6 +25,7 @@
 #include "featurize/smiles/chemistry.hpp"
 #include "featurize/smiles/smiles.hpp"
 #include "graphormer/architecture.hpp"
+#include "tests/bench/machine.hpp"
 #include "tests/bench/models.hpp"
 
 extern char** environ;
@@ -34,8 +34,6 @@ namespace molgraph::bench {
 namespace {
 
 namespace fs = std::filesystem;
-using Clock = std::chrono::steady_clock;
-
 constexpr std::size_t kMolecules = 2048;  // per round inside this process
 constexpr std::size_t kFileRows = 20000;
 
@@ -54,7 +52,7 @@ double median_seconds(int rounds, const std::function<void()>& work) {
   for (int r = 0; r < rounds; ++r) {
     const auto start = Clock::now();
     work();
-    seconds.push_back(std::chrono::duration<double>(Clock::now() - start).count());
+    seconds.push_back(seconds_since(start));
   }
   std::sort(seconds.begin(), seconds.end());
   return seconds[seconds.size() / 2];
@@ -93,7 +91,7 @@ Cost run_program(const std::vector<std::string>& arguments) {
   });
   int status = 0;
   ::waitpid(child, &status, 0);
-  cost.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  cost.seconds = seconds_since(start);
   running = false;
   watch.join();
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) throw std::runtime_error(arguments[0] + " failed");

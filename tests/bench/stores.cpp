@@ -3,7 +3,6 @@
 #include <malloc.h>
 
 #include <atomic>
-#include <chrono>
 #include <numeric>
 #include <span>
 
@@ -11,12 +10,10 @@
 #include "datasets/store/store.hpp"
 #include "datasets/system/threads.hpp"
 #include "featurize/graph/graph_batch.hpp"
+#include "tests/bench/machine.hpp"
 
 namespace molgraph::bench {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 double heap_bytes() {
   const struct mallinfo2 info = mallinfo2();

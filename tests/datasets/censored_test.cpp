@@ -66,11 +66,11 @@ class CensoredLabels : public ::testing::Test {
 };
 
 /// y is exact; ic50 has limits of either side, a missing cell and an approximate one.
-const char* const kTable =
+const char* const kCensoredTable =
     "smiles,y,ic50,note\nC,1.5,>50,a\nCC,2.5,12,b\nCCC,3,>=20,c\nCCCC,4,<0.1,d\nCN,5,,e\nCO,6,~3,f\n";
 
 TEST_F(CensoredLabels, AreReadWithTheirSigns) {
-  const LoadedData data = load_text(kTable);
+  const LoadedData data = load_text(kCensoredTable);
   EXPECT_THAT(data.set.task.names, ElementsAre("y", "ic50")) << "two numbers and three limits of five cells";
   EXPECT_EQ(data.set.task.kind, TaskKind::regression);
   EXPECT_THAT(data.set.bound, ElementsAre(0, 1, 0, 0, 0, 1, 0, -1, 0, 0, 0, 0));
@@ -88,14 +88,14 @@ TEST_F(CensoredLabels, AreReadWithTheirSigns) {
 TEST_F(CensoredLabels, CanBeDroppedOrTakenForValues) {
   LoadOptions options;
   options.censored = Censored::drop;
-  const LoadedData dropped = load_text(kTable, options);
+  const LoadedData dropped = load_text(kCensoredTable, options);
   EXPECT_THAT(dropped.set.bound, IsEmpty());
   EXPECT_TRUE(std::isnan(dropped.set.targets[1]) && std::isnan(dropped.set.targets[5]));
   EXPECT_EQ(dropped.set.targets[3], 12);
   EXPECT_EQ(dropped.censored, 3);
   EXPECT_THAT(dropped.notes, Contains(AllOf(HasSubstr("3 censored labels"), HasSubstr("missing"))));
   options.censored = Censored::value;
-  const LoadedData values = load_text(kTable, options);
+  const LoadedData values = load_text(kCensoredTable, options);
   EXPECT_THAT(values.set.bound, IsEmpty());
   EXPECT_EQ(values.set.targets[1], 50);
   EXPECT_THAT(values.notes, Contains(AllOf(HasSubstr("3 censored labels"), HasSubstr("exact"))));
@@ -154,7 +154,7 @@ TEST_F(CensoredLabels, WarningsOfThePartsCountExactLabelsOnly) {
 
 TEST_F(CensoredLabels, StoresKeepThem) {
   LoadOptions options;
-  options.paths = {folder.write("table.csv", kTable)};
+  options.paths = {folder.write("table.csv", kCensoredTable)};
   const StoreReport report = load_to_store(options, folder.file("a.h5"));
   EXPECT_THAT(report.notes, Contains(AllOf(HasSubstr("3 censored labels"), HasSubstr("kept"))));
   LoadOptions from;

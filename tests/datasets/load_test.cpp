@@ -30,7 +30,7 @@ using testing::ScratchFolder;
 using ::testing::SizeIs;
 
 // A dozen molecules with one broken row, an id, two targets (one with a gap) and a column that is no target.
-constexpr const char* kTable =
+constexpr const char* kLoadedTable =
     "id,smiles,solubility,active,weight,comment\n"
     "m1,CCO,1.5,1,9,x\nm2,CCN,-2,0,9,x\nm3,c1ccccc1,0.25,1,9,x\nm4,C1CC,3,0,9,x\nm5,CC(=O)O,4,,9,x\n"
     "m6,C,5,1,9,x\nm7,CC,6,0,9,x\nm8,CCC,7,1,9,x\nm9,CCCC,8,0,9,x\nm10,CCCCC,9,1,9,x\nm11,OCCC,10,0,9,x\n";
@@ -53,7 +53,7 @@ class LoadTest : public ::testing::Test {
 std::size_t parts_size(const Split& split) { return split.train.size() + split.valid.size() + split.test.size(); }
 
 TEST_F(LoadTest, TableWithDefaults) {
-  const LoadedData data = load_text(kTable);
+  const LoadedData data = load_text(kLoadedTable);
   EXPECT_THAT(data.set.task.names, ElementsAre("solubility", "active"));
   EXPECT_EQ(data.set.task.kind, TaskKind::regression);
   ASSERT_EQ(data.set.size(), 10);
@@ -134,14 +134,15 @@ TEST_F(LoadTest, SameMoleculeInTwoPartsIsReported) {
 TEST_F(LoadTest, TargetColumnRules) {
   LoadOptions options;
   options.target_columns = {"comment"};
-  const auto message = [&] { return message_of<DataError>([&] { load_text(kTable, options); }); };
+  const auto message = [&] { return message_of<DataError>([&] { load_text(kLoadedTable, options); }); };
   EXPECT_THAT(message(), AllOf(HasSubstr("'comment' is text"), HasSubstr("row 1")));
   options.target_columns = {"nothing"};
   EXPECT_THAT(message(), AllOf(HasSubstr("nothing"), HasSubstr("solubility")));
   options.target_columns = {"weight"};
-  EXPECT_THAT(load_text(kTable, options).set.task.names, ElementsAre("weight")) << "a chosen column wins over the rule";
+  EXPECT_THAT(load_text(kLoadedTable, options).set.task.names, ElementsAre("weight"))
+      << "a chosen column wins over the rule";
   options.target_columns = {"active"};
-  EXPECT_EQ(load_text(kTable, options).set.task.kind, TaskKind::binary);
+  EXPECT_EQ(load_text(kLoadedTable, options).set.task.kind, TaskKind::binary);
   options.target_columns = {"solubility"};
   options.task = TaskKind::binary;
   EXPECT_THAT(message(), AllOf(HasSubstr("row 1"), HasSubstr("1.5"), HasSubstr("neither 0 nor 1")));
@@ -167,7 +168,8 @@ TEST_F(LoadTest, MulticlassLabelsAreSorted) {
 TEST_F(LoadTest, StrictAndHopelessTables) {
   LoadOptions options;
   options.strict = true;
-  EXPECT_THAT(message_of<DataError>([&] { load_text(kTable, options); }), AllOf(HasSubstr("row 4"), HasSubstr("C1CC")));
+  EXPECT_THAT(message_of<DataError>([&] { load_text(kLoadedTable, options); }),
+              AllOf(HasSubstr("row 4"), HasSubstr("C1CC")));
   EXPECT_THAT(message_of<DataError>([&] { load_text("smiles,y\nxx,1\n,2\n"); }), HasSubstr("not one usable molecule"));
   EXPECT_THAT(message_of<DataError>([&] { load_text("smiles,y\n"); }), HasSubstr("no rows"));
   EXPECT_THAT(message_of<FileError>([] { load_data(options_for("moltiv")); }), HasSubstr("did you mean 'molhiv'"));
@@ -210,7 +212,7 @@ TEST_F(LoadTest, TwoAndThreeTables) {
 }
 
 TEST_F(LoadTest, StandardInputIsReadTwiceWithoutAFile) {
-  const RedirectedInput input(folder.write("in.gz", gzip(kTable)));
+  const RedirectedInput input(folder.write("in.gz", gzip(kLoadedTable)));
   const LoadedData data = load_data(options_for("-"));
   EXPECT_EQ(data.set.size(), 10);
   EXPECT_EQ(data.set.source.file, "standard input");
@@ -241,7 +243,7 @@ TEST_F(LoadTest, LimitKeepsTheFirstOfEachPart) {
 }
 
 TEST_F(LoadTest, StoreGivesBackWhatTheTableGave) {
-  LoadOptions options = options_for(folder.write("table.csv", kTable));
+  LoadOptions options = options_for(folder.write("table.csv", kLoadedTable));
   options.split = SplitKind::scaffold;
   const LoadedData table = load_data(options);
   std::vector<RejectedRow> rejected;
@@ -279,7 +281,7 @@ TEST_F(LoadTest, StoreGivesBackWhatTheTableGave) {
 }
 
 TEST_F(LoadTest, LimitOfAStoreTakesItsSplitAlong) {
-  LoadOptions options = options_for(folder.write("table.csv", kTable));
+  LoadOptions options = options_for(folder.write("table.csv", kLoadedTable));
   options.split = SplitKind::random;
   options.seed = 4;
   load_to_store(options, folder.file("a.h5"));
@@ -349,7 +351,7 @@ TEST(Targets, Cells) {
   for (const char* text : {"n", "--", "0", "nothing"}) EXPECT_FALSE(is_missing(text)) << text;
 }
 
-TEST(Threads, LoopCoversEverythingOnceAndForwardsErrors) {
+TEST(ParallelLoop, CoversEverythingOnceAndForwardsErrors) {
   EXPECT_GE(usable_cores(), 1);
   std::vector<int> visits(1001, 0);
   parallel_for(1001, 10, 4, [&](std::int64_t begin, std::int64_t end) {

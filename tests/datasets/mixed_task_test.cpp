@@ -39,11 +39,11 @@ class MixedTask : public ::testing::Test {
   ScratchFolder folder;
 };
 
-const char* const kTable =
+const char* const kMixedTable =
     "smiles,y,active,flag\nC,1.5,yes,1\nCC,>2,no,0\nCCC,3,,1\nCCCC,4,yes,0\nCO,5,no,\nCN,6,no,1\n";
 
 TEST_F(MixedTask, EachColumnIsWhatItsValuesSay) {
-  const LoadedData data = load_text(kTable, of(TaskKind::mixed));
+  const LoadedData data = load_text(kMixedTable, of(TaskKind::mixed));
   EXPECT_EQ(data.set.task.kind, TaskKind::mixed);
   EXPECT_THAT(data.set.task.names, ElementsAre("y", "active", "flag"));
   EXPECT_THAT(data.set.task.kinds, ElementsAre(TaskKind::regression, TaskKind::binary, TaskKind::binary));
@@ -56,17 +56,18 @@ TEST_F(MixedTask, EachColumnIsWhatItsValuesSay) {
 }
 
 TEST_F(MixedTask, WordsBesideNumbersAreMixedWhereTheyAreNamed) {
-  EXPECT_EQ(load_text(kTable, named({"y", "active"})).set.task.kind, TaskKind::mixed);
-  EXPECT_THAT(load_text(kTable).set.task.names, ElementsAre("y", "flag")) << "words that nobody named are left out";
+  EXPECT_EQ(load_text(kMixedTable, named({"y", "active"})).set.task.kind, TaskKind::mixed);
+  EXPECT_THAT(load_text(kMixedTable).set.task.names, ElementsAre("y", "flag"))
+      << "words that nobody named are left out";
 }
 
 TEST_F(MixedTask, OneKindIsNoMixture) {
-  const LoadedData numbers = load_text(kTable, named({"y", "flag"}));
+  const LoadedData numbers = load_text(kMixedTable, named({"y", "flag"}));
   EXPECT_EQ(numbers.set.task.kind, TaskKind::regression) << "as it was before there were mixed tasks";
   EXPECT_THAT(numbers.notes, Contains(AllOf(HasSubstr("'flag'"), HasSubstr("-t mixed classifies"))));
   LoadOptions options = named({"active", "flag"});
   options.task = TaskKind::mixed;
-  const LoadedData classes = load_text(kTable, options);
+  const LoadedData classes = load_text(kMixedTable, options);
   EXPECT_EQ(classes.set.task.kind, TaskKind::binary);
   EXPECT_THAT(classes.set.task.kinds, IsEmpty());
 }
@@ -82,14 +83,14 @@ TEST_F(MixedTask, ThreeClassesBesideNumbersAreRefused) {
 }
 
 TEST_F(MixedTask, OnlyItsClassesAreStratified) {
-  const ClassLabels labels = class_labels_of(load_text(kTable, of(TaskKind::mixed)).set);
+  const ClassLabels labels = class_labels_of(load_text(kMixedTable, of(TaskKind::mixed)).set);
   EXPECT_EQ(labels.targets, 3u);
   EXPECT_THAT(labels.of_some({0, 2}).of, ElementsAre(-1, 1, 1, -1, -1, 1));
 }
 
 TEST_F(MixedTask, StoresKeepTheKinds) {
   LoadOptions options = of(TaskKind::mixed);
-  options.paths = {folder.write("table.csv", kTable)};
+  options.paths = {folder.write("table.csv", kMixedTable)};
   load_to_store(options, folder.file("a.h5"));
   LoadOptions from;
   from.paths = {folder.file("a.h5")};

@@ -23,7 +23,7 @@ using testing::ScratchFolder;
 using ::testing::SizeIs;
 using Cells = std::vector<std::string>;
 
-struct Table {
+struct ReadTable {
   Cells columns;
   std::vector<Cells> rows;
   std::string smiles;  ///< name of the SMILES column
@@ -33,8 +33,8 @@ struct Table {
 
 class TableFormTest : public ::testing::Test {
  protected:
-  Table read(const std::string& name, const std::string& content, TableOptions options = {}) {
-    Table table;
+  ReadTable read(const std::string& name, const std::string& content, TableOptions options = {}) {
+    ReadTable table;
     options.hooks.say = [&](const std::string& text, bool warning) {
       (warning ? table.warnings : table.notes) += text + "\n";
     };
@@ -57,7 +57,7 @@ TableOptions with_header(bool yes) {
 TEST_F(TableFormTest, AFirstRowWithABadSmilesIsStillARow) {
   for (const char* text :
        {"C1CC,5\nCCO,1\nCCN,2\n", "not a molecule,5\nCCO,1\nCCN,2\n", "C(,\nCCO,1\nCCN,2\n", "C1CC\nCCO\nCCN\n"}) {
-    const Table table = read("a.csv", text);
+    const ReadTable table = read("a.csv", text);
     EXPECT_EQ(table.columns[0], "smiles") << text;
     EXPECT_THAT(table.rows, SizeIs(3)) << text;
     EXPECT_THAT(table.notes, AllOf(HasSubstr("first line is taken as data"), HasSubstr("--header"))) << text;
@@ -68,7 +68,7 @@ TEST_F(TableFormTest, NamesStayNames) {
   for (const char* text :
        {"compound,y\nCCO,1\nCCN,2\n", "what,y\nCCO,1\nCCN,2\n", "what,note\nCCO,x\nCCN,y\n", "what\nCCO\nCCN\n",
         "what,0,1,2\nCCO,5,6,7\nCCN,8,9,7\n", "what,y\nC1CC,1\nCCO,2\nCCN,3\n"}) {
-    const Table table = read("a.csv", text);
+    const ReadTable table = read("a.csv", text);
     EXPECT_THAT(table.rows, Not(IsEmpty()));
     EXPECT_EQ(table.smiles, table.columns[0]);
     EXPECT_NE(table.columns[0], "smiles") << text;
@@ -79,7 +79,7 @@ TEST_F(TableFormTest, NamesStayNames) {
 
 TEST_F(TableFormTest, TheUserHasTheLastWord) {
   EXPECT_THAT(read("a.csv", "CCO,1\nCCN,2\n", with_header(true)).columns, ElementsAre("CCO", "1"));
-  const Table table = read("b.csv", "what,y\nCCO,1\nCCN,2\n", with_header(false));
+  const ReadTable table = read("b.csv", "what,y\nCCO,1\nCCN,2\n", with_header(false));
   EXPECT_THAT(table.columns, ElementsAre("smiles", "column_2"));
   EXPECT_THAT(table.rows, SizeIs(3));
   EXPECT_THAT(table.notes, IsEmpty());
@@ -90,7 +90,7 @@ TEST_F(TableFormTest, TheUserHasTheLastWord) {
 }
 
 TEST_F(TableFormTest, WithoutAHeaderTheMoleculesMayStandElsewhere) {
-  const Table table = read("a.csv", "m1,CCO,1.5\nm2,C1CC,2.5\nm3,CCN,3\n");
+  const ReadTable table = read("a.csv", "m1,CCO,1.5\nm2,C1CC,2.5\nm3,CCN,3\n");
   EXPECT_THAT(table.columns, ElementsAre("column_1", "smiles", "column_3"));
   EXPECT_THAT(table.rows, SizeIs(3));
   EXPECT_THAT(table.notes, HasSubstr("column 2"));
@@ -101,7 +101,7 @@ TEST_F(TableFormTest, CommonNamesAndCellsTellTheSmilesColumn) {
   EXPECT_EQ(read("a.csv", "id,Isomeric SMILES,y\n1,CCO,2\n").smiles, "Isomeric SMILES");
   EXPECT_EQ(read("a.csv", "name,drug_smiles\nN,CCO\nC,CCN\n").smiles, "drug_smiles");
   EXPECT_EQ(read("a.csv", "structure,what,y\nfile1,CCO,2\nfile2,CC,3\n").smiles, "what") << "a name is no proof";
-  const Table table = read("a.csv", "label,what,y\nfirst,CCO,2\nsecond,CC,3\n");
+  const ReadTable table = read("a.csv", "label,what,y\nfirst,CCO,2\nsecond,CC,3\n");
   EXPECT_EQ(table.smiles, "what");
   EXPECT_THAT(table.notes, AllOf(HasSubstr("'what'"), HasSubstr("-s")));
   EXPECT_EQ(read("a.csv", "text,other\nC,C\n").smiles, "text") << "the first of several";
@@ -124,7 +124,7 @@ TEST_F(TableFormTest, NoSmilesColumnIsAnErrorThatNamesTheFlag) {
 }
 
 TEST_F(TableFormTest, SemicolonsAndTabsInACsvAreSeen) {
-  const Table table = read("a.csv", "smiles;y;note\nCCO;1,5;a, b\nCCN;2,5;\"c;d\"\n");
+  const ReadTable table = read("a.csv", "smiles;y;note\nCCO;1,5;a, b\nCCN;2,5;\"c;d\"\n");
   EXPECT_THAT(table.columns, ElementsAre("smiles", "y", "note"));
   EXPECT_THAT(table.rows, ElementsAre(Cells{"CCO", "1,5", "a, b"}, Cells{"CCN", "2,5", "c;d"}));
   EXPECT_THAT(table.notes, HasSubstr("semicolons"));
@@ -140,7 +140,7 @@ TEST_F(TableFormTest, SemicolonsAndTabsInACsvAreSeen) {
 }
 
 TEST_F(TableFormTest, Latin1IsReadWithOneWarning) {
-  const Table table = read("a.csv", "smiles,Aktivit\xE4t,\xB5M\nCCO,1,na\xEFve\x85\nC\xA0,2,\xFC\n");
+  const ReadTable table = read("a.csv", "smiles,Aktivit\xE4t,\xB5M\nCCO,1,na\xEFve\x85\nC\xA0,2,\xFC\n");
   EXPECT_THAT(table.columns, ElementsAre("smiles", "Aktivit\xC3\xA4t", "\xC2\xB5M"));
   EXPECT_THAT(table.rows,
               ElementsAre(Cells{"CCO", "1", "na\xC3\xAFve\xE2\x80\xA6"}, Cells{"C\xC2\xA0", "2", "\xC3\xBC"}));
@@ -149,9 +149,9 @@ TEST_F(TableFormTest, Latin1IsReadWithOneWarning) {
   EXPECT_THAT(read("b.csv", "smiles,Aktivit\xC3\xA4t\nCCO,1\n").warnings, IsEmpty());
   EXPECT_THAT(read("a.smi", "CCO \xC4ther\n").rows, ElementsAre(Cells{"CCO", "\xC3\x84ther"}));
   const std::string block = "\xC4ther\n\n\n  0  0  0  0  0  0            999 V2000\nM  END\n";
-  const Table sdf = read("a.sdf", block +
-                                      "> <Gr\xF6\xDF"
-                                      "e>\n\xBD\n\n$$$$\n");
+  const ReadTable sdf = read("a.sdf", block +
+                                          "> <Gr\xF6\xDF"
+                                          "e>\n\xBD\n\n$$$$\n");
   EXPECT_THAT(sdf.columns, ElementsAre("smiles", "name",
                                        "Gr\xC3\xB6\xC3\x9F"
                                        "e"));
@@ -204,7 +204,7 @@ TEST_F(TableFormTest, WideTablesTakeLinearTime) {
     row += ",1";
     sdf += "> <p" + std::to_string(c) + ">\n1\n\n";
   }
-  const Table csv = read("a.csv", header + "\n" + row + "\n");
+  const ReadTable csv = read("a.csv", header + "\n" + row + "\n");
   const ColumnNames names(csv.columns, "a.csv");
   for (std::size_t c = 0; c < csv.columns.size(); ++c) ASSERT_EQ(names.find(csv.columns[c]), static_cast<int>(c));
   EXPECT_THAT(read("a.sdf", sdf + "$$$$\n" + sdf + "$$$$\n").rows, SizeIs(2));

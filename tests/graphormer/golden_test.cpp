@@ -23,9 +23,9 @@ void expect_case(const GoldenCase& c, const std::vector<MolecularGraph>& graphs)
   expect_golden(model, code.links(options), c, graphs);
 }
 
-class OgbGolden : public testing::TestWithParam<std::string> {};
+class GraphormerOgbGolden : public testing::TestWithParam<std::string> {};
 
-TEST_P(OgbGolden, PredictionsEmbeddingsAndGradients) {
+TEST_P(GraphormerOgbGolden, PredictionsEmbeddingsAndGradients) {
   const GoldenCase c = read_case(MOLGRAPH_GOLDEN_DIR "/" + GetParam());
   ASSERT_EQ(c.smiles.size(), 12u);
   expect_case(c, ogb_graphs(c.smiles));
@@ -33,12 +33,12 @@ TEST_P(OgbGolden, PredictionsEmbeddingsAndGradients) {
 
 // v1: `small` has 5 hops and no mask; `capped` 20 hops, atom pairs at distance 20 and more or without a path are
 // masked. v2: post-LN; `preln` with query, key and value in one matrix. hf: two outputs.
-INSTANTIATE_TEST_SUITE_P(Graphormer, OgbGolden,
+INSTANTIATE_TEST_SUITE_P(Graphormer, GraphormerOgbGolden,
                          testing::Values("graphormer_ogb_small", "graphormer_ogb_capped", "graphormer_v2_small",
                                          "graphormer_v2_preln", "graphormer_hf_small"),
                          [](const auto& test) { return test.param; });
 
-TEST(ZincGolden, GraphormerSlim) {
+TEST(GraphormerZincGolden, Slim) {
   const std::string folder = golden_file("MOLGRAPH_GOLDEN", "graphormer_zinc_slim");
   const std::string graphs = golden_file("MOLGRAPH_DATA", "zinc12k/zinc12k_graphs.csv.gz");
   if (folder.empty() || graphs.empty()) GTEST_SKIP() << "MOLGRAPH_GOLDEN or MOLGRAPH_DATA is not set";

@@ -19,13 +19,13 @@ void expect_case(const GoldenCase& c, const std::vector<MolecularGraph>& graphs)
   expect_golden(model, code.links(options), c, graphs);
 }
 
-TEST(OgbGolden, GrpeSmall) {
+TEST(GrpeOgbGolden, Small) {
   const GoldenCase c = read_case(MOLGRAPH_GOLDEN_DIR "/grpe_ogb_small");
   ASSERT_EQ(c.smiles.size(), 12u);
   expect_case(c, ogb_graphs(c.smiles));
 }
 
-TEST(ZincGolden, GrpeSmall) {
+TEST(GrpeZincGolden, Small) {
   const std::string folder = golden_file("MOLGRAPH_GOLDEN", "grpe_zinc_small");
   const std::string graphs = golden_file("MOLGRAPH_DATA", "zinc12k/zinc12k_graphs.csv.gz");
   if (folder.empty() || graphs.empty()) GTEST_SKIP() << "MOLGRAPH_GOLDEN or MOLGRAPH_DATA is not set";

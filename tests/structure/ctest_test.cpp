@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 
 namespace molgraph::structure {
@@ -11,7 +12,7 @@ namespace {
 
 constexpr double kLongest = 1200;  // seconds
 
-TEST(Ctest, EveryEntryHasATimeLimit) {
+TEST(Ctest, EveryEntryHasATimeLimitAndANameOfItsOwn) {
   const std::unique_ptr<FILE, int (*)(FILE*)> pipe(::popen(MOLGRAPH_CTEST " --show-only=json-v1", "r"), ::pclose);
   ASSERT_TRUE(pipe);
   std::string text;
@@ -19,12 +20,15 @@ TEST(Ctest, EveryEntryHasATimeLimit) {
     text.append(buffer, n);
   const auto tests = nlohmann::json::parse(text).at("tests");
   ASSERT_GT(tests.size(), 100u);
+  std::set<std::string> names;
   for (const auto& test : tests) {
+    const std::string name = test.at("name");
+    EXPECT_TRUE(names.insert(name).second) << name << " is in two test programs";
     if (!test.contains("command")) continue;  // not built here
     double limit = 0;
     for (const auto& property : test.at("properties"))
       if (property.at("name") == "TIMEOUT") limit = property.at("value");
-    EXPECT_TRUE(limit > 0 && limit <= kLongest) << test.at("name") << ": " << limit << " s";
+    EXPECT_TRUE(limit > 0 && limit <= kLongest) << name << ": " << limit << " s";
   }
 }
 

@@ -23,6 +23,8 @@ struct TrainProgram {
 };
 /// molgraph-train itself.
 TrainProgram train_program();
+/// molgraph-pretrain: the same options, but those that mean nothing to it.
+TrainProgram pretrain_program();
 
 /// What one call asks for.
 struct TrainCall {

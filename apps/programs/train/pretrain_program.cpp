@@ -1,0 +1,51 @@
+// The command line of molgraph-pretrain.
+#include "apps/programs/train/train_call.hpp"
+#include "apps/training/pretraining.hpp"
+
+namespace molgraph {
+namespace {
+
+/// Flags of molgraph-train that mean nothing here: left out of the help, and refused if given (check_pretraining()).
+const NamedFlags kHidden{"subset",
+                         "data-dir",
+                         "target-columns",
+                         "task-type",
+                         "positive",
+                         "weight-column",
+                         "descriptors",
+                         "descriptor-columns",
+                         "target-descriptors",
+                         "censored",
+                         "folds",
+                         "recipe",
+                         "ensemble-size",
+                         "member-splits",
+                         "quality",
+                         "refit",
+                         "baselines",
+                         "blend",
+                         "task-weights",
+                         "task-balance",
+                         "class-balance",
+                         "scale-targets",
+                         "mix-width"};
+
+}  // namespace
+
+TrainProgram pretrain_program() {
+  return {
+      .name = "molgraph-pretrain",
+      .what =
+          "Trains a graph transformer to predict the descriptors of a corpus of molecules; molgraph-train --from "
+          "starts from it.",
+      .example =
+          "molgraph-pretrain corpus.smi.gz more.csv -o runs/pretrained\n"
+          "  molgraph-train my_assay.csv --from runs/pretrained -o runs/my_assay",
+      .data = "tables of the corpus (CSV, TSV, SMI, SDF, .gz), one behind the other, or a store that holds descriptors",
+      .nothing_to_read = "what to learn from? Name the tables of the corpus: molgraph-pretrain corpus.smi.gz",
+      .base = pretraining_defaults(),
+      .hidden = kHidden,
+      .by_molecules = true};
+}
+
+}  // namespace molgraph
