@@ -36,6 +36,10 @@ foreach(line IN LISTS listed)
   endif()
 endforeach()
 set(script)
+set(cost 0)
+if(EACH STREQUAL CASE)
+  set(cost 1)   # what takes long begins first
+endif()
 foreach(entry IN LISTS entries)
   string(REPLACE ";" ":" filter "${filters_${entry}}")
   set(tests "${cases_${entry}} tests")
@@ -43,7 +47,7 @@ foreach(entry IN LISTS entries)
     set(tests "1 test")
   endif()
   string(APPEND script "add_test([==[${entry}]==] [==[${PROGRAM}]==] [==[--gtest_filter=${filter}]==])\n"
-    "set_tests_properties([==[${entry}]==] PROPERTIES TIMEOUT 1200 ENVIRONMENT OMP_WAIT_POLICY=passive LABELS [==[${LABELS}]==]\n"
+    "set_tests_properties([==[${entry}]==] PROPERTIES TIMEOUT 1200 COST ${cost} ENVIRONMENT OMP_WAIT_POLICY=passive LABELS [==[${LABELS}]==]\n"
     "  SKIP_REGULAR_EXPRESSION [==[\\[  SKIPPED \\] ${tests}, listed below]==])\n")
 endforeach()
 file(WRITE "${OUT}" "${script}")

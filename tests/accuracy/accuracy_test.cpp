@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tests/apps/shell.hpp"
+#include "tests/support/places.hpp"
 
 namespace molgraph::test {
 namespace {
@@ -91,7 +92,8 @@ for name in catalogue.names("small"):
   ShellResult accuracy(const std::string& words) const {
     return scratch.run("", "python3 " MOLGRAPH_ACCURACY " " + words +
                                " --set small --data . --tables-file tables.toml --methods-file methods.toml"
-                               " --results results --bin " MOLGRAPH_BIN);
+                               " --results results --bin " +
+                               bin_dir());
   }
   ShellResult run(const std::string& words = "") const { return accuracy("run --work work " + words); }
   std::size_t calls() const { return scratch.exists("calls") ? lines_of(scratch.read("calls")).size() : 0; }

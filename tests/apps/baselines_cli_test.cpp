@@ -8,6 +8,7 @@
 
 #include "apps/training/baselines/booster.hpp"
 #include "tests/apps/shell.hpp"
+#include "tests/support/places.hpp"
 
 namespace molgraph::test {
 namespace {
@@ -29,7 +30,7 @@ class BaselinesCli : public testing::Test {
     scratch.write("small.csv", table);
   }
 
-  ShellResult run(const std::string& command) { return scratch.run(MOLGRAPH_BIN, command); }
+  ShellResult run(const std::string& command) { return scratch.run(bin_dir(), command); }
   ShellResult train(const std::string& arguments, const std::string& targets = "logS") {
     ShellResult result = run("molgraph-train small.csv" + kTiny + arguments + " --target-columns " + targets);
     EXPECT_EQ(result.code, 0) << result.err;
@@ -252,7 +253,7 @@ TEST_F(BaselinesCli, ABlendThatCannotBeIsAUsageError) {
 TEST(Scoring, NeedsNoXgboost) {
   const Scratch scratch;
   const ShellResult result =
-      scratch.run(MOLGRAPH_BIN, "for p in score embed info featurize; do ldd $(command -v molgraph-$p); done");
+      scratch.run(bin_dir(), "for p in score embed info featurize; do ldd $(command -v molgraph-$p); done");
   ASSERT_EQ(result.code, 0) << result.err;
   EXPECT_EQ(result.out.find("xgboost"), std::string::npos) << result.out;
 }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tests/apps/shell.hpp"
+#include "tests/support/places.hpp"
 
 namespace molgraph::test {
 namespace {
@@ -27,12 +28,12 @@ class Before : public testing::Test {
  protected:
   /// A copy of tests/data, in which the programs run.
   Before() {
-    std::filesystem::copy(MOLGRAPH_BEFORE_DIR, scratch.path("."), std::filesystem::copy_options::recursive);
+    std::filesystem::copy(tests_dir("data"), scratch.path("."), std::filesystem::copy_options::recursive);
     run("gunzip *.gz");
   }
 
   std::string run(const std::string& command) {
-    const ShellResult result = scratch.run(MOLGRAPH_BIN, command);
+    const ShellResult result = scratch.run(bin_dir(), command);
     EXPECT_EQ(result.code, 0) << command << '\n' << result.err;
     return result.out;
   }

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "tests/apps/shell.hpp"
+#include "tests/support/places.hpp"
 
 namespace molgraph::test {
 namespace {
@@ -36,7 +37,7 @@ std::string table(bool with_class) {
 class CalibrationCli : public ::testing::Test {
  protected:
   void SetUp() override { scratch.write("t.csv", table(false)); }
-  ShellResult run(const std::string& command) { return scratch.run(MOLGRAPH_BIN, command); }
+  ShellResult run(const std::string& command) { return scratch.run(bin_dir(), command); }
   ShellResult train(const std::string& arguments, const std::string& tiny = kAlone) {
     ShellResult result = run("molgraph-train " + arguments + tiny);
     EXPECT_EQ(result.code, 0) << result.err;
@@ -200,7 +201,7 @@ TEST_F(CalibrationCli, WhatCannotBeIsRefusedAndTold) {
   EXPECT_EQ(run("molgraph-train t.csv -o G --calibration-size 0.2 --folds 3" + kAlone).code, 2);
   EXPECT_EQ(run("molgraph-train t.csv -o G --calibration-size 0.95" + kAlone).code, 2);
   EXPECT_FALSE(scratch.exists("G"));
-  scratch.run(MOLGRAPH_BIN, "rm R/calibration.json");
+  scratch.run(bin_dir(), "rm R/calibration.json");
   const ShellResult lost = run("molgraph-score -m R -i t.csv -o x.csv");
   EXPECT_EQ(lost.code, 4) << lost.err;
   EXPECT_THAT(lost.err, HasSubstr("calibration.json is missing"));

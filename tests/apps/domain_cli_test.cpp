@@ -7,6 +7,7 @@
 #include <set>
 
 #include "tests/apps/shell.hpp"
+#include "tests/support/places.hpp"
 
 namespace molgraph::test {
 namespace {
@@ -33,7 +34,7 @@ class DomainCli : public ::testing::Test {
     scratch.write("t.csv", table());
     scratch.write("new.csv", "smiles\nCCCO\nOCCC\nCCBr\nC1CCC2CCCCC2C1\nC(\nCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCO\n");
   }
-  ShellResult run(const std::string& command) { return scratch.run(MOLGRAPH_BIN, command); }
+  ShellResult run(const std::string& command) { return scratch.run(bin_dir(), command); }
   ShellResult train(const std::string& arguments) {
     ShellResult result = run("molgraph-train t.csv " + arguments + kTiny);
     EXPECT_EQ(result.code, 0) << result.err;

@@ -7,6 +7,7 @@
 
 #include "tests/apps/shell.hpp"
 #include "tests/apps/tiny_model.hpp"
+#include "tests/support/places.hpp"
 
 namespace molgraph::test {
 namespace {
@@ -18,7 +19,7 @@ class EmbedTest : public testing::Test {
     scratch.write("in.csv", "id,smiles\nfirst,CCO\n\"se,cond\",not one\nthird,c1ccccc1\n");
   }
 
-  ShellResult embed(const std::string& arguments) { return scratch.run(MOLGRAPH_BIN, "molgraph-embed " + arguments); }
+  ShellResult embed(const std::string& arguments) { return scratch.run(bin_dir(), "molgraph-embed " + arguments); }
 
   /// Rows of OUT.csv, without the header.
   std::vector<std::vector<std::string>> csv(const std::string& arguments) {
@@ -77,9 +78,9 @@ TEST_F(EmbedTest, NpzOpensInNumpy) {
   for (const char* name : {"embeddings.npy", "ids.npy", "smiles.npy", "status.npy"}) {
     EXPECT_NE(scratch.read("out.npz").find(name), std::string::npos) << name;
   }
-  if (scratch.run(MOLGRAPH_BIN, "python3 -c 'import numpy'").code != 0) GTEST_SKIP() << "python3 has no numpy here";
+  if (scratch.run(bin_dir(), "python3 -c 'import numpy'").code != 0) GTEST_SKIP() << "python3 has no numpy here";
   const auto result = scratch.run(
-      MOLGRAPH_BIN,
+      bin_dir(),
       "python3 -c \"import numpy as np; f = np.load('out.npz'); e = f['embeddings']; print(e.shape, e.dtype, "
       "list(map(str, f['ids'])), list(map(str, f['status'])), str(f['smiles'][1]), int(np.isnan(e).any(1).sum()))\"");
   EXPECT_EQ(result.out, "(3, 16) float32 ['first', 'se,cond', 'third'] ['ok', 'invalid_smiles', 'ok'] not one 1\n")
@@ -91,8 +92,8 @@ TEST_F(EmbedTest, NpzWithAVeryLongSmiles) {
   for (int row = 0; row < 1000; ++row) table += "CCO\n";
   scratch.write("long.csv", table);
   ASSERT_EQ(embed("-m run -i long.csv -o long.npz").code, 0);
-  if (scratch.run(MOLGRAPH_BIN, "python3 -c 'import numpy'").code != 0) GTEST_SKIP() << "python3 has no numpy here";
-  const auto result = scratch.run(MOLGRAPH_BIN,
+  if (scratch.run(bin_dir(), "python3 -c 'import numpy'").code != 0) GTEST_SKIP() << "python3 has no numpy here";
+  const auto result = scratch.run(bin_dir(),
                                   "python3 -c \"import numpy as np; f = np.load('long.npz'); s = f['smiles']; b = "
                                   "f['smiles_utf8']; o = f['smiles_offsets']; "
                                   "text = lambda i: bytes(b[o[i]:o[i + 1]]).decode(); "
@@ -139,7 +140,7 @@ TEST_F(EmbedTest, LayersPoolingAndLength) {
 }
 
 TEST_F(EmbedTest, RowNumbersStandInForIdsAndPipesWork) {
-  const auto result = scratch.run(MOLGRAPH_BIN, "printf 'smiles\\nC\\nCC\\n' | molgraph-embed -m run -i - -o -");
+  const auto result = scratch.run(bin_dir(), "printf 'smiles\\nC\\nCC\\n' | molgraph-embed -m run -i - -o -");
   EXPECT_EQ(result.code, 0) << result.err;
   const auto lines = lines_of(result.out);
   ASSERT_EQ(lines.size(), 3u);
@@ -172,7 +173,7 @@ TEST_F(EmbedTest, ExitCodes) {
     EXPECT_EQ(result.code, one.code) << one.arguments << "\n" << result.err;
     EXPECT_NE(result.err.find(one.message), std::string::npos) << one.arguments << "\n" << result.err;
   }
-  const auto left = scratch.run(MOLGRAPH_BIN, "ls | grep -E 'strict|part'");
+  const auto left = scratch.run(bin_dir(), "ls | grep -E 'strict|part'");
   EXPECT_EQ(left.out, "");
 }
 

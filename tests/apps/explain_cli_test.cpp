@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "tests/apps/shell.hpp"
+#include "tests/support/places.hpp"
 
 namespace molgraph::test {
 namespace {
@@ -54,7 +55,7 @@ class ExplainCli : public ::testing::Test {
     scratch.write("t.csv", table(false));
     scratch.write("in.csv", "smiles\nCCO\nc1ccccc1CC(=O)O\nnot one\nC\nCCCCCCCCCN\n");
   }
-  ShellResult run(const std::string& command) const { return scratch.run(MOLGRAPH_BIN, command); }
+  ShellResult run(const std::string& command) const { return scratch.run(bin_dir(), command); }
   void train(const std::string& arguments, const std::string& tiny = kAlone) const {
     const ShellResult result = run("molgraph-train " + arguments + tiny);
     EXPECT_EQ(result.code, 0) << result.err;

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/apps/shell.hpp"
+#include "tests/support/places.hpp"
 
 namespace molgraph::test {
 namespace {
@@ -24,10 +25,10 @@ class FeaturizeTest : public testing::Test {
   }
 
   ShellResult featurize(const std::string& arguments) {
-    return scratch.run(MOLGRAPH_BIN, "molgraph-featurize " + arguments);
+    return scratch.run(bin_dir(), "molgraph-featurize " + arguments);
   }
   nlohmann::json info(const std::string& store) {
-    const auto result = scratch.run(MOLGRAPH_BIN, "molgraph-info --json " + store);
+    const auto result = scratch.run(bin_dir(), "molgraph-info --json " + store);
     EXPECT_EQ(result.code, 0) << result.err;
     return nlohmann::json::parse(result.out);
   }

@@ -8,6 +8,7 @@
 
 #include "apps/programs/train/train_call.hpp"
 #include "tests/apps/shell.hpp"
+#include "tests/support/places.hpp"
 
 namespace molgraph::test {
 namespace {
@@ -48,7 +49,7 @@ double value_of(std::string text) {
 
 class FlagsTest : public testing::Test {
  protected:
-  std::string help(const std::string& program) { return scratch.run(MOLGRAPH_BIN, program + " --help").out; }
+  std::string help(const std::string& program) { return scratch.run(bin_dir(), program + " --help").out; }
 
   /// Values that lie just outside the range, and such as are no numbers of it at all.
   static std::vector<std::string> bad_values(const NumberFlag& flag) {
@@ -119,7 +120,7 @@ TEST_F(FlagsTest, EveryNumberIsCheckedAgainstTheRangeThatHelpShows) {
                    call + ": $code\"; cat err; }\n";
       }
     }
-    const ShellResult result = scratch.run(MOLGRAPH_BIN, command);
+    const ShellResult result = scratch.run(bin_dir(), command);
     EXPECT_EQ(result.out, "") << program;
     EXPECT_EQ(result.code, 0) << program;
     EXPECT_EQ(command.empty(), flags.empty());
@@ -141,7 +142,7 @@ TEST_F(FlagsTest, TheRangesHoldInConfigFilesToo) {
       {"molgraph-import w.pt -o R", "heads = 4097"}};
   for (const auto& [call, line] : calls) {
     scratch.write("c.toml", line + "\n");
-    const ShellResult result = scratch.run(MOLGRAPH_BIN, call + " --config c.toml");
+    const ShellResult result = scratch.run(bin_dir(), call + " --config c.toml");
     EXPECT_EQ(result.code, 2) << call << " " << line << "\n" << result.err;
     EXPECT_NE(result.err.find("--" + line.substr(0, line.find(' '))), std::string::npos) << result.err;
   }
@@ -196,16 +197,16 @@ TEST_F(FlagsTest, HelpListsEveryChoice) {
 TEST_F(FlagsTest, NumbersInsideTextsHaveLimitsToo) {
   scratch.write("t.csv", "smiles,y\nC,1\nCC,2\n");
   const ShellResult shard =
-      scratch.run(MOLGRAPH_BIN, "molgraph-score -m R -i t.csv -o o.csv --shard 1/9223372036854775807");
+      scratch.run(bin_dir(), "molgraph-score -m R -i t.csv -o o.csv --shard 1/9223372036854775807");
   EXPECT_NE(shard.code, 0);
   for (const char* value : {"101,0.2,0", "2,1e300,0", "2,nan,0", "2,0.2,inf", "2,0.2,1e300", "0,0.2,0"}) {
     const ShellResult flag = scratch.run(
-        MOLGRAPH_BIN, std::string("molgraph-train t.csv -o R --split-sizes 0.5 0 0.5 --epochs 1 --flag ") + value);
+        bin_dir(), std::string("molgraph-train t.csv -o R --split-sizes 0.5 0 0.5 --epochs 1 --flag ") + value);
     EXPECT_EQ(flag.code, 2) << value << flag.err;
     EXPECT_FALSE(scratch.exists("R"));
   }
   for (const char* value : {"cuda:1000", "cuda:-1", "cuda:x"}) {
-    const ShellResult device = scratch.run(MOLGRAPH_BIN, std::string("molgraph-train t.csv -o R --device ") + value);
+    const ShellResult device = scratch.run(bin_dir(), std::string("molgraph-train t.csv -o R --device ") + value);
     EXPECT_EQ(device.code, 2) << value << device.err;
   }
 }
@@ -218,7 +219,7 @@ TEST_F(FlagsTest, APathOfFiveThousandSignsIsAFileError) {
         "molgraph-score -m $L -i t.csv -o o.csv", "molgraph-embed -m $L -i t.csv -o o.csv",
         "molgraph-featurize t.csv -o $L.h5", "molgraph-featurize $L -o o.h5", "molgraph-import $L --origin grpe -o R",
         "molgraph-import t.csv --origin grpe -o $L", "molgraph-info $L"}) {
-    const ShellResult result = scratch.run(MOLGRAPH_BIN, std::string(". ./long.sh; ") + call);
+    const ShellResult result = scratch.run(bin_dir(), std::string(". ./long.sh; ") + call);
     EXPECT_EQ(result.code, 4) << call << "\n" << result.err;
     EXPECT_EQ(result.err.find("internal error"), std::string::npos) << call << "\n" << result.err.substr(0, 300);
     EXPECT_FALSE(scratch.exists("R"));

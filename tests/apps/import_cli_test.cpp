@@ -7,13 +7,14 @@
 
 #include "datasets/archives/torch_archive.hpp"
 #include "tests/apps/shell.hpp"
+#include "tests/support/places.hpp"
 
 namespace molgraph::test {
 namespace {
 
 using Tensors = std::map<std::string, StoredTensor>;
 
-const std::string kGolden = MOLGRAPH_GOLDEN_DIR "/";
+const std::string kGolden = tests_dir("golden") + "/";
 
 /// Every line's cell of the column, as a number.
 std::vector<double> column_of(const std::string& csv, const std::string& name) {
@@ -47,7 +48,7 @@ void cut(StoredTensor& table, std::int64_t rows) {
 
 class ImportTest : public testing::Test {
  protected:
-  ShellResult run(const std::string& command) { return scratch.run(MOLGRAPH_BIN, command); }
+  ShellResult run(const std::string& command) { return scratch.run(bin_dir(), command); }
   ShellResult import(const std::string& arguments) { return run("molgraph-import " + arguments); }
 
   Scratch scratch;

@@ -6,13 +6,14 @@
 #include "apps/training/model_factory.hpp"
 #include "tests/apps/shell.hpp"
 #include "tests/apps/tiny_model.hpp"
+#include "tests/support/places.hpp"
 
 namespace molgraph::test {
 namespace {
 
 class InfoTest : public testing::Test {
  protected:
-  ShellResult info(const std::string& arguments) { return scratch.run(MOLGRAPH_BIN, "molgraph-info " + arguments); }
+  ShellResult info(const std::string& arguments) { return scratch.run(bin_dir(), "molgraph-info " + arguments); }
 
   Scratch scratch;
 };
@@ -71,7 +72,7 @@ TEST_F(InfoTest, WhatIsNeitherRunNorStoreIsRefused) {
   EXPECT_EQ(info("missing").code, 4);
   EXPECT_EQ(info("").code, 2);
   scratch.write("in.csv", "smiles,y\nCCO,1\nCC,2\n");
-  const auto damaged = scratch.run(MOLGRAPH_BIN,
+  const auto damaged = scratch.run(bin_dir(),
                                    "molgraph-featurize in.csv -o in.h5 && molgraph-info in.h5 > card && "
                                    "truncate -s -100 in.h5 && molgraph-info in.h5");
   EXPECT_EQ(damaged.code, 4);

@@ -7,6 +7,7 @@
 
 #include "apps/scoring/model_file.hpp"
 #include "tests/apps/shell.hpp"
+#include "tests/support/places.hpp"
 
 namespace molgraph {
 namespace {
@@ -34,7 +35,7 @@ std::string measured() {
 
 class InputsCli : public ::testing::Test {
  protected:
-  ShellResult run(const std::string& command) const { return scratch.run(MOLGRAPH_BIN, command); }
+  ShellResult run(const std::string& command) const { return scratch.run(test::bin_dir(), command); }
   /// A run R that reads logD, and no descriptors unless `more` says so.
   void train(const std::string& more = " --descriptors none") {
     scratch.write("measured.csv", measured());

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "tests/apps/shell.hpp"
+#include "tests/support/places.hpp"
 
 namespace molgraph {
 namespace {
@@ -28,7 +29,7 @@ std::string amines(const std::string& one, const std::string& other) {
 
 class LabelsCli : public ::testing::Test {
  protected:
-  ShellResult run(const std::string& command) const { return scratch.run(MOLGRAPH_BIN, command); }
+  ShellResult run(const std::string& command) const { return scratch.run(test::bin_dir(), command); }
   Scratch scratch;
 };
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/apps/shell.hpp"
+#include "tests/support/places.hpp"
 
 namespace molgraph {
 namespace {
@@ -20,7 +21,7 @@ constexpr const char* kTiny =
 
 class MessyCli : public ::testing::Test {
  protected:
-  ShellResult run(const std::string& command) const { return scratch.run(MOLGRAPH_BIN, command); }
+  ShellResult run(const std::string& command) const { return scratch.run(test::bin_dir(), command); }
   /// The last cell of the row but status and reason, by the first cell.
   std::string prediction(const std::string& file, const std::string& id) const {
     for (const std::string& line : lines_of(scratch.read(file)))

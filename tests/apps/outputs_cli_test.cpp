@@ -9,6 +9,7 @@
 
 #include "tests/apps/shell.hpp"
 #include "tests/apps/tiny_model.hpp"
+#include "tests/support/places.hpp"
 
 namespace molgraph::test {
 namespace {
@@ -22,7 +23,7 @@ class OutputsTest : public testing::Test {
     scratch.write("in.csv", "id,smiles,y\na,CCO,1\nb,c1ccccc1O,2\nc,CC(=O)NC,3\nd,CCN,4\ne,CCCC,5\n");
   }
 
-  ShellResult run(const std::string& command) { return scratch.run(MOLGRAPH_BIN, command); }
+  ShellResult run(const std::string& command) { return scratch.run(bin_dir(), command); }
 
   void write_rows(const std::string& name, int rows) {
     std::string text = "smiles,y\n";

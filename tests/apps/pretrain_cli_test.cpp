@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/apps/shell.hpp"
+#include "tests/support/places.hpp"
 
 namespace molgraph::test {
 namespace {
@@ -38,7 +39,7 @@ class PretrainCli : public testing::Test {
     scratch.write("d.smi", lines(201, 300, ""));
     scratch.write("t.csv", "smiles,y\n" + lines(0, 40, ",1").replace(0, 0, "CCCCO,3\nCCCCCO,4\n"));
   }
-  ShellResult run(const std::string& command) { return scratch.run(MOLGRAPH_BIN, command); }
+  ShellResult run(const std::string& command) { return scratch.run(bin_dir(), command); }
   ShellResult pretrain(const std::string& arguments) {
     ShellResult result = run("molgraph-pretrain " + arguments);
     EXPECT_EQ(result.code, 0) << result.err;

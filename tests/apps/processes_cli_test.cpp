@@ -6,6 +6,7 @@
 
 #include "tests/apps/meeting.hpp"
 #include "tests/apps/shell.hpp"
+#include "tests/support/places.hpp"
 
 namespace molgraph::test {
 namespace {
@@ -28,7 +29,7 @@ class TrainTogether : public testing::Test {
            "--no-baselines " +
            batch + arguments;
   }
-  ShellResult alone(const std::string& arguments) { return scratch.run(MOLGRAPH_BIN, train(arguments)); }
+  ShellResult alone(const std::string& arguments) { return scratch.run(bin_dir(), train(arguments)); }
   /// Starts `count` processes with the same arguments; outputs in out0, err0, out1 ...; exit codes in code0, code1 ...
   /// `meanwhile` may use the process numbers $pid0, $pid1 ...
   ShellResult together(int count, const std::string& arguments, const std::string& meanwhile = "") {
@@ -44,7 +45,7 @@ class TrainTogether : public testing::Test {
     command += meanwhile + "\n";
     for (int rank = 0; rank < count; ++rank)
       command += "wait $pid" + std::to_string(rank) + "; echo $? >code" + std::to_string(rank) + "\n";
-    return scratch.run(MOLGRAPH_BIN, command);
+    return scratch.run(bin_dir(), command);
   }
   int code(int rank) { return std::stoi(scratch.read("code" + std::to_string(rank))); }
 
@@ -110,7 +111,7 @@ TEST_F(TrainTogether, ASignalToOneStopsAllAndTheyGoOn) {
 
 TEST_F(TrainTogether, ASignalInsideAnEpochStopsAllAndTheyGoOn) {
   scratch.run(
-      MOLGRAPH_BIN,
+      bin_dir(),
       "(head -1 small.csv; for i in $(seq 40); do tail -n +2 small.csv; done) > long.csv && mv long.csv small.csv");
   const std::string arguments = "--epochs 2 --batch-size 2 --duplicates keep -o ";  // an epoch has 768 updates
   together(2, arguments + "whole");
@@ -149,12 +150,12 @@ TEST_F(TrainTogether, WhatDoesNotFitIsRefused) {
               std::string::npos);
   }
   // A table that is not the same for all of them.
-  scratch.run(MOLGRAPH_BIN, "mkdir other; head -40 small.csv > other/small.csv");
+  scratch.run(bin_dir(), "mkdir other; head -40 small.csv > other/small.csv");
   const std::string meet = "MASTER_ADDR=127.0.0.1 MASTER_PORT=" + std::to_string(free_port()) + " WORLD_SIZE=2 ";
   const ShellResult result =
-      scratch.run(MOLGRAPH_BIN, "export " + meet + "\n(cd other; RANK=1 " + train("--epochs 1 -o x") +
-                                    " 2>/dev/null; echo $? >code) & RANK=0 " + train("--epochs 1 -o x") +
-                                    "; code=$?; wait; cat other/code; exit $code");
+      scratch.run(bin_dir(), "export " + meet + "\n(cd other; RANK=1 " + train("--epochs 1 -o x") +
+                                 " 2>/dev/null; echo $? >code) & RANK=0 " + train("--epochs 1 -o x") +
+                                 "; code=$?; wait; cat other/code; exit $code");
   EXPECT_EQ(result.code, 3) << result.err;
   EXPECT_EQ(result.out, "3\n");
   EXPECT_NE(result.err.find("different data or options"), std::string::npos) << result.err;

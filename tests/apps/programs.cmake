@@ -13,11 +13,10 @@ molgraph_test(batch_test SOURCES nearest_test.cpp ../../apps/programs/batch/batc
 molgraph_test(report_test SOURCES report_test.cpp ../support/html_check.cpp LIBRARIES report GTest::gmock)
 molgraph_test(program_shell_test SOURCES program_test.cpp shell.cpp option_values_test.cpp ordered_pipeline_test.cpp LIBRARIES program_shell CLI11::CLI11)
 
-# molgraph_cli_test(NAME PROGRAMS ...): its source, called NAME, finds the folder of the programs in MOLGRAPH_BIN
+# molgraph_cli_test(NAME PROGRAMS ...): its source, called NAME, runs these programs (bin_dir())
 function(molgraph_cli_test name)
   cmake_parse_arguments(ARG "" "" "PROGRAMS" ${ARGN})
   molgraph_test(${name} EACH_CASE SOURCES ${name}.cpp LIBRARIES apps_test_support)
-  target_compile_definitions(${name} PRIVATE MOLGRAPH_BIN="$<TARGET_FILE_DIR:molgraph-score>")
   add_dependencies(${name} ${ARG_PROGRAMS})
 endfunction()
 molgraph_cli_test(score_cli_test PROGRAMS molgraph-score)
@@ -32,4 +31,3 @@ molgraph_use_torch(info_cli_test)
 molgraph_cli_test(run_cli_test PROGRAMS molgraph-train molgraph-score molgraph-info molgraph-featurize)
 molgraph_cli_test(import_cli_test PROGRAMS molgraph-import molgraph-score molgraph-embed molgraph-train molgraph-featurize
                                            molgraph-info)
-target_compile_definitions(import_cli_test PRIVATE MOLGRAPH_GOLDEN_DIR="${CMAKE_CURRENT_SOURCE_DIR}/../golden")

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "tests/apps/shell.hpp"
+#include "tests/support/places.hpp"
 
 namespace molgraph::test {
 namespace {
@@ -24,7 +25,7 @@ class QualityCli : public ::testing::Test {
                (k % 4 < 2 ? "O" : "N") + "," + std::to_string(0.5 * k) + "," + std::to_string(2000 + k % 20) + "\n";
     scratch.write("small.csv", table);
   }
-  ShellResult run(const std::string& command) { return scratch.run(MOLGRAPH_BIN, command); }
+  ShellResult run(const std::string& command) { return scratch.run(bin_dir(), command); }
   ShellResult train(const std::string& arguments) {
     ShellResult result = run("molgraph-train small.csv --target-columns y" + kTiny + arguments);
     EXPECT_EQ(result.code, 0) << result.err;

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "tests/apps/shell.hpp"
+#include "tests/support/places.hpp"
 
 namespace molgraph::test {
 namespace {
@@ -28,7 +29,7 @@ class RefitCli : public testing::Test {
     scratch.write("known.csv", known);
   }
 
-  ShellResult run(const std::string& command) { return scratch.run(MOLGRAPH_BIN, command); }
+  ShellResult run(const std::string& command) { return scratch.run(bin_dir(), command); }
   ShellResult train(const std::string& arguments) {
     ShellResult result = run("molgraph-train " + arguments + kTiny + "--target-columns logS --splits-column part");
     EXPECT_EQ(result.code, 0) << result.err;

@@ -7,6 +7,7 @@
 
 #include "tests/apps/shell.hpp"
 #include "tests/support/html_check.hpp"
+#include "tests/support/places.hpp"
 
 namespace molgraph::test {
 namespace {
@@ -29,7 +30,7 @@ std::string table(int rows) {
 
 class ReportCli : public ::testing::Test {
  protected:
-  ShellResult run(const std::string& command) { return scratch.run(MOLGRAPH_BIN, command); }
+  ShellResult run(const std::string& command) { return scratch.run(bin_dir(), command); }
   ShellResult train(const std::string& arguments, int rows = 240) {
     scratch.write("t.csv", table(rows));
     ShellResult result = run("molgraph-train t.csv " + arguments + kTiny);
@@ -126,7 +127,7 @@ TEST_F(ReportCli, ClassesFewRowsAndRunsOfEarlierVersions) {
   train("-o F " + kNumbers, 20);
   EXPECT_TRUE(has(page("F"), "has none"));
   for (const std::string name : {"grpe", "graphormer"}) {
-    run("cp -r " MOLGRAPH_BEFORE_DIR "/" + name + " .");
+    run("cp -r " + tests_dir("data") + "/" + name + " .");
     const ShellResult made = run("molgraph-info " + name + " --html");
     EXPECT_EQ(made.code, 0) << made.err;
     EXPECT_TRUE(has(page(name), "not recorded"));

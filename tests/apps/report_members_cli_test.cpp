@@ -8,6 +8,7 @@
 
 #include "tests/apps/shell.hpp"
 #include "tests/support/html_check.hpp"
+#include "tests/support/places.hpp"
 
 namespace molgraph::test {
 namespace {
@@ -30,7 +31,7 @@ class ReportMembersCli : public ::testing::Test {
     scratch.write("t.csv", text);
   }
   static double label_a(int k) { return 0.1 * (k % 40) + 0.37 * ((k * 7919) % 11); }
-  ShellResult run(const std::string& command) { return scratch.run(MOLGRAPH_BIN, command); }
+  ShellResult run(const std::string& command) { return scratch.run(bin_dir(), command); }
   void train(const std::string& arguments) {
     const ShellResult result = run("molgraph-train t.csv --id-column name " + arguments + kTiny);
     ASSERT_EQ(result.code, 0) << result.err;

@@ -7,6 +7,7 @@
 
 #include "tests/apps/shell.hpp"
 #include "tests/apps/tiny_model.hpp"
+#include "tests/support/places.hpp"
 
 namespace molgraph::test {
 namespace {
@@ -23,7 +24,7 @@ class RunTest : public testing::Test {
     scratch.write("small.csv", table + "not one,1\n");
   }
 
-  ShellResult run(const std::string& command) { return scratch.run(MOLGRAPH_BIN, command); }
+  ShellResult run(const std::string& command) { return scratch.run(bin_dir(), command); }
   void train(const std::string& arguments) {
     const ShellResult result = run("molgraph-train small.csv" + kTiny + arguments);
     ASSERT_EQ(result.code, 0) << result.err;

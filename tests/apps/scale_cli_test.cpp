@@ -6,6 +6,7 @@
 #include "attention/engine.hpp"
 #include "tests/apps/shell.hpp"
 #include "tests/apps/tiny_model.hpp"
+#include "tests/support/places.hpp"
 
 namespace molgraph::test {
 namespace {
@@ -14,7 +15,7 @@ class ScaleTest : public testing::Test {
  protected:
   void SetUp() override { save_tiny_run(scratch.path("run"), tiny_config(graphormer_architecture(), {"y"}), 1); }
 
-  ShellResult run(const std::string& command) { return scratch.run(MOLGRAPH_BIN, command); }
+  ShellResult run(const std::string& command) { return scratch.run(bin_dir(), command); }
   ShellResult score(const std::string& arguments) { return run("molgraph-score " + arguments); }
 
   /// Different molecules, some rows broken.

@@ -5,6 +5,7 @@
 
 #include "tests/apps/shell.hpp"
 #include "tests/apps/tiny_model.hpp"
+#include "tests/support/places.hpp"
 
 namespace molgraph::test {
 namespace {
@@ -13,7 +14,7 @@ class ScoreTest : public testing::Test {
  protected:
   void SetUp() override { save_tiny_run(scratch.path("run"), tiny_config(graphormer_architecture(), {"y"}), 1); }
 
-  ShellResult score(const std::string& arguments) { return scratch.run(MOLGRAPH_BIN, "molgraph-score " + arguments); }
+  ShellResult score(const std::string& arguments) { return scratch.run(bin_dir(), "molgraph-score " + arguments); }
 
   Scratch scratch;
 };
@@ -186,13 +187,13 @@ TEST_F(ScoreTest, PipesAndStandardStreams) {
   EXPECT_EQ(result.code, 0) << result.err;
   ASSERT_EQ(lines_of(result.out).size(), 3u);
   EXPECT_EQ(lines_of(result.out)[0], "id,structure,y_pred,status,reason");
-  const auto tsv = scratch.run(MOLGRAPH_BIN, "printf 'smiles\\tid\\nCCO\\t1\\n' | molgraph-score -m run -i - -o -");
+  const auto tsv = scratch.run(bin_dir(), "printf 'smiles\\tid\\nCCO\\t1\\n' | molgraph-score -m run -i - -o -");
   EXPECT_EQ(lines_of(tsv.out)[0], "smiles\tid\ty_pred\tstatus\treason") << tsv.err;
 }
 
 TEST_F(ScoreTest, AClosedPipeEndsQuietlyAndAnEndlessInputIsNotCollected) {
   const auto result = scratch.run(
-      MOLGRAPH_BIN,
+      bin_dir(),
       "(echo smiles; yes CCO) | molgraph-score -m run -i - -o - --batch-size 16 -q | head -n 3; echo ${PIPESTATUS[1]}");
   EXPECT_EQ(result.code, 0);
   const auto lines = lines_of(result.out);
@@ -203,7 +204,7 @@ TEST_F(ScoreTest, AClosedPipeEndsQuietlyAndAnEndlessInputIsNotCollected) {
 
 TEST_F(ScoreTest, ATerminatedRunKeepsWhatItHas) {
   const auto result = scratch.run(
-      MOLGRAPH_BIN,
+      bin_dir(),
       "mkfifo pipe; (echo smiles; yes C | head -n 200000; exec sleep 900) > pipe & writer=$!\n"
       "molgraph-score -m run -i pipe --format csv -o out.csv --batch-size 512 & pid=$!\n"
       "for i in $(seq 3000); do [ \"$(cat out.csv.part 2>/dev/null | wc -l)\" -ge 513 ] && break; sleep 0.1; done\n"
@@ -221,7 +222,7 @@ TEST_F(ScoreTest, ATerminatedRunKeepsWhatItHas) {
 // The reading thread hangs in a read when the signal comes; the rows are long, so that no look-ahead hides them.
 TEST_F(ScoreTest, ASignalEndsAProgramThatWaitsForInput) {
   const auto result = scratch.run(
-      MOLGRAPH_BIN,
+      bin_dir(),
       "mkfifo pipe; (echo smiles,note; yes C,$(printf 'x%.0s' {1..1000}) | head -n 400; exec sleep 900) > pipe & "
       "writer=$!\n"
       "molgraph-score -m run -i pipe --format csv -o out.csv --batch-size 100 & pid=$!\n"

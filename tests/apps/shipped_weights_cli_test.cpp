@@ -6,6 +6,7 @@
 
 #include "apps/scoring/model_file.hpp"
 #include "tests/apps/shell.hpp"
+#include "tests/support/places.hpp"
 
 namespace molgraph {
 namespace {
@@ -28,7 +29,7 @@ std::string table() {
 class ShippedWeights : public ::testing::Test {
  protected:
   void SetUp() override { scratch.write("t.csv", table()); }
-  ShellResult run(const std::string& command) const { return scratch.run(MOLGRAPH_BIN, command); }
+  ShellResult run(const std::string& command) const { return scratch.run(test::bin_dir(), command); }
   /// The log of a short training into the folder T.
   std::string train(const std::string& flags) const {
     std::filesystem::remove_all(scratch.path("T"));

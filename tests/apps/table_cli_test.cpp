@@ -8,6 +8,7 @@
 #include "datasets/tables/encoding.hpp"
 #include "tests/apps/shell.hpp"
 #include "tests/apps/tiny_model.hpp"
+#include "tests/support/places.hpp"
 
 namespace molgraph::test {
 namespace {
@@ -18,7 +19,7 @@ const std::string kActivity = "Aktivit\xC3\xA4t";
 class TableCli : public testing::Test {
  protected:
   void SetUp() override { save_tiny_run(scratch.path("run"), tiny_config(graphormer_architecture(), {"y"}), 1); }
-  ShellResult run(const std::string& command) { return scratch.run(MOLGRAPH_BIN, command); }
+  ShellResult run(const std::string& command) { return scratch.run(bin_dir(), command); }
   ShellResult score(const std::string& more) { return run("molgraph-score -m run -o out.csv " + more); }
   static std::size_t count(const std::string& text, const std::string& what) {
     std::size_t found = 0;

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "tests/apps/shell.hpp"
+#include "tests/support/places.hpp"
 
 namespace molgraph::test {
 namespace {
@@ -20,7 +21,7 @@ class TrainStart : public testing::Test {
                std::to_string(0.37 * i) + "\n";
     scratch.write("t.csv", table);
   }
-  ShellResult train(const std::string& arguments) { return scratch.run(MOLGRAPH_BIN, "molgraph-train " + arguments); }
+  ShellResult train(const std::string& arguments) { return scratch.run(bin_dir(), "molgraph-train " + arguments); }
   void refused(const std::string& arguments, const std::string& word, int code = 2) {
     const ShellResult result = train(arguments + kTiny + "-o refused");
     EXPECT_EQ(result.code, code) << arguments << "\n" << result.err;
@@ -76,12 +77,12 @@ TEST_F(TrainStart, NorDoesAnyOtherProgramsStart) {
     command += "ls -R >after; diff before after >/dev/null || { echo '" + std::string(call) +
                " left:'; diff before after; }\n";
   }
-  EXPECT_EQ(scratch.run(MOLGRAPH_BIN, command).out, "");
+  EXPECT_EQ(scratch.run(bin_dir(), command).out, "");
 }
 
 TEST_F(TrainStart, OneProcessPerRunDirectory) {
   const ShellResult result = scratch.run(
-      MOLGRAPH_BIN,
+      bin_dir(),
       "molgraph-train t.csv -o R --epochs 1000000 --patience 0 --layers 1 --width 8 --ffn 8 --heads 2 --threads 1 "
       "2>first & pid=$!\n"
       "for i in $(seq 30000); do grep -q 'epoch   2' first && break; sleep 0.01; done\n"
@@ -108,7 +109,7 @@ TEST_F(TrainStart, OneProcessPerRunDirectory) {
 
 TEST_F(TrainStart, AModelTooLargeForMemoryIsRefusedAtOnce) {
   const ShellResult result = scratch.run(
-      MOLGRAPH_BIN,
+      bin_dir(),
       "ulimit -t 20; molgraph-train t.csv -o R --layers 1000 --width 65536 --ffn 262144 --heads 4096 --path-hops 65000 "
       "--encoding graphormer --max-distance 65000 --no-share-encodings");
   EXPECT_EQ(result.code, 2) << result.err;
@@ -123,8 +124,7 @@ TEST_F(TrainStart, TheLimitsOfRangesWork) {
                 .code,
             0);
   EXPECT_EQ(
-      scratch
-          .run(MOLGRAPH_BIN, "molgraph-score -m R -i t.csv -o s.csv --batch-size 1000000 --max-atoms 65533 --threads 1")
+      scratch.run(bin_dir(), "molgraph-score -m R -i t.csv -o s.csv --batch-size 1000000 --max-atoms 65533 --threads 1")
           .code,
       0);
 }

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "attention/formula/attention.hpp"
+#include "tests/support/places.hpp"
 
 namespace molgraph::test {
 namespace {
@@ -78,7 +79,7 @@ void check(const json& c) {
 }
 
 TEST(AttentionGolden, AllCases) {
-  std::ifstream file(MOLGRAPH_GOLDEN_DIR "/attention_cases.json");
+  std::ifstream file(tests_dir("golden") + "/attention_cases.json");
   ASSERT_TRUE(file) << "tests/golden/attention_cases.json is part of the sources";
   const json cases = json::parse(file);
   ASSERT_EQ(cases.size(), 8u);

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "tests/apps/shell.hpp"
+#include "tests/support/places.hpp"
 
 namespace molgraph::test {
 namespace {
@@ -20,7 +21,7 @@ TEST(BenchCli, FiguresAreWrittenAfterEachCase) {
              std::to_string(k % 5) + ".5\n";  // isotopes: no molecule is there twice
   scratch.write("t.csv", table);
   const ShellResult result =
-      scratch.run(MOLGRAPH_BIN,
+      scratch.run(bin_dir(),
                   "molgraph-bench --data t.csv --json out.json --batch-size 8 --rounds 1 --no-reference "
                   "--no-train --programs /nowhere",
                   300);
@@ -38,7 +39,7 @@ TEST(BenchCli, APeerThatIsMissingOrNotForTheseMoleculesIsTold) {
   for (int k = 1; k <= 40; ++k) table += std::string(static_cast<std::size_t>(k), 'C') + ",1.5\n";
   scratch.write("t.csv", table);
   const auto bench = [&](const std::string& arguments) {
-    return scratch.run(MOLGRAPH_BIN, "molgraph-bench --batch-size 4 --rounds 1 --only graphormer --data " + arguments,
+    return scratch.run(bin_dir(), "molgraph-bench --batch-size 4 --rounds 1 --only graphormer --data " + arguments,
                        120);
   };
   EXPECT_THAT(bench("t.csv --peer --peer-python python3").err, testing::HasSubstr("read ZINC's features"));

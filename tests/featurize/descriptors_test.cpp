@@ -20,6 +20,7 @@
 #include "featurize/smiles/smiles.hpp"
 #include "tests/featurize/golden_table.hpp"
 #include "tests/golden/spellings.hpp"
+#include "tests/support/places.hpp"
 
 namespace molgraph {
 namespace {
@@ -38,7 +39,7 @@ struct Golden {
 const Golden& golden() {
   static const Golden table = [] {
     Golden read;
-    for (auto& row : test::golden_rows(MOLGRAPH_GOLDEN_DIR "/descriptors.csv.gz")) {
+    for (auto& row : test::golden_rows(test::tests_dir("golden") + "/descriptors.csv.gz")) {
       const std::string name = row.front();
       row.erase(row.begin());
       (name == "smiles" ? read.smiles : name == "crc32" ? read.crc : read.columns[name]) = std::move(row);

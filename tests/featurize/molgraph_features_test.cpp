@@ -8,6 +8,7 @@
 #include "featurize/smiles/smiles.hpp"
 #include "tests/featurize/small_graphs.hpp"
 #include "tests/golden/spellings.hpp"
+#include "tests/support/places.hpp"
 
 namespace molgraph::test {
 namespace {
@@ -145,7 +146,7 @@ TEST(MolgraphFeatures, DummiesAndPatternsAreAsForOgb) {
 }
 
 TEST(MolgraphFeatures, SharedColumnsAreThoseOfOgb) {
-  const std::string path = MOLGRAPH_GOLDEN_DIR "/ogb_features.csv.gz";
+  const std::string path = test::tests_dir("golden") + "/ogb_features.csv.gz";
   for (const auto& golden : golden_rows(path)) {
     const MolecularGraph own = graph_of(golden.at(0)),
                          ogb = std::get<MolecularGraph>(Featurizer({Features::ogb}).smiles(golden[0]));

@@ -4,6 +4,7 @@
 
 #include "featurize/smiles/smiles.hpp"
 #include "tests/featurize/golden_table.hpp"
+#include "tests/support/places.hpp"
 
 namespace molgraph {
 namespace {
@@ -94,7 +95,7 @@ TEST(OgbFeatures, HandCheckedMolecules) {
 TEST(OgbFeatures, EqualTheGoldenTable) {
   std::string path = test::golden_file("MOLGRAPH_GOLDEN", "ogb_features.csv.gz");
   const bool whole = !path.empty();
-  if (!whole) path = MOLGRAPH_GOLDEN_DIR "/ogb_features.csv.gz";
+  if (!whole) path = test::tests_dir("golden") + "/ogb_features.csv.gz";
   const auto rows = test::golden_rows(path);
   ASSERT_EQ(rows.size(), whole ? 1500u : 300u);
   for (const auto& row : rows) expect_features(row.at(0), row.at(1), row.size() > 2 ? row[2] : "");

@@ -12,6 +12,7 @@
 #include "featurize/descriptors/work.hpp"
 #include "featurize/smiles/chemistry.hpp"
 #include "tests/featurize/golden_table.hpp"
+#include "tests/support/places.hpp"
 
 namespace molgraph::descriptors {
 namespace {
@@ -30,7 +31,7 @@ std::vector<int> all_of(const CountedPatterns& patterns) {
 
 TEST(Patterns, AreFoundAsRdkitFindsThem) {
   const CountedPatterns patterns(rdkit_data_dir() + "/Data/FragmentDescriptors.csv");
-  const std::vector<std::string> smiles = test::golden_rows(MOLGRAPH_GOLDEN_DIR "/descriptors.csv.gz").front();
+  const std::vector<std::string> smiles = test::golden_rows(test::tests_dir("golden") + "/descriptors.csv.gz").front();
   std::vector<int> found(patterns.library.patterns());
   Work work;
   for (std::size_t k = 1; k < smiles.size(); k += 3) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tests/featurize/golden_table.hpp"
+#include "tests/support/places.hpp"
 
 namespace molgraph::test {
 
@@ -16,7 +17,7 @@ struct Spelling {
 
 inline std::vector<Spelling> spellings() {
   std::vector<Spelling> all;
-  for (const auto& row : golden_rows(MOLGRAPH_GOLDEN_DIR "/spellings.csv")) {
+  for (const auto& row : golden_rows(tests_dir("golden") + "/spellings.csv")) {
     Spelling& spelling = all.emplace_back(Spelling{std::stoi(row.at(0)), row.at(1), {}});
     for (const auto& number : split(row.at(2), ' ')) spelling.order.push_back(std::stoi(number));
   }

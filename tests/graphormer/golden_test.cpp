@@ -3,6 +3,7 @@
 #include "graphormer/published.hpp"
 #include "tests/golden/golden_case.hpp"
 #include "tests/golden/golden_smiles.hpp"
+#include "tests/support/places.hpp"
 
 namespace molgraph::test {
 namespace {
@@ -26,7 +27,7 @@ void expect_case(const GoldenCase& c, const std::vector<MolecularGraph>& graphs)
 class GraphormerOgbGolden : public testing::TestWithParam<std::string> {};
 
 TEST_P(GraphormerOgbGolden, PredictionsEmbeddingsAndGradients) {
-  const GoldenCase c = read_case(MOLGRAPH_GOLDEN_DIR "/" + GetParam());
+  const GoldenCase c = read_case(tests_dir("golden") + "/" + GetParam());
   ASSERT_EQ(c.smiles.size(), 12u);
   expect_case(c, ogb_graphs(c.smiles));
 }

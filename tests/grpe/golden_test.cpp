@@ -3,6 +3,7 @@
 #include "grpe/published.hpp"
 #include "tests/golden/golden_case.hpp"
 #include "tests/golden/golden_smiles.hpp"
+#include "tests/support/places.hpp"
 
 namespace molgraph::test {
 namespace {
@@ -20,7 +21,7 @@ void expect_case(const GoldenCase& c, const std::vector<MolecularGraph>& graphs)
 }
 
 TEST(GrpeOgbGolden, Small) {
-  const GoldenCase c = read_case(MOLGRAPH_GOLDEN_DIR "/grpe_ogb_small");
+  const GoldenCase c = read_case(tests_dir("golden") + "/grpe_ogb_small");
   ASSERT_EQ(c.smiles.size(), 12u);
   expect_case(c, ogb_graphs(c.smiles));
 }

@@ -10,6 +10,7 @@
 #include "tests/golden/spellings.hpp"
 #include "tests/graphormer/model_checks.hpp"
 #include "tests/models/every_model.hpp"
+#include "tests/support/places.hpp"
 
 namespace molgraph::test {
 namespace {
@@ -52,7 +53,7 @@ TEST_P(EveryModelOnSmiles, RealMoleculesRenumbered) {
   const std::string path = golden_file("MOLGRAPH_GOLDEN", "ogb_features.csv.gz");
   std::mt19937 random(17);
   int differing = 0, molecules = 0;
-  for (const auto& row : golden_rows(path.empty() ? MOLGRAPH_GOLDEN_DIR "/ogb_features.csv.gz" : path)) {
+  for (const auto& row : golden_rows(path.empty() ? tests_dir("golden") + "/ogb_features.csv.gz" : path)) {
     if (++molecules > 40) break;
     const MolecularGraph graph = graph_of_smiles(row.at(0));
     std::vector<int> order(static_cast<std::size_t>(graph.num_atoms()));

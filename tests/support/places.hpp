@@ -1,0 +1,13 @@
+// Where this build lies. Macros with these paths would be other macros in every checkout, so that ccache finds nothing.
+#pragma once
+
+#include <string>
+
+namespace molgraph::test {
+
+/// The folder of the programs.
+std::string bin_dir();
+/// A folder of the tests in the sources: "golden", "data".
+std::string tests_dir(const std::string& name);
+
+}  // namespace molgraph::test
