@@ -105,17 +105,13 @@ TEST_F(FlagsTest, EveryNumberIsCheckedAgainstTheRangeThatHelpShows) {
     for (const NumberFlag& flag : flags) {
       ASSERT_NE(flag.range, "") << program << " " << flag.name << ": a number without a range";
       EXPECT_TRUE(flag.type == "N" || flag.type == "X") << flag.name << ": not made by limit()";
-      const std::vector<std::string> values = bad_values(flag);
-      std::size_t started = 0;
-      if (trainer != trainers.end()) {
-        for (const std::string& value : values) {
+      for (const std::string& value : bad_values(flag)) {
+        if (trainer != trainers.end()) {
           const std::string refusal = refusal_of(trainer->second, flag.name + "=" + value);
           EXPECT_NE(refusal.find(flag.name), std::string::npos) << program << " " << value << ": " << refusal;
+          if (!command.empty()) continue;  // started once, for the exit code
         }
-        started = command.empty() ? values.size() - 1 : values.size();  // one value, for the exit code
-      }
-      for (; started < values.size(); ++started) {
-        const std::string call = program + " " + flag.name + "='" + values[started] + "'";
+        const std::string call = program + " " + flag.name + "='" + value + "'";
         command += call + " >out 2>err; code=$?; grep -q -e '" + flag.name + "' err && [ $code = 2 ] || { echo \"" +
                    call + ": $code\"; cat err; }\n";
       }

@@ -8,6 +8,7 @@ namespace molgraph::bench {
 
 using Clock = std::chrono::steady_clock;
 
+/// Seconds from `start` to now.
 inline double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }

@@ -23,7 +23,7 @@ struct TrainProgram {
 };
 /// molgraph-train itself.
 TrainProgram train_program();
-/// molgraph-pretrain: the same options, but those that mean nothing to it.
+/// molgraph-pretrain: the same options without those that mean nothing to it.
 TrainProgram pretrain_program();
 
 /// What one call asks for.
