@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::size_t kExamples = 3;
 constexpr std::int64_t kFewValues = 20;
+constexpr std::int64_t kFewTested = 10;
 constexpr std::size_t kFewDistinct = 5;
 
 std::vector<SplitPart> parts_of(const Split& split, std::int64_t size) {
@@ -166,13 +167,19 @@ std::vector<std::string> part_warnings(const MoleculeSet& set, const Split& spli
     Trouble none{"has no value " + where + "no metric there", "have no value " + where + "no metric there"};
     Trouble one_class{"has one class only " + where + "its roc-auc and ap are left blank there",
                       "have one class only " + where + "their roc-auc and ap are left blank there"};
+    Trouble few{
+        "", "have fewer than " + std::to_string(kFewTested) + " values " + where + "their results there say little"};
     for (std::size_t t = 0; t < set.task.names.size(); ++t) {
       const Values values = values_of(set, *part, t);
+      if (part == &split.test && values.count > 0 && values.count < kFewTested) {
+        few.one = "has only " + std::to_string(values.count) + " values " + where + "its results there say little";
+        few.names.push_back(quoted_name(set, t));
+      }
       if (values.count == 0) none.names.push_back(quoted_name(set, t));
       else if (set.task.kind_of(t) == TaskKind::binary && values.distinct.size() == 1)
         one_class.names.push_back(quoted_name(set, t));
     }
-    append_lines({none, one_class}, warnings);
+    append_lines({none, one_class, few}, warnings);
   }
   return warnings;
 }

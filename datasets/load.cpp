@@ -89,13 +89,19 @@ void apply_split_options(SourcePlan& plan, const LoadOptions& options) {
   plan.part_column = !by_column ? "" : options.splits_column.empty() ? kAnySplitColumn : options.splits_column;
 }
 
+bool is_store(const std::vector<std::string>& paths) {
+  std::error_code error;
+  return paths.size() == 1 && std::filesystem::is_regular_file(paths[0], error) && is_meant_as_store(paths[0]);
+}
+
 SourcePlan make_plan(const LoadOptions& options) {
   if (options.paths.empty() || (options.paths.size() > 3 && !options.corpus))
     throw UsageError("give one data set or table, or two or three tables: train, [valid,] test");
   std::optional<SourcePlan> plan;
-  if (options.corpus && !dataset_name(options.paths[0]).empty())  // before it is looked for, and downloaded
+  const std::string known = named_dataset(options.paths);
+  if (options.corpus && !known.empty())  // before it is looked for, and downloaded
     throw UsageError("'" + options.paths[0] + "' is a data set known by name; a corpus is tables or a store");
-  if (options.paths.size() == 1 && options.paths[0] != "-") plan = plan_named(options.paths[0], options);
+  if (!known.empty()) plan = plan_named(options.paths[0], options);
   const bool named = plan.has_value();
   if (!named) plan = plan_tables(options);
   if (!options.target_columns.empty()) {
@@ -162,12 +168,6 @@ void tell_repeats(const RowSource& source, Report& report) {
   report.repeated = repeats.rows();
 }
 
-bool is_store(const LoadOptions& options) {
-  std::error_code error;
-  return options.paths.size() == 1 && std::filesystem::is_regular_file(options.paths[0], error) &&
-         is_meant_as_store(options.paths[0]);
-}
-
 /// The options with the data set's own way of splitting, where nothing else was asked for.
 LoadOptions split_options(LoadOptions options, const RowSource& source) {
   if (options.split == SplitKind::automatic && source.plan().scaffold) options.split = SplitKind::scaffold;
@@ -190,6 +190,10 @@ void add_warnings(LoadedData& data, const LoadOptions& options) {
     data.warnings.push_back("the test part of the split is empty");
 }
 
+std::string named_dataset(const std::vector<std::string>& paths) {
+  return paths.size() != 1 || paths[0] == "-" || is_store(paths) ? "" : dataset_name(paths[0]);
+}
+
 SplitKind split_kind_from_string(const std::string& text) {
   const std::string word = lower(text);
   if (word.empty() || word == "auto" || word == "automatic") return SplitKind::automatic;
@@ -205,7 +209,7 @@ SplitKind split_kind_from_string(const std::string& text) {
 }
 
 LoadedData load_data(const LoadOptions& options, const std::function<void(std::int64_t, std::int64_t)>& progress) {
-  if (is_store(options)) {
+  if (is_store(options.paths)) {
     if (options.will_read) options.will_read(options.paths);
     return load_from_store(options);
   }
@@ -277,7 +281,7 @@ LoadedData load_data(const LoadOptions& options, const std::function<void(std::i
 StoreReport load_to_store(const LoadOptions& options, const std::string& path, const StoreWriterOptions& writer_options,
                           const std::function<void(std::int64_t, std::int64_t)>& progress,
                           const std::function<void(const RejectedRow&)>& rejected) {
-  if (is_store(options)) throw UsageError(options.paths[0] + ": is a store already");
+  if (is_store(options.paths)) throw UsageError(options.paths[0] + ": is a store already");
   if (options.rounds > 0) throw UsageError("a store keeps no validation parts but that of its split");
   RowSource source(announced(make_plan(options), options), options);
   StoreReport report;

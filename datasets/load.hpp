@@ -97,6 +97,11 @@ struct LoadedData {
   std::vector<std::string> warnings;  ///< same molecule in two splits, constant target, rejected rows ... for people
 };
 
+/// The data set known by name that `paths` mean ("zinc" for "ZINC-full"), "" where they mean a table, a store, standard
+/// input or several inputs. A name means the data set even where a folder or table of that name exists: ./zinc means
+/// that one.
+std::string named_dataset(const std::vector<std::string>& paths);
+
 /// `progress(done, total_or_0)` is called now and then from one thread. Throws DataError, FileError, UsageError.
 LoadedData load_data(const LoadOptions& options, const std::function<void(std::int64_t, std::int64_t)>& progress = {});
 

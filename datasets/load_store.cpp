@@ -273,7 +273,8 @@ LoadedData load_from_store(const LoadOptions& options) {
   if (options.strict && !set.rejected.empty())
     throw DataError(path, set.rejected[0].row + 1, set.rejected[0].status + ": " + set.rejected[0].reason,
                     set.rejected[0].text);
-  if (!options.target_columns.empty()) select_targets(set, options.target_columns, path);
+  if (!options.target_columns.empty() && !wants_all_targets(options.target_columns, set.task.names))
+    select_targets(set, options.target_columns, path);
   if (!options.positive.empty() && set.task.num_targets() > 0) make_positive(set, options.positive, path);
   if (options.task && set.task.num_targets() > 0) change_kind(set, *options.task, path);
   if (options.require_targets && set.task.num_targets() == 0) throw DataError(path + ": the store has no targets");

@@ -34,8 +34,6 @@ std::string scaffold_or_none(const std::string& smiles, Standardize standardize)
 /// A cell of an id or a group: "" where it holds none.
 std::string_view text_or_blank(std::string_view cell) { return is_missing(cell) ? std::string_view() : trim(cell); }
 
-constexpr std::size_t kNamesShown = 5;  ///< of columns in a message
-
 std::string file_name(const std::string& path) { return std::filesystem::path(path).filename().string(); }
 
 }  // namespace
@@ -78,6 +76,10 @@ RowSource::RowSource(SourcePlan plan, const LoadOptions& options)
                                      .standardize = options.standardize.value_or(Standardize::none)},
       featurize_(featurizer_, options.limits),
       graphs_alone_({.features = featurizer_.features, .standardize = featurizer_.standardize}, options.limits) {
+  std::error_code error;
+  if (plan_.named && std::filesystem::is_regular_file(options.paths[0], error))
+    notes_.push_back(options.paths[0] + " is the data set known by that name; the file of that name here is ./" +
+                     options.paths[0]);
   for (SourceTable& table : plan_.tables) {
     shown_.push_back(table.path == "-" ? "standard input" : table.path);
     if (table.path == "-" && std::ranges::count(shown_, shown_.back()) > 1)
@@ -160,30 +162,7 @@ void RowSource::scan_table(std::size_t table, std::vector<ColumnStats>& stats) {
       throw UsageError("the column '" + name + "' cannot be an input and hold the weights or the SMILES");
     if (table == 0) input_names_.emplace_back(trim(columns[static_cast<std::size_t>(inputs.back())]));
   }
-  if (table == 0) {
-    std::vector<int> candidates;
-    std::set<int> named;
-    for (const std::string& name : plan_.target_columns) {
-      candidates.push_back(names.find(name));
-      if (candidates.back() < 0)
-        throw DataError(file + ": no target column '" + name + "'; the columns are " + list_of(columns));
-      if (!named.insert(candidates.back()).second) throw UsageError("the target column '" + name + "' is named twice");
-      if (candidates.back() == weight_column_.back())
-        throw UsageError("the column '" + name + "' cannot be both a target and --weight-column");
-      if (std::ranges::find(inputs, candidates.back()) != inputs.end())
-        throw UsageError("the column '" + name + "' cannot be both a target and an input");
-    }
-    if (plan_.target_columns.empty() && !options_.corpus) {
-      std::vector<int> others{reader.smiles_column(), reader.id_column(), part_column, key_column_.back(),
-                              weight_column_.back()};
-      others.insert(others.end(), inputs.begin(), inputs.end());
-      candidates = find_candidates(columns, others);
-    }
-    for (const int c : candidates) {
-      stats.push_back({.name = columns[static_cast<std::size_t>(c)]});
-      stats.back().keep_labels = plan_.task == TaskKind::multiclass || !options_.positive.empty();
-    }
-  }
+  if (table == 0) find_targets(reader, names, part_column, stats);
   // Another table may order its columns differently; -1 is an error once the column turns out to be a target.
   std::vector<int>& places = target_columns_.emplace_back();
   for (const ColumnStats& column : stats) places.push_back(names.find(column.name));
@@ -198,66 +177,6 @@ void RowSource::scan_table(std::size_t table, std::vector<ColumnStats>& stats) {
     for (std::size_t c = 0; c < stats.size(); ++c)
       if (places[c] >= 0) stats[c].add(row.cells[static_cast<std::size_t>(places[c])], file, row.row);
   }
-}
-
-std::vector<int> RowSource::find_candidates(const std::vector<std::string>& columns,
-                                            const std::vector<int>& not_targets) {
-  std::vector<std::string> outputs;
-  for (int c = 0; c < static_cast<int>(columns.size()); ++c)
-    if (is_output_column(columns[static_cast<std::size_t>(c)], columns) &&
-        std::ranges::find(not_targets, c) == not_targets.end())
-      outputs.push_back(columns[static_cast<std::size_t>(c)]);
-  if (!outputs.empty())
-    notes_.push_back("left out, as a program's output and no measurement: " + list_of(outputs, kNamesShown) +
-                     "; --target-columns takes them");
-  return candidate_columns(columns, not_targets);
-}
-
-int RowSource::find_part_column(const std::vector<std::string>& columns, const std::string& file) const {
-  if (plan_.part_column.empty()) return -1;
-  if (plan_.part_column != kAnySplitColumn) {
-    const int column = find_column(columns, plan_.part_column, file);
-    if (column >= 0) return column;
-    throw DataError(file + ": no column '" + plan_.part_column + "' for the split; the columns are " +
-                    list_of(columns));
-  }
-  std::vector<std::string> found;
-  for (const std::string& column : columns)
-    if (lower(column).find("split") != std::string::npos) found.push_back(column);
-  if (found.size() != 1)
-    throw UsageError(file + ": name the column of the split with --splits-column; " +
-                     (found.empty() ? "no column has 'split' in its name" : "there are " + list_of(found)));
-  return find_column(columns, found[0], file);
-}
-
-int RowSource::find_key_column(const std::vector<std::string>& columns, const std::string& file) const {
-  if (!has_key()) return -1;
-  const std::string& name = options_.group_column.empty() ? options_.time_column : options_.group_column;
-  const int column = find_column(columns, name, file);
-  if (column < 0)
-    throw DataError(file + ": no column '" + name + "' for the split; the columns are " + list_of(columns));
-  return column;
-}
-
-void RowSource::choose_columns(const std::vector<ColumnStats>& stats) {
-  const TargetChoice choice = choose_targets(stats, {!plan_.target_columns.empty(), plan_.task, options_.positive});
-  task_ = choice.task;
-  notes_.insert(notes_.end(), choice.notes.begin(), choice.notes.end());
-  warnings_ = choice.warnings;
-  for (std::size_t t = 0; t < target_columns_.size(); ++t) {
-    std::vector<int> chosen;
-    for (const std::size_t c : choice.columns) {
-      chosen.push_back(target_columns_[t][c]);
-      if (chosen.back() < 0)
-        throw DataError(shown_[t] + ": no column '" + stats[c].name + "', a target in " + shown_[0]);
-    }
-    target_columns_[t] = std::move(chosen);
-  }
-  if (!plan_.target_names.empty()) task_.names = plan_.target_names;
-  if (!plan_.units.empty()) task_.units = plan_.units;
-  if (task_.names.empty() && options_.require_targets)
-    throw DataError(shown_[0] + ": no column of numbers, or of yes and no, that could be a target; name one with " +
-                    "--target-columns" + (choice.warnings.empty() ? "" : " (" + choice.warnings.front() + ")"));
 }
 
 std::vector<std::string> RowSource::input_names() const {

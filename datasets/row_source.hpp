@@ -88,8 +88,11 @@ class RowSource {
 
   void scan();
   void scan_table(std::size_t table, std::vector<ColumnStats>& stats);
+  void find_targets(const TableReader& reader, const ColumnNames& names, int part_column,
+                    std::vector<ColumnStats>& stats);
   std::vector<int> find_candidates(const std::vector<std::string>& columns, const std::vector<int>& not_targets);
-  void choose_columns(const std::vector<ColumnStats>& stats);
+  bool gives_hint_of_parts() const;
+  void choose_columns(std::vector<ColumnStats>& stats);
   int find_part_column(const std::vector<std::string>& columns, const std::string& file) const;
   int find_key_column(const std::vector<std::string>& columns, const std::string& file) const;
   int find_weight_column(const std::vector<std::string>& columns, std::size_t table) const;
@@ -122,7 +125,8 @@ class RowSource {
   std::vector<std::unique_ptr<Spool>> spools_;  ///< copies of streams, and picked lines
   std::unique_ptr<TargetParser> parser_;
   Repeats repeats_;
-  bool looked_at_ = false;  ///< by a pass for repeats, which counts as half of the work
+  bool all_targets_ = false;  ///< --target-columns all
+  bool looked_at_ = false;    ///< by a pass for repeats, which counts as half of the work
 };
 
 }  // namespace molgraph

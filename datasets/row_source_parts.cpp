@@ -1,4 +1,4 @@
-// What a source has beside molecules and targets: the parts of a split in files of their own, weights.
+// The parts of a split that come in files of their own.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -10,17 +10,6 @@
 #include "featurize/graph/error.hpp"
 
 namespace molgraph {
-
-/// A table that is no training data may lack it.
-int RowSource::find_weight_column(const std::vector<std::string>& columns, std::size_t table) const {
-  if (options_.weight_column.empty()) return -1;
-  const int column = find_column(columns, options_.weight_column, shown_[table]);
-  const SplitPart part = plan_.tables[table].part;
-  if (column < 0 && (part == SplitPart::none || part == SplitPart::train))
-    throw DataError(shown_[table] + ": no column '" + options_.weight_column + "' of weights; the columns are " +
-                    list_of(columns));
-  return column;
-}
 
 void RowSource::read_part_files() {
   parts_.assign(static_cast<std::size_t>(rows_), SplitPart::none);

@@ -8,8 +8,8 @@
 
 #include "apps/scoring/moments.hpp"
 #include "datasets/system/readable.hpp"
+#include "datasets/tables/column_stats.hpp"
 #include "datasets/tables/table_reader.hpp"
-#include "datasets/tables/targets.hpp"
 #include "featurize/graph/error.hpp"
 
 namespace molgraph {
@@ -52,8 +52,11 @@ double class_of(const std::string& cell, const Task& task) {
 }
 
 /// A label of a target as the metrics take it: exact, else NaN.
-double label_of(const std::string& cell, const Task& task) {
-  return task.kind == TaskKind::multiclass ? class_of(cell, task) : number_of(cell);
+double label_of(const std::string& cell, const Task& task, std::size_t target) {
+  if (task.kind_of(target) == TaskKind::multiclass) return class_of(cell, task);
+  const auto word =
+      task.kind_of(target) == TaskKind::binary ? std::ranges::find(task.class_labels, cell) : task.class_labels.end();
+  return word == task.class_labels.end() ? number_of(cell) : static_cast<double>(word - task.class_labels.begin());
 }
 
 double variance_of(const std::vector<double>& labels, std::size_t target, std::size_t targets) {
@@ -102,7 +105,7 @@ PartRows read_predictions(const std::string& path, const Task& task) {
     rows.smiles.push_back(cells[1]);
     for (std::size_t t = 0; t < task.names.size(); ++t) {
       const std::size_t first = 2 + t * width;
-      rows.labels.push_back(label_of(cells[first], task));
+      rows.labels.push_back(label_of(cells[first], task, t));
       if (!multiclass) rows.predictions.push_back(number_of(cells[first + 1]));
       for (std::size_t c = 0; c < classes; ++c) rows.predictions.push_back(number_of(cells[first + 2 + c]));
     }
@@ -201,7 +204,7 @@ RepeatedMolecules read_repeated(const std::string& path, const Task& task, const
     ++repeated.rows;
     for (std::size_t t = 0; t < targets; ++t) {
       labels[t].resize(place.size());
-      const double label = label_of(cells[4 + 2 * t], task);
+      const double label = label_of(cells[4 + 2 * t], task, t);
       if (!std::isnan(label)) labels[t][molecule].push_back(label);
     }
   });

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "apps/scoring/blend.hpp"
+#include "apps/scoring/model_limits.hpp"
 #include "apps/scoring/run_record.hpp"
 #include "datasets/system/files.hpp"
 #include "featurize/graph/error.hpp"
@@ -187,11 +188,13 @@ Calibration read_calibration(const std::string& path, const Task& task) {
                                         [](const auto& entry) { return std::string(entry.second); });
     if (part == kParts.end()) throw FileError(path + ": damaged: rests on no part that this program knows");
     calibration.part = part->first;
-    all.at("members").get_to(calibration.members);
+    const Json& members = all.at("members");
+    if (!members.is_number_integer() || members < 1 || members > kMostMembers)
+      throw FileError(path + ": damaged: \"members\" is no number of models");
+    members.get_to(calibration.members);
     const std::vector<BlendTarget> expected = blend_targets(task);
     const Json& targets = all.at("targets");
-    if (targets.size() != expected.size() || calibration.members < 1)
-      throw FileError(path + ": is of other targets than the model beside it");
+    if (targets.size() != expected.size()) throw FileError(path + ": is of other targets than the model beside it");
     for (std::size_t t = 0; t < expected.size(); ++t)
       calibration.targets.push_back(target_of(targets[t], expected[t], calibration, path));
     return calibration;

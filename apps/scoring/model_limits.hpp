@@ -1,8 +1,11 @@
 // How large a model may be: the same for flags and for model files.
 #pragma once
 
+#include <cstdint>
+
 namespace molgraph {
 
+inline constexpr std::int64_t kMostMembers = 1000;  ///< models of a run: an ensemble's, or folds
 inline constexpr int kMostLayers = 1000;
 inline constexpr int kMostHeads = 4096;
 inline constexpr int kMostWidth = 65536;

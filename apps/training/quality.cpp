@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 
 #include "apps/training/baselines/baselines.hpp"
 #include "apps/training/option_conflicts.hpp"
@@ -59,10 +58,7 @@ std::int64_t members_of(const TrainOptions& o) {
   return o.training.ensemble_size.value_or(o.training.quality == Quality::best ? kBestMembers : 1);
 }
 
-bool is_own_table(const TrainOptions& options) {
-  std::error_code error;
-  return !options.data.paths.empty() && std::filesystem::exists(options.data.paths.front(), error);
-}
+bool is_own_table(const TrainOptions& options) { return named_dataset(options.data.paths).empty(); }
 
 int rounds_of(const TrainOptions& o) {
   if (!has_member_splits(o)) return 0;

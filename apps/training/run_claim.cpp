@@ -14,6 +14,7 @@
 
 #include "apps/scoring/run_record.hpp"
 #include "apps/training/run_directory.hpp"
+#include "datasets/system/files.hpp"
 #include "datasets/system/readable.hpp"
 
 namespace molgraph {
@@ -51,6 +52,19 @@ void remove_start(const fs::path& folder, const std::set<std::string>& kept) {
       remove_start(path, {});
       fs::remove(path, ignored);  // not with anything else in it
     } else if (std::find(kStartFiles.begin(), kStartFiles.end(), plain) != kStartFiles.end()) {
+      fs::remove(path, ignored);
+    }
+  }
+}
+
+/// Removes the temporary files of writes that a kill cut short: NAME.part.PROCESS.NUMBER.
+void remove_temporaries(const fs::path& folder) {
+  std::error_code ignored;
+  for (const std::string& name : names_in(folder)) {
+    const fs::path path = folder / name;
+    if (fs::is_directory(fs::symlink_status(path, ignored))) {
+      if (name == "checkpoints" || name == "refit" || is_member(name)) remove_temporaries(path);
+    } else if (is_temporary(name)) {
       fs::remove(path, ignored);
     }
   }
@@ -138,6 +152,7 @@ RunClaim::RunClaim(const std::string& folder, bool resume, const RunControl& con
   try {
     lock_ = lock(folder, control);
     if (resume) {
+      remove_temporaries(folder);
       goes_on_ = fs::exists(RunDirectory{folder}.config());
       if (!goes_on_ && holds_a_run(folder)) {
         throw UsageError(folder +

@@ -8,6 +8,7 @@
 #include "apps/scoring/run_record.hpp"
 #include "datasets/system/files.hpp"
 #include "datasets/system/text.hpp"
+#include "datasets/tables/output_columns.hpp"
 #include "datasets/tables/table_reader.hpp"
 #include "featurize/graph/error.hpp"
 
@@ -96,8 +97,9 @@ void write_predictions(const std::string& path, const MoleculeSet& set, const st
   const bool multiclass = task.kind == TaskKind::multiclass;
   std::string text = "id,smiles";
   for (const auto& name : task.names) {
-    text += "," + cell(name) + "," + cell(name + "_pred");
-    for (std::size_t c = 0; multiclass && c < classes; ++c) text += "," + cell(name + "_prob_" + class_label(task, c));
+    text += "," + cell(name) + "," + cell(name + output_column::kPrediction);
+    for (std::size_t c = 0; multiclass && c < classes; ++c)
+      text += "," + cell(name + output_column::kProbability + class_label(task, c));
   }
   text += "\n";
   for (std::size_t k = 0; k < indices.size(); ++k) {
@@ -109,8 +111,11 @@ void write_predictions(const std::string& path, const MoleculeSet& set, const st
       if (!multiclass) {
         const int bound = set.bound.empty() ? 0 : set.bound[g * num_targets + t];
         const std::string sign = bound > 0 ? ">" : bound < 0 ? "<" : "";
-        text += "," + or_blank(target, sign + number_text(target)) + "," +
-                or_blank(*row, number_text(*row, output_scale[t]));
+        const bool is_word = task.kind_of(t) == TaskKind::binary && !task.class_labels.empty() && !std::isnan(target);
+        text += "," +
+                (is_word ? cell(class_label(task, static_cast<std::size_t>(target)))
+                         : or_blank(target, sign + number_text(target))) +
+                "," + or_blank(*row, number_text(*row, output_scale[t]));
         continue;
       }
       text += "," + (std::isnan(target) ? "" : cell(class_label(task, static_cast<std::size_t>(target))));

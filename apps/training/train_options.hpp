@@ -37,7 +37,7 @@ Words<std::string> recipe_words();
 
 inline constexpr int kMostTables = 10'000;  ///< of a corpus
 inline constexpr std::int64_t kMostBatch = 1'000'000;
-inline constexpr std::int64_t kMostFolds = 1000;  ///< and members of an ensemble
+inline constexpr std::int64_t kMostFolds = kMostMembers;
 inline constexpr std::int64_t kMostEpochs = 1'000'000;
 inline constexpr double kMostCalibration = 0.9;  ///< of the training part
 inline constexpr double kMostWeight = 1e6;       ///< of a target

@@ -9,8 +9,8 @@
 
 #include "datasets/system/text.hpp"
 #include "datasets/system/threads.hpp"
+#include "datasets/tables/column_stats.hpp"
 #include "datasets/tables/dates.hpp"
-#include "datasets/tables/targets.hpp"
 #include "featurize/graph/error.hpp"
 #include "featurize/graph/philox.hpp"
 #include "featurize/smiles/chemistry.hpp"

@@ -1,9 +1,10 @@
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "datasets/splits/splits.hpp"
 #include "datasets/system/files.hpp"
 #include "datasets/system/text.hpp"
-#include "datasets/tables/targets.hpp"
+#include "datasets/tables/column_stats.hpp"
 #include "featurize/graph/error.hpp"
 
 namespace molgraph {
@@ -18,7 +19,9 @@ std::vector<std::int64_t> rows_of_text(const std::string& text, const std::strin
     const std::size_t dash = word.find('-');
     const auto first = number_of_cell(word.substr(0, dash));
     const auto last = dash == std::string_view::npos ? first : number_of_cell(word.substr(dash + 1));
-    if (!first || !last || *first < 0 || *last < *first || *last >= static_cast<double>(rows))
+    const auto is_whole = [](double number) { return number == std::floor(number); };
+    if (!first || !last || !is_whole(*first) || !is_whole(*last) || *first < 0 || *last < *first ||
+        *last >= static_cast<double>(rows))
       throw DataError(path, 0, "no range of the rows 0 to " + std::to_string(rows - 1), std::string(word));
     for (auto row = static_cast<std::int64_t>(*first); row <= static_cast<std::int64_t>(*last); ++row)
       result.push_back(row);
@@ -27,10 +30,17 @@ std::vector<std::int64_t> rows_of_text(const std::string& text, const std::strin
   return result;
 }
 
+/// Row numbers of a list: whole numbers alone, which the JSON library does not ask for.
+std::vector<std::int64_t> rows_of_list(const nlohmann::json& list, const std::string& path) {
+  for (const nlohmann::json& row : list)
+    if (!row.is_number_integer()) throw DataError(path, 0, "no number of a row", row.dump());
+  return list.get<std::vector<std::int64_t>>();
+}
+
 void add_part(std::vector<SplitPart>& parts, SplitPart part, const nlohmann::json& list, const std::string& path) {
   const auto count = static_cast<std::int64_t>(parts.size());
   for (const std::int64_t row :
-       list.is_string() ? rows_of_text(list.get<std::string>(), path, count) : list.get<std::vector<std::int64_t>>()) {
+       list.is_string() ? rows_of_text(list.get<std::string>(), path, count) : rows_of_list(list, path)) {
     if (row < 0 || row >= count)
       throw DataError(path, 0, "row " + std::to_string(row) + " is none of the rows 0 to " + std::to_string(count - 1));
     SplitPart& own = parts[static_cast<std::size_t>(row)];

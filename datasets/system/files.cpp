@@ -27,6 +27,8 @@ constexpr std::size_t kMostPerCall = std::size_t{1} << 30;  // Linux moves at mo
   throw FileError(path + ": " + what + (error != 0 ? std::string(": ") + std::strerror(error) : ""));
 }
 
+constexpr std::string_view kTemporary = ".part.";
+
 /// Opens a new file called `prefix` + process id + number (put in `name`), with the permissions any new file gets.
 int make_temporary(const std::string& prefix, std::string& name, const std::string& wanted) {
   static std::atomic<unsigned> next{0};
@@ -94,7 +96,7 @@ File File::open(const std::string& path) {
 
 File File::unnamed_beside(const std::string& path) {
   std::string name;
-  const int descriptor = make_temporary(path + ".part.", name, path);
+  const int descriptor = make_temporary(path + std::string(kTemporary), name, path);
   ::unlink(name.c_str());
   return File(descriptor, path);
 }
@@ -173,8 +175,20 @@ void File::close() {
   if (::close(std::exchange(descriptor_, -1)) != 0) fail(path_, "cannot write");
 }
 
+bool is_temporary(std::string_view name) {
+  const auto at = name.rfind(kTemporary);
+  if (at == std::string_view::npos || at == 0) return false;
+  const std::string_view numbers = name.substr(at + kTemporary.size());
+  const auto point = numbers.find('.');
+  const auto are_digits = [](std::string_view text) {
+    return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+  };
+  return point != std::string_view::npos && are_digits(numbers.substr(0, point)) &&
+         are_digits(numbers.substr(point + 1));
+}
+
 AtomicFile::AtomicFile(const std::string& path)
-    : target_(replaced_file(path)), file_(make_temporary(target_ + ".part.", temporary_, path), path) {}
+    : target_(replaced_file(path)), file_(make_temporary(target_ + std::string(kTemporary), temporary_, path), path) {}
 
 AtomicFile::~AtomicFile() {
   if (!committed_) ::unlink(temporary_.c_str());

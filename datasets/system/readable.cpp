@@ -122,6 +122,8 @@ std::string shortened(const std::string& path) {
 }
 
 std::string closest_word(const std::string& word, const std::vector<std::string>& candidates) {
+  constexpr std::size_t kLongestWord = 100;  // a longer one is no misspelt flag, and its distances take long
+  if (word.size() > kLongestWord) return {};
   std::string best;
   std::size_t least = std::max<std::size_t>(2, word.size() / 3) + 1;
   for (const std::string& candidate : candidates) {

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "datasets/system/text.hpp"
-#include "datasets/tables/targets.hpp"
+#include "datasets/tables/column_stats.hpp"
 
 namespace molgraph {
 
@@ -89,28 +89,36 @@ bool is_censored(std::string_view cell) {
   return (first >= '0' && first <= '9') || first == '.';
 }
 
-std::optional<CensoredNumber> censored_number(std::string_view cell) {
-  if (!is_censored(cell)) return std::nullopt;
-  CensoredNumber result;
+std::optional<MeasuredNumber> measured_number(std::string_view cell) {
+  MeasuredNumber result;
   bool above = false, below = false;
-  std::string_view text = trim(cell);
+  const std::string_view whole = trim(cell);
+  std::string_view text = whole;
   while (const Sign* sign = take_sign(text)) {
     above = above || sign->bound > 0;
     below = below || sign->bound < 0;
     result.approximate = result.approximate || sign->approximate;
   }
-  if (above && below) return std::nullopt;
+  if (text.empty() || (above && below)) return std::nullopt;
+  result.sign = trim(whole.substr(0, whole.size() - text.size()));
   result.bound = above ? 1 : below ? -1 : 0;
   const std::size_t plus = text[0] == '+' ? 1 : 0;  // from_chars knows none
   double ignored = 0;
   const char* end = std::from_chars(text.data() + plus, text.data() + text.size(), ignored).ptr;
-  const std::string_view digits = text.substr(0, static_cast<std::size_t>(end - text.data())),
-                         rest = text.substr(digits.size());
-  const auto number = number_of_cell(digits);
+  result.digits = text.substr(0, static_cast<std::size_t>(end - text.data()));
+  if (text.substr(result.digits.size()).starts_with(',')) {
+    result.digits = text.substr(0, text.find_first_not_of("+-0123456789,."));
+    result.thousands = has_thousands_commas(result.digits);
+    if (!result.thousands) return std::nullopt;
+  }
+  std::string plain(result.digits);
+  if (result.thousands) std::erase(plain, ',');
+  const auto number = number_of_cell(plain);
   if (!number) return std::nullopt;
   result.number = *number;
+  const std::string_view rest = text.substr(result.digits.size());
   result.unit = trim(rest);
-  if (!result.unit.empty() && !is_unit(result.unit, trim(rest).size() < rest.size())) return std::nullopt;
+  if (!result.unit.empty() && !is_unit(result.unit, result.unit.size() < rest.size())) return std::nullopt;
   return result;
 }
 

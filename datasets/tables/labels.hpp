@@ -32,16 +32,19 @@ std::vector<std::string> sorted_labels(const std::set<std::string>& labels);
 /// True for what begins as a limit or an approximate value does: ">50", "<= 0.1 nM", "~3".
 bool is_censored(std::string_view cell);
 
-/// A number behind signs.
-struct CensoredNumber {
+/// A number, perhaps with signs in front, commas between thousands and a unit behind.
+struct MeasuredNumber {
   double number = 0;
-  int bound = 0;             ///< +1: the true value lies above the number (> and >=), -1: below it, 0: "~3" and "=3"
-  bool approximate = false;  ///< "~3"
-  std::string unit;          ///< what stands behind the number, "" = nothing
+  std::string_view sign, digits;  ///< parts of the cell, trimmed; `digits` with the commas
+  int bound = 0;                  ///< +1: the true value lies above the number (> and >=), -1: below it, 0: exact
+  bool approximate = false;       ///< "~3"
+  bool thousands = false;         ///< "1,000"
+  std::string_view unit;          ///< the word behind the number, "" = none
 };
-/// A cell that is_censored() and says one number, perhaps with one word behind it as its unit. Empty for anything else,
-/// such as ">1,5", ">50-100" or "<3>".
-std::optional<CensoredNumber> censored_number(std::string_view cell);
+/// A cell that says one number: "5", ">50", "<= 0.1 nM", "~3", "1,000", "5 nM". Empty for anything else, such as
+/// ">1,5",
+/// ">50-100" or "<3>". The views are of `cell`.
+std::optional<MeasuredNumber> measured_number(std::string_view cell);
 
 /// The two labels of a binary task, {negative, positive}, where `positive` is one of `labels` in any case and there is
 /// at most one other (labels that differ in case only are one). The negative one is "" where there is none. Empty

@@ -9,8 +9,8 @@
 #include <filesystem>
 #include <vector>
 
+#include "datasets/tables/column_stats.hpp"
 #include "datasets/tables/table_lines.hpp"
-#include "datasets/tables/targets.hpp"
 #include "featurize/graph/error.hpp"
 
 namespace molgraph {

@@ -4,8 +4,8 @@
 #include <array>
 
 #include "datasets/system/text.hpp"
+#include "datasets/tables/column_stats.hpp"
 #include "datasets/tables/table_format.hpp"
-#include "datasets/tables/targets.hpp"
 
 namespace molgraph {
 namespace {
@@ -42,7 +42,9 @@ char take_cell(std::string_view& text, char delimiter, char line_end, std::strin
   return stop;
 }
 
-bool is_number_like(std::string_view cell) { return number_of_cell(cell).has_value() || has_decimal_comma(cell); }
+bool is_number_like(std::string_view cell) {
+  return number_of_cell(cell).has_value() || has_decimal_comma(cell) || has_thousands_commas(cell);
+}
 
 /// "0", "1", "2" ...: how a data frame without names numbers its columns.
 bool counts_up(const std::vector<std::string>& cells) {

@@ -8,14 +8,15 @@
 
 #include "datasets/system/text.hpp"
 #include "datasets/tables/labels.hpp"
+#include "datasets/tables/not_targets.hpp"
+#include "datasets/tables/output_columns.hpp"
 #include "featurize/graph/error.hpp"
 
 namespace molgraph {
 namespace {
 
-constexpr std::size_t kMaxClasses = 1000;
-
 constexpr std::size_t kWordsNamed = 5;  ///< columns named in one message
+constexpr const char* kTwoReadings = "1,000 may be one thousand (write 1000) or one with three decimals (write 1.000)";
 
 [[noreturn]] void throw_bad_number(const std::string& column, const CellPlace& place) {
   throw DataError(
@@ -25,12 +26,27 @@ constexpr std::size_t kWordsNamed = 5;  ///< columns named in one message
       place.text);
 }
 
-[[noreturn]] void throw_decimal_comma(const ColumnStats& column, bool named) {
-  throw DataError(column.first_text.file, column.first_text.row + 1,
-                  "column '" + column.name +
-                      "' holds no number here; decimal commas are not understood: write points (1.5)" +
-                      (named ? "" : "; if it is no target, name those that are with --target-columns"),
-                  column.first_text.text);
+/// Commas that are no separators of thousands, or may be either.
+void check_commas(const ColumnStats& column, bool named) {
+  const auto fail = [&](const CellPlace& place, const std::string& what) {
+    throw DataError(place.file, place.row + 1,
+                    "column '" + column.name + "' " + what +
+                        (named ? "" : "; if it is no target, name those that are with --target-columns"),
+                    place.text);
+  };
+  if (column.decimal_commas > 0 && !column.first_thousands.exists())
+    fail(column.first_decimal_comma, "holds no number here; decimal commas are not understood: write points (1.5)");
+  if (!column.first_thousands.exists()) return;
+  const std::string first = "'" + std::string(trim(column.first_thousands.text)) + "'";
+  if (column.decimal_commas > 0)
+    fail(column.first_decimal_comma, "has a decimal comma here, so " + first + " in row " +
+                                         std::to_string(column.first_thousands.row + 1) +
+                                         " is no number of thousands; decimal commas are not understood: write points");
+  if (column.first_large.exists())
+    fail(column.first_thousands, "has a comma here, but none in '" + std::string(trim(column.first_large.text)) +
+                                     "' in row " + std::to_string(column.first_large.row + 1) + ": " + kTwoReadings);
+  if (!column.thousands_are_clear)
+    fail(column.first_thousands, std::string("has commas whose meaning is not clear: ") + kTwoReadings);
 }
 
 std::set<std::string> labels_of(const std::vector<ColumnStats>& stats, const std::vector<std::size_t>& columns) {
@@ -43,8 +59,8 @@ Task multiclass_task(const std::vector<ColumnStats>& stats, const std::vector<st
   std::set<std::string> labels;
   for (const std::size_t c : columns) {
     labels.insert(stats[c].labels.begin(), stats[c].labels.end());
-    if (labels.size() > kMaxClasses)
-      throw DataError("column '" + stats[c].name + "' has more than " + std::to_string(kMaxClasses) +
+    if (labels.size() > kMostClasses)
+      throw DataError("column '" + stats[c].name + "' has more than " + std::to_string(kMostClasses) +
                       " classes; is it a regression?");
   }
   Task task;
@@ -58,30 +74,39 @@ Task multiclass_task(const std::vector<ColumnStats>& stats, const std::vector<st
   throw DataError(place.file, place.row + 1, what, place.text);
 }
 
+/// Every number has the same unit, or only limits and approximate values have one.
+void check_units(const ColumnStats& column) {
+  const std::string name = "column '" + column.name + "' ";
+  if (column.with_unit > 0 && column.first_bare.exists())
+    throw_at(column.first_bare,
+             name + "has no unit here but '" + column.unit + "' in row " + std::to_string(column.first_unit.row + 1));
+  if (column.other_unit.exists())
+    throw_at(column.other_unit, name + "has another unit here than '" + column.unit + "' in row " +
+                                    std::to_string(column.first_unit.row + 1));
+}
+
 void check_values(const ColumnStats& column, std::optional<TaskKind> kind, bool named) {
   if (column.filled == 0) throw DataError("column '" + column.name + "' holds no value at all");
   if (kind == TaskKind::multiclass && column.numbers > 0 && column.censored > 0)
     throw_at(column.first_censored,
              "column '" + column.name + "' is to be classified, but this is a limit and no class");
   if (kind == TaskKind::multiclass || (kind == TaskKind::binary && column.is_binary())) return;
-  if (column.decimal_commas > 0) throw_decimal_comma(column, named);
+  check_commas(column, named);
+  if (!column.first_text.exists()) check_units(column);
   if (!column.is_mostly_numbers()) {
-    const bool two = column.labels.size() == 2 && column.numbers == 0;
+    const bool two = column.labels.size() == 2 && column.exact() == 0;
     const std::string advice = kind == TaskKind::mixed ? "classes beside numbers are 1 and 0, yes and no and the like"
                                : two && kind == TaskKind::binary
                                    ? "its labels are " + list_of(sorted_labels(column.labels)) +
                                          ": --positive LABEL says which is the positive one"
                                    : "classes given as text need -t multiclass, or --positive LABEL if they are two";
     throw DataError(column.first_text.file, column.first_text.row + 1,
-                    "column '" + column.name + "' is text (" + std::to_string(column.numbers) + " of " +
+                    "column '" + column.name + "' is text (" + std::to_string(column.exact()) + " of " +
                         std::to_string(column.filled) + " cells are numbers), so it cannot be a target; " + advice,
                     column.first_text.text);
   }
-  if (column.numbers + column.censored < column.filled) throw_bad_number(column.name, column.first_text);
-  if (column.other_unit.row >= 0)
-    throw_at(column.other_unit, "column '" + column.name + "' has another unit here than '" + column.unit +
-                                    "' in row " + std::to_string(column.first_unit.row + 1));
-  if (kind == TaskKind::binary && column.first_not_binary.row >= 0)
+  if (column.first_text.exists()) throw_bad_number(column.name, column.first_text);
+  if (kind == TaskKind::binary && column.first_not_binary.exists())
     throw DataError(column.first_not_binary.file, column.first_not_binary.row + 1,
                     "column '" + column.name + "' is to be classified, but this is neither 0 nor 1",
                     column.first_not_binary.text);
@@ -94,25 +119,46 @@ std::string quoted(const std::vector<ColumnStats>& stats, const std::vector<std:
   return list_of(names, kWordsNamed);
 }
 
+/// Takes out what is no measurement, unless nothing but what only its values speak against would be left.
+void leave_out_no_targets(const std::vector<ColumnStats>& stats, std::vector<std::size_t>& chosen,
+                          std::vector<std::string>& notes) {
+  std::vector<std::size_t> left, by_values;
+  std::vector<std::string> texts;
+  for (const std::size_t c : chosen) {
+    const NoTarget no = why_no_target(stats[c]);
+    if (no.why.empty()) left.push_back(c);
+    else if (!no.by_name) by_values.push_back(c);
+    if (!no.why.empty()) texts.push_back("'" + std::string(trim(stats[c].name)) + "' (" + no.why + ")");
+  }
+  const bool keeps = left.empty() && !by_values.empty();
+  chosen = keeps ? by_values : left;
+  if (!texts.empty() && !keeps)
+    notes.push_back("left out of the targets: " + list_of(texts, kWordsNamed) + "; --target-columns takes them");
+}
+
 /// The columns that nobody named: numbers, else binary words, else those that hold the positive label.
 std::vector<std::size_t> find_columns(const std::vector<ColumnStats>& stats, const TargetWishes& wishes,
                                       std::vector<std::string>& notes) {
   std::vector<std::size_t> chosen, words;
-  bool other_numbers = false;
   for (std::size_t c = 0; c < stats.size(); ++c) {
+    if (stats[c].is_watched) continue;
     if (!wishes.positive.empty()) {
       if (!labels_with_positive(stats[c].labels, wishes.positive).empty()) chosen.push_back(c);
     } else if (stats[c].is_found()) {
       chosen.push_back(c);
-      other_numbers = other_numbers || !stats[c].is_binary();
     } else if (stats[c].is_binary() &&
                (wishes.kind.value_or(TaskKind::binary) == TaskKind::binary || wishes.kind == TaskKind::mixed)) {
       chosen.push_back(c);
       words.push_back(c);
     }
   }
-  if (wishes.kind || !other_numbers || words.empty()) return chosen;
-  std::erase_if(chosen, [&](std::size_t c) { return std::ranges::find(words, c) != words.end(); });
+  if (wishes.own_table) leave_out_no_targets(stats, chosen, notes);
+  const auto is_word = [&](std::size_t c) { return std::ranges::find(words, c) != words.end(); };
+  const bool other_numbers =
+      std::ranges::any_of(chosen, [&](std::size_t c) { return !is_word(c) && !stats[c].is_binary(); });
+  std::erase_if(words, [&](std::size_t c) { return std::ranges::find(chosen, c) == chosen.end(); });
+  if (!wishes.positive.empty() || wishes.kind || !other_numbers || words.empty()) return chosen;
+  std::erase_if(chosen, is_word);
   notes.push_back("left out, as labels beside numbers: " + quoted(stats, words) + "; --target-columns takes them");
   return chosen;
 }
@@ -122,9 +168,18 @@ void warn_of_left_out(const std::vector<ColumnStats>& stats, TargetChoice& choic
   std::vector<std::string> texts;
   for (std::size_t c = 0; c < stats.size(); ++c) {
     const ColumnStats& column = stats[c];
-    if (column.numbers + column.censored == 0 || column.is_binary() || column.is_found() ||
-        std::ranges::find(choice.columns, c) != choice.columns.end())
+    if (column.numbers + column.censored + column.with_unit == 0 || column.is_binary() || column.is_found() ||
+        column.is_watched || std::ranges::find(choice.columns, c) != choice.columns.end())
       continue;
+    if (column.with_unit > 0) {  // text such as "2 doses" is common
+      if (2 * (column.numbers + column.with_unit) >= column.filled)
+        texts.push_back("'" + std::string(trim(column.name)) + "' (the unit '" + column.unit + "' in row " +
+                        std::to_string(column.first_unit.row + 1) + ", " +
+                        (column.other_unit.exists() ? "another" : "none") + " in row " +
+                        std::to_string((column.other_unit.exists() ? column.other_unit : column.first_bare).row + 1) +
+                        ")");
+      continue;
+    }
     texts.push_back("'" + std::string(trim(column.name)) + "' (" + std::to_string(column.numbers) + " of " +
                     std::to_string(column.filled) + " cells are numbers, " + std::to_string(column.censored) +
                     " censored" +
@@ -136,7 +191,8 @@ void warn_of_left_out(const std::vector<ColumnStats>& stats, TargetChoice& choic
   if (texts.empty()) return;
   choice.warnings.push_back(
       (texts.size() == 1 ? "a column is" : std::to_string(texts.size()) + " columns are") +
-      " left out of the targets, as fewer than half of the filled cells are numbers, or none is exact: " +
+      " left out of the targets, as fewer than half of the filled cells are numbers, none is exact, or their units "
+      "differ: " +
       list_of(texts, kWordsNamed));
 }
 
@@ -150,7 +206,13 @@ void warn_of_signs(const std::vector<ColumnStats>& stats, TargetChoice& choice) 
       approximate.push_back(name + " (" + std::to_string(column.approximate) + ", such as " +
                             std::string(trim(column.first_approximate.text)) + " in row " +
                             std::to_string(column.first_approximate.row + 1) + ")");
-    if (!column.unit.empty())
+    if (column.first_thousands.exists())
+      choice.notes.push_back("commas in " + name +
+                             " separate thousands: " + std::string(trim(column.first_thousands.text)) + " in row " +
+                             std::to_string(column.first_thousands.row + 1));
+    if (column.has_one_unit())
+      choice.notes.push_back("the unit of " + name + " is " + column.unit + ", as in all its cells");
+    else if (!column.unit.empty())
       units.push_back(name + " (" + column.unit + " in row " + std::to_string(column.first_unit.row + 1) + ")");
   }
   if (!approximate.empty())
@@ -215,102 +277,23 @@ void note_binary_labels(const std::vector<ColumnStats>& stats, bool kind_is_give
 
 }  // namespace
 
-bool is_missing(std::string_view cell) {
-  const std::string_view text = trim(cell);
-  if (text.empty()) return true;
-  if (text.size() > 4) return false;
-  constexpr std::array<std::string_view, 9> words{"-", "nan", "-nan", "na", "n/a", "#n/a", "null", "none", "<na>"};
-  return std::ranges::find(words, lower(text)) != words.end();
-}
-
-std::optional<double> number_of_cell(std::string_view cell) {
-  std::string_view text = trim(cell);
-  if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
-  double number = 0;
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error == std::errc() && stop == text.data() + text.size())
-    return std::abs(number) <= std::numeric_limits<float>::max() ? std::optional(number) : std::nullopt;
-  const std::string word = text.size() <= 5 ? lower(text) : std::string();
-  if (word == "true") return 1.0;
-  if (word == "false") return 0.0;
-  return std::nullopt;
-}
-
-float weight_of_cell(std::string_view cell, const std::string& column, const std::string& file, std::int64_t row) {
-  const auto number = number_of_cell(cell);
-  if (number && *number >= 0) return static_cast<float>(*number);
-  throw DataError(file, row + 1, "column '" + column + "' holds no weight here: a number of 0 or more",
-                  std::string(cell));
-}
-
-bool has_decimal_comma(std::string_view cell) {
-  std::string_view text = trim(cell);
-  if (text.starts_with('-') || text.starts_with('+')) text.remove_prefix(1);
-  const auto comma = text.find(',');
-  const auto is_digits = [](std::string_view part) {
-    return !part.empty() && part.find_first_not_of("0123456789") == std::string_view::npos;
-  };
-  return comma != std::string_view::npos && is_digits(text.substr(0, comma)) && is_digits(text.substr(comma + 1));
-}
-
-void ColumnStats::add(std::string_view cell, const std::string& file, std::int64_t row) {
-  if (is_missing(cell)) return;
-  ++filled;
-  const auto number = number_of_cell(cell);
-  const auto limit = number ? std::nullopt : censored_number(cell);
-  const auto keep_first = [&](CellPlace& place) {
-    if (place.row < 0) place = {file, std::string(cell.substr(0, 200)), row};
-  };
-  numbers += number || (limit && limit->bound == 0);
-  if (!number && has_decimal_comma(cell)) ++decimal_commas;
-  if (!number && !limit) keep_first(first_text);
-  if (limit && limit->bound != 0) ++censored, keep_first(first_censored);
-  if (limit && limit->approximate && limit->bound == 0) ++approximate, keep_first(first_approximate);
-  if (limit && !limit->unit.empty()) {
-    keep_first(first_unit);
-    if (unit.empty()) unit = limit->unit;
-    else if (unit != limit->unit) keep_first(other_unit);
-  }
-  if (first_not_binary.row < 0) {
-    if (const auto label = binary_label(cell)) pairs |= 1u << label->pair;
-    else first_not_binary = {file, std::string(cell.substr(0, 200)), row};
-  }
-  if (keep_labels ? labels.size() <= kMaxClasses : !number && labels.size() <= 2) labels.insert(class_label(cell));
-}
-
-bool is_output_column(std::string_view name, const std::vector<std::string>& columns) {
-  constexpr std::array<std::string_view, 10> whole{
-      "status",    "reason",        "nearest_id",        "nearest_distance",     "domain_similarity",
-      "domain_id", "domain_smiles", "domain_percentile", "domain_elements_seen", "domain_rings_seen"};
-  constexpr std::array<std::string_view, 5> beside{"_low", "_high", "_baseline", "_descriptors", "_blend"};
-  std::string text = lower(trim(name));
-  if (text.starts_with("molgraph_") || text.find("_prob_") != std::string::npos) return true;
-  if (std::ranges::find(whole, text) != whole.end()) return true;
-  const auto is_predicted = [&](const std::string& target) {
-    return std::ranges::any_of(columns, [&](const std::string& one) { return lower(trim(one)) == target + "_pred"; });
-  };
-  for (const std::string_view end : beside)
-    if (text.ends_with(end) && is_predicted(text.substr(0, text.size() - end.size()))) return true;
-  if (constexpr std::string_view kDomain = "domain_";
-      text.starts_with(kDomain) && is_predicted(text.substr(kDomain.size())))
-    return true;
-  // y_pred_0 and y_std_0: one member of an ensemble
-  const auto digits = text.find_last_not_of("0123456789");
-  if (digits != std::string::npos && digits + 1 < text.size() && text[digits] == '_') text.resize(digits);
-  return text.ends_with("_pred") || text.ends_with("_std");
-}
-
 std::vector<int> candidate_columns(const std::vector<std::string>& columns, const std::vector<int>& not_targets) {
   constexpr std::array<std::string_view, 6> reserved{"id", "idx", "index", "row", "name", "weight"};
+  const OutputColumns outputs(columns);
   std::vector<int> result;
   for (int c = 0; c < static_cast<int>(columns.size()); ++c) {
     const std::string name = lower(trim(columns[static_cast<std::size_t>(c)]));
     const bool is_reserved = name.empty() || name.starts_with("unnamed:") || name.find("split") != std::string::npos ||
                              std::ranges::find(reserved, name) != reserved.end();
-    if (!is_reserved && !is_output_column(name, columns) && std::ranges::find(not_targets, c) == not_targets.end())
+    if (!is_reserved && !outputs.contains(name) && std::ranges::find(not_targets, c) == not_targets.end())
       result.push_back(c);
   }
   return result;
+}
+
+bool wants_all_targets(const std::vector<std::string>& named, const std::vector<std::string>& columns) {
+  const auto is_all = [](const std::string& name) { return lower(trim(name)) == "all"; };
+  return named.size() == 1 && is_all(named[0]) && std::ranges::none_of(columns, is_all);
 }
 
 TargetChoice choose_targets(const std::vector<ColumnStats>& stats, const TargetWishes& wishes) {
@@ -323,6 +306,14 @@ TargetChoice choose_targets(const std::vector<ColumnStats>& stats, const TargetW
     choice.columns = find_columns(stats, wishes, choice.notes);
     warn_of_left_out(stats, choice);
   }
+  for (const ColumnStats& column : stats)
+    if (wishes.hint_of_parts && column.names_parts())
+      choice.notes.push_back("'" + std::string(trim(column.name)) + "' names parts of a split: --splits-column " +
+                             std::string(trim(column.name)) + " takes them");
+  if (!wishes.named && wishes.own_table && !wishes.all && choice.columns.size() > kMostFoundTargets)
+    throw UsageError(std::to_string(choice.columns.size()) +
+                     " columns could be targets: " + quoted(stats, choice.columns) +
+                     "; name those that are with --target-columns (--target-columns all takes all of them)");
   if (choice.columns.size() > kMostTargets)
     throw DataError(std::to_string(choice.columns.size()) + " columns would be targets, the limit is " +
                     std::to_string(kMostTargets) + "; name those that are meant with --target-columns");
@@ -332,7 +323,9 @@ TargetChoice choose_targets(const std::vector<ColumnStats>& stats, const TargetW
   };
   std::optional<TaskKind> kind = wishes.kind;
   if (!kind && all_columns([](const ColumnStats& c) { return c.is_binary(); })) kind = TaskKind::binary;
-  const auto is_text = [](const ColumnStats& c) { return c.filled > 0 && c.numbers + c.decimal_commas == 0; };
+  const auto is_text = [](const ColumnStats& c) {
+    return c.filled > 0 && c.numbers + c.with_unit + c.decimal_commas == 0;
+  };
   const bool two_words = !kind && all_columns(is_text) && labels_of(stats, choice.columns).size() == 2;
   if (!wishes.positive.empty()) {
     choose_positive(stats, wishes, choice);
@@ -356,7 +349,9 @@ TargetChoice choose_targets(const std::vector<ColumnStats>& stats, const TargetW
   }
   if (choice.task.has(TaskKind::regression)) warn_of_signs(stats, choice);
   for (const std::size_t c : choice.columns) choice.task.names.emplace_back(trim(stats[c].name));
-  choice.task.units.assign(choice.columns.size(), "");
+  choice.task.units.clear();
+  for (std::size_t k = 0; k < choice.columns.size(); ++k)
+    choice.task.units.push_back(choice.task.kind_of(k) == TaskKind::regression ? stats[choice.columns[k]].unit : "");
   return choice;
 }
 
@@ -382,9 +377,9 @@ Label TargetParser::label(std::string_view cell, std::size_t target, const std::
     if (const auto label = binary_label(cell)) return {label->positive ? 1.0 : 0.0};
   }
   if (const auto number = number_of_cell(cell)) return {*number};
-  const auto limit = kind == TaskKind::regression ? censored_number(cell) : std::nullopt;
-  if (!limit) throw_bad_number(task_.names[target], {file, std::string(cell), row});
-  return {limit->number, static_cast<std::int8_t>(limit->bound)};
+  const auto measured = kind == TaskKind::regression ? measured_number(cell) : std::nullopt;
+  if (!measured) throw_bad_number(task_.names[target], {file, std::string(cell), row});
+  return {measured->number, static_cast<std::int8_t>(measured->bound)};
 }
 
 }  // namespace molgraph

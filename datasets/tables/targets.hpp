@@ -9,66 +9,27 @@
 #include <string_view>
 #include <vector>
 
+#include "datasets/tables/column_stats.hpp"
 #include "datasets/tables/task.hpp"
 
 namespace molgraph {
-
-/// No value: blank, "-", nan, na, n/a, #n/a, null, none and <na>, in any case. The one rule for targets, ids and parts.
-bool is_missing(std::string_view cell);
-/// A finite number that fits a float (it is kept as a double); true and false are 1 and 0. Empty for anything else,
-/// such as ">50" or "1,5".
-std::optional<double> number_of_cell(std::string_view cell);
-
-/// A row's weight in the loss: a finite number of 0 or more. Throws DataError for anything else, a blank cell too: what
-/// a row without a weight should count beside others, nobody but its author knows.
-float weight_of_cell(std::string_view cell, const std::string& column, const std::string& file, std::int64_t row);
-
-/// True for "1,5" and "-0,25": what may be a number with a decimal comma, which is never guessed.
-bool has_decimal_comma(std::string_view cell);
-
-/// Where a cell stands that is not what it should be.
-struct CellPlace {
-  std::string file, text;
-  std::int64_t row = -1;  ///< 0-based; -1 = there is none
-};
-
-/// What one column holds, gathered cell by cell in constant memory (class labels apart).
-struct ColumnStats {
-  std::string name;
-  std::int64_t filled = 0, numbers = 0, decimal_commas = 0;  ///< the last are no numbers
-  std::int64_t censored = 0;                                 ///< such as ">50"; not among the numbers
-  std::int64_t approximate = 0;                              ///< such as "~3"; among the numbers
-  CellPlace first_text{};                                    ///< first filled cell that is neither number nor censored
-  CellPlace first_censored{}, first_approximate{};
-  CellPlace first_unit{};        ///< first cell with a unit behind its sign and number
-  std::string unit{};            ///< that unit
-  CellPlace other_unit{};        ///< first cell with another unit
-  CellPlace first_not_binary{};  ///< first filled cell that is no binary label (labels.hpp)
-  unsigned pairs = 0;            ///< bit p: a label of the pair p was seen; only while all cells are binary labels
-  bool keep_labels = false;      ///< gather all `labels`; else of cells that are no numbers, until there are three
-  std::set<std::string> labels{};
-
-  bool is_binary() const { return filled > 0 && first_not_binary.row < 0; }
-  bool is_mostly_numbers() const { return filled > 0 && 2 * (numbers + censored + decimal_commas) >= filled; }
-
-  /// Taken for a target of numbers where nobody names one: some of them must be more than a limit.
-  bool is_found() const { return is_mostly_numbers() && numbers + decimal_commas > 0; }
-
-  void add(std::string_view cell, const std::string& file, std::int64_t row);
-};
-
-/// True for the columns that these programs write: y_pred, *_pred, *_std, *_prob_*, status, reason, nearest_id,
-/// nearest_distance, domain_similarity and its like, molgraph_*; and where `columns` has NAME_pred also NAME_low,
-/// NAME_high, NAME_baseline, NAME_descriptors, NAME_blend and domain_NAME.
-bool is_output_column(std::string_view name, const std::vector<std::string>& columns);
 
 /// Columns that may be found to be targets: all but `not_targets` (indices), id, idx, index, row, name, weight,
 /// *split*, columns without a name, a data frame's "Unnamed: 0", and output columns.
 std::vector<int> candidate_columns(const std::vector<std::string>& columns, const std::vector<int>& not_targets);
 
+/// More columns that nobody named are a question rather than an answer.
+inline constexpr std::size_t kMostFoundTargets = 20;
+
+/// --target-columns all, where no column has that name.
+bool wants_all_targets(const std::vector<std::string>& named, const std::vector<std::string>& columns);
+
 /// What the user said about targets.
 struct TargetWishes {
-  bool named = false;  ///< chose these columns, so each must do
+  bool named = false;          ///< chose these columns, so each must do
+  bool all = false;            ///< wants all columns that could be targets, however many
+  bool own_table = true;       ///< no data set known by name: what is no measurement is left out
+  bool hint_of_parts = false;  ///< has said nothing of the split
   std::optional<TaskKind> kind{};
   std::string positive{};  ///< the label that is 1, in any case; "" = by its meaning (labels.hpp)
 };

@@ -280,9 +280,14 @@ TEST_F(CalibrationFile, DamagedOrOfAnotherModelIsRefused) {
   task.names = {"z"};
   EXPECT_NE(problem().find("other targets"), std::string::npos);
   task.names = {"y"};
-  const std::vector<std::pair<std::string, std::string>> damages{
-      {"\"version\":1", "\"version\":2"}, {"folds", "moon"}, {"0.3", "-0.3"}, {"\"members\":2", "\"members\":3"},
-      {"\"count\":2", "\"count\":1"},     {"{", ""}};
+  const std::vector<std::pair<std::string, std::string>> damages{{"\"version\":1", "\"version\":2"},
+                                                                 {"folds", "moon"},
+                                                                 {"0.3", "-0.3"},
+                                                                 {"\"members\":2", "\"members\":3"},
+                                                                 {"\"members\":2", "\"members\":9223372036854775807"},
+                                                                 {"\"members\":2", "\"members\":2.5"},
+                                                                 {"\"count\":2", "\"count\":1"},
+                                                                 {"{", ""}};
   for (const auto& [from, to] : damages) {
     SetUp();
     replace(from, to);

@@ -13,6 +13,7 @@ namespace {
 using test::Scratch;
 using test::ShellResult;
 using ::testing::AllOf;
+using ::testing::AnyOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -43,6 +44,9 @@ TEST_F(LabelsCli, WordsFromTheTableToTheCard) {
   EXPECT_THAT(run("molgraph-info R --json").out, HasSubstr("\"positive\""));
   EXPECT_THAT(scratch.read("R/splits.csv"), HasSubstr("\n3,4,CCN,"))
       << "the id NA is blank: the row's number stands for it";
+  EXPECT_THAT(trained.err, HasSubstr("only 4 values in the test part: its results there say little"));
+  for (const std::string& line : test::lines_of(scratch.read("R/test_predictions.csv")))
+    EXPECT_THAT(line, AnyOf(HasSubstr(",label,"), HasSubstr(",active,"), HasSubstr(",inactive,"))) << "as in the table";
   ASSERT_EQ(run("molgraph-score -m R -i words.csv -o scored.csv").code, 0);
   EXPECT_THAT(scratch.read("scored.csv"), HasSubstr("label_pred"));
   // Its output is a table again: what a program wrote is no target by itself.

@@ -79,6 +79,25 @@ TEST(CommandLine, WhatStandsOnTheCommandLineWinsOverTheConfig) {
   EXPECT_EQ(parse({"--config", config, "-m", "c"}).models, std::vector<std::string>{"c"});
 }
 
+TEST(CommandLine, AFolderOrALongKeyIsNoConfig) {
+  const test::Scratch scratch;
+  scratch.write("run/config.toml", "max-atoms = 7\n");
+  scratch.write("other/notes.txt", "");
+  const auto error_of = [&](const std::string& config) {
+    try {
+      parse({"--config", scratch.path(config)});
+    } catch (const std::exception& error) {
+      return std::string(error.what());
+    }
+    return std::string("no error");
+  };
+  EXPECT_NE(error_of("run").find("is a folder; did you mean"), std::string::npos) << error_of("run");
+  EXPECT_NE(error_of("other").find("is a folder, not a file"), std::string::npos) << error_of("other");
+  scratch.write("long.toml", std::string(1 << 20, 'k') + " = 1\n");
+  EXPECT_LT(error_of("long.toml").size(), 1000u);
+  EXPECT_NE(error_of("long.toml").find("unknown key kkk"), std::string::npos);
+}
+
 TEST(CommandLine, GivenTellsDefaultsFromChoices) {
   EXPECT_FALSE(parse({}).given_gate);
   EXPECT_TRUE(parse({"--no-gate"}).given_gate);
@@ -91,6 +110,7 @@ TEST(CommandLine, ClosestWord) {
   EXPECT_EQ(closest_word("thr", words), "threads");
   EXPECT_EQ(closest_word("sede", words), "seed");
   EXPECT_EQ(closest_word("something-else", words), "");
+  EXPECT_EQ(closest_word("threads" + std::string(100, 's'), words), "") << "no misspelling";
 }
 
 TEST(Texts, NumbersAndDurations) {

@@ -50,6 +50,29 @@ class QualityCli : public ::testing::Test {
   Scratch scratch;
 };
 
+TEST_F(QualityCli, AFolderNamedLikeADataSetChangesNothing) {
+  std::string esol = "Compound ID,measured log solubility in mols per litre,smiles\n";
+  for (int k = 1; k <= 60; ++k)
+    esol += "m" + std::to_string(k) + "," + std::to_string(-0.1 * k) + "," +
+            std::string(static_cast<std::size_t>(k), 'C') + "\n";
+  scratch.write("D/delaney-processed.csv", esol);
+  const std::string call = "molgraph-train esol --data-dir D" + kTiny;
+  ASSERT_EQ(run(call + "-o A").code, 0);
+  scratch.write("esol/notes.txt", "mine");
+  ASSERT_EQ(run(call + "-o B").code, 0);
+  EXPECT_THAT(scratch.read("A/config.toml"), HasSubstr("\nblend = 'off'\n")) << "a data set known by name";
+  EXPECT_EQ(scratch.read("A/config.toml"), scratch.read("B/config.toml"));
+  EXPECT_EQ(scratch.read("A/results.csv"), scratch.read("B/results.csv"));
+  scratch.run("", "rm -r esol B && cp small.csv esol");
+  const ShellResult file = run(call + "-o B");
+  EXPECT_THAT(file.err, HasSubstr("the file of that name here is ./esol"));
+  EXPECT_EQ(scratch.read("A/results.csv"), scratch.read("B/results.csv"));
+  ASSERT_EQ(run("molgraph-train ./esol --target-columns y --seed 3" + kTiny + "-o C").code, 0);
+  ASSERT_EQ(run("molgraph-train - --target-columns y --seed 3" + kTiny + "-o E < small.csv").code, 0);
+  for (const char* own : {"C", "E"})
+    EXPECT_THAT(scratch.read(std::string(own) + "/config.toml"), HasSubstr("\nblend = 'on'\n")) << own;
+}
+
 TEST_F(QualityCli, BestIsAnEnsembleOfFiveThatValidateEachElsewhere) {
   const ShellResult result = train("-o B --quality best");
   const std::string config = scratch.read("B/config.toml");

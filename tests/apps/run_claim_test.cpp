@@ -90,6 +90,21 @@ TEST_F(RunClaimTest, AStartThatWasKilledMakesRoom) {
   EXPECT_EQ(scratch.read("other/config.toml"), "lr = 1.0\n");
 }
 
+TEST_F(RunClaimTest, ResumingRemovesWhatAKilledWriteLeft) {
+  write_start("run");
+  for (const char* name :
+       {"log.txt.part.17.0", "refit/checkpoints/last.safetensors.part.17.12", "splits.csv.part.17.3"})
+    scratch.write(std::string("run/") + name, "half");
+  for (const char* name : {"mine.part.two", "x.part.1.2.csv", "notes/a.part.17.0"})
+    scratch.write(std::string("run/") + name, "mine");
+  EXPECT_EQ(problem("run", true), "");
+  for (const char* name : {"log.txt.part.17.0", "refit/checkpoints/last.safetensors.part.17.12", "splits.csv.part.17.3",
+                           "model_0/checkpoints/last.safetensors.part.17.0"})
+    EXPECT_FALSE(scratch.exists(std::string("run/") + name)) << name;
+  for (const char* name : {"config.toml", "splits.csv", "mine.part.two", "x.part.1.2.csv", "notes/a.part.17.0"})
+    EXPECT_TRUE(scratch.exists(std::string("run/") + name)) << name;
+}
+
 TEST_F(RunClaimTest, ASecondWriterIsRefusedUntilTheFirstIsGone) {
   int ready[2];
   ASSERT_EQ(::pipe(ready), 0);

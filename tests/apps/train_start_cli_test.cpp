@@ -178,6 +178,23 @@ TEST_F(TrainStart, AnotherLengthThanTheFilesHasAWarmUpOfItsOwn) {
   EXPECT_NE(scratch.read("short/config.toml").find("warmup-steps = 2\n"), std::string::npos);
 }
 
+TEST_F(TrainStart, AStartThatHasSeenTheTestPartIsSaid) {
+  ASSERT_EQ(train("t.csv -o first" + kTiny).code, 0);
+  const ShellResult same = train("t.csv --from first -o same" + kTiny);
+  EXPECT_EQ(same.code, 0);
+  EXPECT_EQ(same.err.find("are in the training"), std::string::npos) << "the same split: " << same.err;
+  for (const char* from : {"first", "first/model.safetensors"}) {
+    const ShellResult other = train(std::string("t.csv --seed 7 -o other --from ") + from + kTiny);
+    EXPECT_NE(other.err.find("test molecules are in the training or validation part of " + std::string(from)),
+              std::string::npos)
+        << other.err;
+    scratch.run("", "rm -r other");
+  }
+  scratch.run("", "sed 's/^smiles,y/smiles,z/' t.csv > z.csv");
+  EXPECT_EQ(train("z.csv --seed 7 --from first -o z" + kTiny).err.find("are in the training"), std::string::npos)
+      << "another target";
+}
+
 TEST_F(TrainStart, ResumingNeedsARunAndTakesNothingFromOne) {
   EXPECT_EQ(train("t.csv --resume" + kTiny).code, 2);
   EXPECT_FALSE(scratch.exists("runs"));

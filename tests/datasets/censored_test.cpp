@@ -35,22 +35,41 @@ TEST(CensoredCells, SignsNumbersAndUnits) {
     bool approximate = false;
     const char* unit = "";
   };
-  for (const Case& c :
-       {Case{">50", 50, 1}, Case{" < 0.1 ", 0.1, -1}, Case{">=1e3", 1000, 1}, Case{"<= -2.5", -2.5, -1},
-        Case{"\u2265 10", 10, 1}, Case{"\u22643", 3, -1}, Case{">+5", 5, 1}, Case{">>.5", .5, 1},
-        Case{"~3", 3, 0, true}, Case{"\u2248 3", 3, 0, true}, Case{"=7", 7, 0}, Case{">~50", 50, 1, true},
-        Case{"> 50 nM", 50, 1, false, "nM"}, Case{">50nM", 50, 1, false, "nM"}, Case{"<5%", 5, -1, false, "%"},
-        Case{"<5 cm2", 5, -1, false, "cm2"}, Case{"<1 \u00b5M", 1, -1, false, "\u00b5M"}}) {
-    const auto read = censored_number(c.cell);
+  for (const Case& c : {Case{">50", 50, 1},
+                        Case{" < 0.1 ", 0.1, -1},
+                        Case{">=1e3", 1000, 1},
+                        Case{"<= -2.5", -2.5, -1},
+                        Case{"\u2265 10", 10, 1},
+                        Case{"\u22643", 3, -1},
+                        Case{">+5", 5, 1},
+                        Case{">>.5", .5, 1},
+                        Case{"~3", 3, 0, true},
+                        Case{"\u2248 3", 3, 0, true},
+                        Case{"=7", 7, 0},
+                        Case{">~50", 50, 1, true},
+                        Case{"> 50 nM", 50, 1, false, "nM"},
+                        Case{">50nM", 50, 1, false, "nM"},
+                        Case{"<5%", 5, -1, false, "%"},
+                        Case{"<5 cm2", 5, -1, false, "cm2"},
+                        Case{"<1 \u00b5M", 1, -1, false, "\u00b5M"},
+                        Case{"50", 50, 0},
+                        Case{"5 nM", 5, 0, false, "nM"},
+                        Case{"-2%", -2, 0, false, "%"},
+                        Case{"1,000", 1000, 0},
+                        Case{">10,000 nM", 10000, 1, false, "nM"},
+                        Case{"-1,234,567.25", -1234567.25, 0}}) {
+    const auto read = measured_number(c.cell);
     ASSERT_TRUE(read) << c.cell;
     EXPECT_EQ(read->number, c.number) << c.cell;
     EXPECT_EQ(read->bound, c.bound) << c.cell;
     EXPECT_EQ(read->approximate, c.approximate) << c.cell;
     EXPECT_EQ(read->unit, c.unit) << c.cell;
   }
-  for (const char* cell : {"50", ">", "", "><5", "<>5", ">1,5", ">1.000,5", ">50-100", ">50 or more", "> 50 (n=3)",
-                           ">0x10", ">1e99", ">b", "<b>x</b>", ">5 6", ">-"})
-    EXPECT_FALSE(censored_number(cell)) << cell;
+  for (const char* cell :
+       {">",           "",           "nM",     "><5",      "<>5",      ">1,5",     ">1.000,5", ">50-100",
+        ">50 or more", "> 50 (n=3)", ">0x10",  ">1e99",    ">b",       "<b>x</b>", ">5 6",     ">-",
+        "1,00",        "0,123",      "1,0000", "1,000,00", "1000,000", "1,000.",   ",000",     "5 6"})
+    EXPECT_FALSE(measured_number(cell)) << cell;
 }
 
 class CensoredLabels : public ::testing::Test {

@@ -182,7 +182,9 @@ TEST_F(LoadTest, ConstantAndScarceTargetsAreReported) {
     text += carbons + ",7," + (r % 10 ? "" : std::to_string(r)) + "," + std::to_string(r % 3) + "\n";
     carbons += r % 2 ? "C" : "N";
   }
-  const auto warnings = load_text(text).warnings;
+  LoadOptions options;
+  options.target_columns = {"constant", "scarce", "steps"};
+  const auto warnings = load_text(text, options).warnings;
   EXPECT_THAT(warnings, Contains(AllOf(HasSubstr("'constant'"), HasSubstr("same value"))));
   EXPECT_THAT(warnings, Contains(AllOf(HasSubstr("'scarce'"), HasSubstr("only"))));
   EXPECT_THAT(warnings, Contains(AllOf(HasSubstr("'steps'"), HasSubstr("3 different values"))));

@@ -139,6 +139,17 @@ TEST_F(TableFormTest, SemicolonsAndTabsInACsvAreSeen) {
       << "--format tsv means tabs";
 }
 
+TEST_F(TableFormTest, ExcelsLineSaysTheSeparator) {
+  for (const char* first : {"sep=;\n", "SEP=;\r\n", "\"sep=;\"\n"}) {
+    const ReadTable table = read("t.csv", std::string(first) + "smiles;y\nCCO;1.5\nCC;2.5\n");
+    EXPECT_THAT(table.columns, ElementsAre("smiles", "y")) << first;
+    EXPECT_THAT(table.rows, ElementsAre(Cells{"CCO", "1.5"}, Cells{"CC", "2.5"})) << first;
+  }
+  EXPECT_THAT(read("t.csv", "sep=|\nsmiles|y\nCCO|1,5;2\n").rows, ElementsAre(Cells{"CCO", "1,5;2"}));
+  EXPECT_EQ(read("t.csv", "sep=\t\nsmiles\ty\nCCO\t1\n").format, TableFormat::tsv);
+  EXPECT_THAT(read("t.csv", "sep=x,smiles\n1,CCO\n").columns, ElementsAre("sep=x", "smiles")) << "a name";
+}
+
 TEST_F(TableFormTest, Latin1IsReadWithOneWarning) {
   const ReadTable table = read("a.csv", "smiles,Aktivit\xE4t,\xB5M\nCCO,1,na\xEFve\x85\nC\xA0,2,\xFC\n");
   EXPECT_THAT(table.columns, ElementsAre("smiles", "Aktivit\xC3\xA4t", "\xC2\xB5M"));

@@ -225,7 +225,9 @@ TEST_F(TargetsTest, TroublesOfOneKindAreOneLine) {
     for (int t = 0; t < 70; ++t) rows += t == 69 ? "," + std::to_string(r) + ".5" : ",7";
     rows += "\n";
   }
-  const LoadedData data = load_text(header + "\n" + rows);
+  LoadOptions options;
+  for (int t = 0; t < 70; ++t) options.target_columns.push_back("t" + std::to_string(t));
+  const LoadedData data = load_text(header + "\n" + rows, options);
   std::vector<std::string> constant;
   for (const std::string& warning : data.warnings)
     if (warning.find("same value") != std::string::npos) constant.push_back(warning);

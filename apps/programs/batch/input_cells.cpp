@@ -4,8 +4,8 @@
 #include <limits>
 
 #include "datasets/system/text.hpp"
+#include "datasets/tables/column_stats.hpp"
 #include "datasets/tables/encoding.hpp"
-#include "datasets/tables/targets.hpp"
 #include "featurize/graph/error.hpp"
 
 namespace molgraph {

@@ -7,9 +7,12 @@
 
 #include "apps/programs/shell/output_file.hpp"
 #include "datasets/system/text.hpp"
+#include "datasets/tables/output_columns.hpp"
 
 namespace molgraph {
 namespace {
+
+namespace oc = output_column;
 
 std::string label_of(const Task& task, std::size_t class_number) {
   return class_number < task.class_labels.size() ? task.class_labels[class_number] : std::to_string(class_number);
@@ -24,42 +27,41 @@ struct NewColumn {
 std::vector<NewColumn> wanted_columns(const Task& task, const ScoreColumns& shown) {
   std::vector<NewColumn> columns;
   const bool multiclass = task.kind == TaskKind::multiclass;
+  const auto add = [&](std::string name, bool is_number = true, bool is_list = false) {
+    columns.push_back({std::move(name), is_number, is_list});
+  };
   for (std::size_t t = 0; t < task.names.size(); ++t) {
     const std::string& target = task.names[t];
-    columns.push_back({target + "_pred", !multiclass});
-    std::vector<std::string> values;  // what every run has
-    if (multiclass) {
-      for (int c = 0; c < task.classes; ++c) values.push_back(label_of(task, static_cast<std::size_t>(c)));
-      for (const auto& label : values) columns.push_back({target + "_prob_" + label});
-    }
+    add(target + oc::kPrediction, !multiclass);
+    std::vector<std::string> classes;
+    for (int c = 0; multiclass && c < task.classes; ++c) classes.push_back(label_of(task, static_cast<std::size_t>(c)));
+    for (const auto& label : classes) add(target + oc::kProbability + label);
     if (shown.runs > 1) {
-      if (!multiclass) columns.push_back({target + "_std"});
-      for (const auto& label : values) columns.push_back({target + "_std_" + label});
+      if (!multiclass) add(target + oc::kDeviation);
+      for (const auto& label : classes) add(target + oc::kDeviation + "_" + label);
     }
-    if (shown.interval && task.kind_of(t) == TaskKind::regression)
-      columns.insert(columns.end(), {{target + "_low"}, {target + "_high"}});
+    if (shown.interval && task.kind_of(t) == TaskKind::regression) add(target + oc::kLow), add(target + oc::kHigh);
     for (std::size_t r = 0; shown.individual && r < shown.runs; ++r) {
-      std::string run("_");
-      run += std::to_string(r);
-      if (!multiclass) columns.push_back({target + "_pred" + run});
-      for (const auto& label : values) columns.push_back({target + "_prob_" + label + run});
+      const std::string run = "_" + std::to_string(r);
+      if (!multiclass) add(target + oc::kPrediction + run);
+      for (const auto& label : classes) add(target + oc::kProbability + label + run);
     }
-    if (shown.explain.atoms) columns.insert(columns.end(), {{target + "_atoms", false, true}, {target + "_baseline"}});
-    if (shown.explain.descriptors) columns.push_back({target + "_descriptors"});
-    if (shown.explain.blend) columns.push_back({target + "_blend"});
+    if (shown.explain.atoms) add(target + oc::kAtoms, false, true), add(target + oc::kBaseline);
+    if (shown.explain.descriptors) add(target + oc::kDescriptors);
+    if (shown.explain.blend) add(target + oc::kBlend);
   }
-  if (shown.nearest) columns.insert(columns.end(), {{"nearest_distance"}, {"nearest_id", false}});
+  if (shown.nearest) add(oc::kNearestDistance), add(oc::kNearestId, false);
   if (shown.domain) {
-    columns.push_back({"domain_similarity"});
+    add(oc::kSimilarity);
     if (shown.domain_labels != nullptr) {
-      columns.insert(columns.end(), {{"domain_id", false}, {"domain_smiles", false}});
-      for (const std::string& target : task.names) columns.push_back({"domain_" + target, !multiclass});
+      add(oc::kDomainId, false), add(oc::kDomainSmiles, false);
+      for (const std::string& target : task.names) add(oc::kDomain + target, !multiclass);
     }
-    columns.insert(columns.end(),
-                   {{"domain_percentile"}, {"domain_elements_seen", false}, {"domain_rings_seen", false}});
+    add(oc::kPercentile);
+    add(oc::kElementsSeen, false), add(oc::kRingsSeen, false);
   }
-  if (shown.explain.rollout) columns.push_back({"rollout", false, true});
-  columns.insert(columns.end(), {{"status", false}, {"reason", false}});
+  if (shown.explain.rollout) add(oc::kRollout, false, true);
+  add(oc::kStatus, false), add(oc::kReason, false);
   return columns;
 }
 
@@ -105,7 +107,7 @@ ScoreTable::ScoreTable(const std::vector<std::string>& input_columns, const Task
     : task_(task), output_scale_(std::move(output_scale)), shown_(shown), format_(format), columns_(input_columns) {
   std::set<std::string> taken(input_columns.begin(), input_columns.end());
   for (NewColumn& column : wanted_columns(task, shown)) {
-    while (!taken.insert(column.name).second) column.name.insert(0, "molgraph_");
+    while (!taken.insert(column.name).second) column.name.insert(0, oc::kTaken);
     added_.push_back(column.name);
     is_number_.push_back(column.is_number);
     is_list_.push_back(column.is_list);

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <filesystem>
 #include <sstream>
 #define TOML_ENABLE_FORMATTERS 0
 #include <toml++/toml.h>
@@ -10,11 +11,14 @@
 #include "apps/programs/shell/program.hpp"
 #include "apps/programs/shell/progress_bar.hpp"
 #include "datasets/system/readable.hpp"
+#include "datasets/tables/encoding.hpp"
 #include "featurize/graph/error.hpp"
 #include "featurize/graph/pair_relations.hpp"
 
 namespace molgraph {
 namespace {
+
+constexpr std::size_t kShownKey = 60;  ///< characters of a key in a message
 
 constexpr std::size_t kNameColumn = 34;  // width of the flags' column in --help
 constexpr std::size_t kHelpWidth = 110;
@@ -172,6 +176,11 @@ std::string value_text(const toml::node& node, const std::string& where) {
 std::vector<std::string> arguments_of_config(const CLI::App& app, const std::string& file,
                                              const std::vector<const CLI::Option*>& named) {
   toml::table table;
+  std::error_code none;
+  if (std::filesystem::is_directory(file, none))  // toml++ reads it as an empty file
+    throw FileError("--config " + file + ": is a folder" +
+                    (std::filesystem::exists(file + "/config.toml", none) ? "; did you mean " + file + "/config.toml?"
+                                                                          : ", not a file"));
   try {
     table = toml::parse_file(file);
   } catch (const toml::parse_error& error) {
@@ -186,7 +195,7 @@ std::vector<std::string> arguments_of_config(const CLI::App& app, const std::str
     const CLI::Option* option = app.get_option_no_throw(name);
     if (option == nullptr || name == "--config" || name == "--help" || name == "--version") {
       const std::string meant = closest_word(name.substr(2), long_names(app));
-      throw UsageError(file + ": unknown key " + std::string(key.str()) +
+      throw UsageError(file + ": unknown key " + shown_head(std::string(key.str()), kShownKey) +
                        (meant.empty() || option != nullptr ? "" : "; did you mean " + meant + "?"));
     }
     if (std::find(named.begin(), named.end(), option) != named.end()) continue;

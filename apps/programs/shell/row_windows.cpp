@@ -14,7 +14,7 @@
 
 #include "apps/programs/shell/program.hpp"
 #include "datasets/system/readable.hpp"
-#include "datasets/tables/targets.hpp"
+#include "datasets/tables/column_stats.hpp"
 #include "featurize/graph/error.hpp"
 #include "featurize/smiles/chemistry.hpp"
 

@@ -7,6 +7,7 @@
 
 #include "apps/programs/shell/option_values.hpp"
 #include "apps/training/pretraining.hpp"
+#include "apps/training/quality.hpp"
 #include "apps/training/recipes.hpp"
 #include "datasets/catalogue/catalogue.hpp"
 #include "datasets/load.hpp"
@@ -160,7 +161,7 @@ std::string recipe_of_new_run(const TrainProgram& program, const std::vector<std
   const bool open = asked.data.paths.size() == 1 && !program.hidden.contains("recipe");
   for (const char* flag : {"--recipe", "--model", "--size", "--encoding", "--from", "--quality"})
     if (!open || reader.line().given(flag)) return asked.model.recipe;
-  return default_recipe(asked.data.paths[0], asked.data.subset);
+  return is_own_table(asked) ? "" : default_recipe(asked.data.paths[0], asked.data.subset);
 }
 
 TrainOptions options_of_new_run(const TrainProgram& program, const std::vector<std::string>& arguments) {

@@ -9,6 +9,7 @@
 #include "apps/programs/shell/log.hpp"
 #include "apps/programs/shell/program.hpp"
 #include "apps/programs/train/shell_control.hpp"
+#include "apps/training/quality.hpp"
 #include "apps/training/run_claim.hpp"
 #include "apps/training/run_directory.hpp"
 #include "apps/training/shipped_weights.hpp"
@@ -21,9 +22,9 @@ namespace {
 /// Throws UsageError if the run directory is an input, lies inside one, or has the place of a file that is read.
 void check_roles(const TrainOptions& options, const TrainCall& call) {
   std::vector<FileRole> inputs;
-  for (const std::string& data :
-       options.data.paths)  // "zinc" is a data set, although there may be a folder of that name
-    if (data == "-" || std::filesystem::is_regular_file(data)) inputs.push_back({data, "the input"});
+  for (const std::string& data : options.data.paths)
+    if (is_own_table(options) && (data == "-" || std::filesystem::is_regular_file(data)))
+      inputs.push_back({data, "the input"});
   inputs.push_back({options.data.splits_file, "--splits-file"});
   const std::string word = is_path(options.model.from) ? "" : options.model.from,
                     from = word.empty() ? options.model.from : "";

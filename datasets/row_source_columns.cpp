@@ -1,0 +1,141 @@
+// The columns of a source: which are targets, and which hold parts, groups, times and weights.
+#include <algorithm>
+#include <set>
+
+#include "datasets/descriptor_columns.hpp"
+#include "datasets/row_source.hpp"
+#include "datasets/system/text.hpp"
+#include "datasets/tables/output_columns.hpp"
+#include "featurize/graph/error.hpp"
+
+namespace molgraph {
+namespace {
+
+constexpr std::size_t kNamesShown = 5;  ///< of columns in a message
+
+}  // namespace
+
+void RowSource::find_targets(const TableReader& reader, const ColumnNames& names, int part_column,
+                             std::vector<ColumnStats>& stats) {
+  const std::vector<std::string>& columns = reader.columns();
+  const std::vector<int>& inputs = input_columns_.back();
+  if (wants_all_targets(plan_.target_columns, columns)) {
+    plan_.target_columns.clear();
+    all_targets_ = true;
+  }
+  std::vector<int> candidates, watched;
+  std::set<int> named;
+  for (const std::string& name : plan_.target_columns) {
+    candidates.push_back(names.find(name));
+    if (candidates.back() < 0)
+      throw DataError(shown_[0] + ": no target column '" + name + "'; the columns are " + list_of(columns));
+    if (!named.insert(candidates.back()).second) throw UsageError("the target column '" + name + "' is named twice");
+    if (candidates.back() == weight_column_.back())
+      throw UsageError("the column '" + name + "' cannot be both a target and --weight-column");
+    if (std::ranges::find(inputs, candidates.back()) != inputs.end())
+      throw UsageError("the column '" + name + "' cannot be both a target and an input");
+  }
+  if (plan_.target_columns.empty() && !options_.corpus) {
+    std::vector<int> others{reader.smiles_column(), reader.id_column(), part_column, key_column_.back(),
+                            weight_column_.back()};
+    others.insert(others.end(), inputs.begin(), inputs.end());
+    candidates = find_candidates(columns, others);
+    // A column named as a split is never a target, but its words may be worth a hint.
+    for (int c = 0; gives_hint_of_parts() && c < static_cast<int>(columns.size()); ++c)
+      if (lower(columns[static_cast<std::size_t>(c)]).find("split") != std::string::npos &&
+          std::ranges::find(others, c) == others.end() && std::ranges::find(candidates, c) == candidates.end())
+        watched.push_back(c);
+  }
+  for (const int c : candidates) {
+    stats.push_back({.name = columns[static_cast<std::size_t>(c)]});
+    stats.back().keep_labels = plan_.task == TaskKind::multiclass || !options_.positive.empty();
+  }
+  for (const int c : watched) stats.push_back({.name = columns[static_cast<std::size_t>(c)], .is_watched = true});
+}
+
+std::vector<int> RowSource::find_candidates(const std::vector<std::string>& columns,
+                                            const std::vector<int>& not_targets) {
+  std::vector<std::string> written;
+  const OutputColumns outputs(columns);
+  for (int c = 0; c < static_cast<int>(columns.size()); ++c)
+    if (outputs.contains(columns[static_cast<std::size_t>(c)]) &&
+        std::ranges::find(not_targets, c) == not_targets.end())
+      written.push_back(columns[static_cast<std::size_t>(c)]);
+  if (!written.empty())
+    notes_.push_back("left out, as a program's output and no measurement: " + list_of(written, kNamesShown) +
+                     "; --target-columns takes them");
+  return candidate_columns(columns, not_targets);
+}
+
+int RowSource::find_part_column(const std::vector<std::string>& columns, const std::string& file) const {
+  if (plan_.part_column.empty()) return -1;
+  if (plan_.part_column != kAnySplitColumn) {
+    const int column = find_column(columns, plan_.part_column, file);
+    if (column >= 0) return column;
+    throw DataError(file + ": no column '" + plan_.part_column + "' for the split; the columns are " +
+                    list_of(columns));
+  }
+  std::vector<std::string> found;
+  for (const std::string& column : columns)
+    if (lower(column).find("split") != std::string::npos) found.push_back(column);
+  if (found.size() != 1)
+    throw UsageError(file + ": name the column of the split with --splits-column; " +
+                     (found.empty() ? "no column has 'split' in its name" : "there are " + list_of(found)));
+  return find_column(columns, found[0], file);
+}
+
+int RowSource::find_key_column(const std::vector<std::string>& columns, const std::string& file) const {
+  if (!has_key()) return -1;
+  const std::string& name = options_.group_column.empty() ? options_.time_column : options_.group_column;
+  const int column = find_column(columns, name, file);
+  if (column < 0)
+    throw DataError(file + ": no column '" + name + "' for the split; the columns are " + list_of(columns));
+  return column;
+}
+
+bool RowSource::gives_hint_of_parts() const {
+  return !plan_.named && plan_.part_column.empty() && !has_parts() && options_.split == SplitKind::automatic &&
+         options_.folds == 0 && options_.splits_file.empty() && plan_.tables.size() == 1;
+}
+
+void RowSource::choose_columns(std::vector<ColumnStats>& stats) {
+  const bool named = !plan_.target_columns.empty();
+  if (!named && !plan_.named && std::ranges::count_if(stats, &ColumnStats::is_found) > 1)
+    mark_descriptors(plan_.tables[0].path, table_options(0), target_columns_[0], stats);
+  const TargetChoice choice = choose_targets(stats, {.named = named,
+                                                     .all = all_targets_,
+                                                     .own_table = !plan_.named,
+                                                     .hint_of_parts = gives_hint_of_parts(),
+                                                     .kind = plan_.task,
+                                                     .positive = options_.positive});
+  task_ = choice.task;
+  notes_.insert(notes_.end(), choice.notes.begin(), choice.notes.end());
+  warnings_ = choice.warnings;
+  for (std::size_t t = 0; t < target_columns_.size(); ++t) {
+    std::vector<int> chosen;
+    for (const std::size_t c : choice.columns) {
+      chosen.push_back(target_columns_[t][c]);
+      if (chosen.back() < 0)
+        throw DataError(shown_[t] + ": no column '" + stats[c].name + "', a target in " + shown_[0]);
+    }
+    target_columns_[t] = std::move(chosen);
+  }
+  if (!plan_.target_names.empty()) task_.names = plan_.target_names;
+  if (!plan_.units.empty()) task_.units = plan_.units;
+  if (task_.names.empty() && options_.require_targets)
+    throw DataError(shown_[0] + ": no column of numbers, or of yes and no, that could be a target; name one with " +
+                    "--target-columns" + (choice.warnings.empty() ? "" : " (" + choice.warnings.front() + ")"));
+}
+
+/// A table that is no training data may lack it.
+int RowSource::find_weight_column(const std::vector<std::string>& columns, std::size_t table) const {
+  if (options_.weight_column.empty()) return -1;
+  const int column = find_column(columns, options_.weight_column, shown_[table]);
+  const SplitPart part = plan_.tables[table].part;
+  if (column < 0 && (part == SplitPart::none || part == SplitPart::train))
+    throw DataError(shown_[table] + ": no column '" + options_.weight_column + "' of weights; the columns are " +
+                    list_of(columns));
+  return column;
+}
+
+}  // namespace molgraph

@@ -1,0 +1,88 @@
+// What the cells of one column are: numbers, limits, labels, text; gathered in one pass over a table.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+
+namespace molgraph {
+
+/// No value: blank, "-", nan, na, n/a, #n/a, null, none and <na>, in any case. The one rule for targets, ids and parts.
+bool is_missing(std::string_view cell);
+/// A finite number that fits a float (it is kept as a double); true and false are 1 and 0. Empty for anything else,
+/// such as ">50", "5 nM", "1,5" or "1,000".
+std::optional<double> number_of_cell(std::string_view cell);
+
+/// A row's weight in the loss: a finite number of 0 or more. Throws DataError for anything else, a blank cell too: what
+/// a row without a weight should count beside others, nobody but its author knows.
+float weight_of_cell(std::string_view cell, const std::string& column, const std::string& file, std::int64_t row);
+
+/// True for "1,5" and "-0,25": what may be a number with a decimal comma, which is never guessed.
+bool has_decimal_comma(std::string_view cell);
+
+/// True for "1,000" and "-12,345.6": digits in groups of three. "1,000" may have a decimal comma too.
+bool has_thousands_commas(std::string_view cell);
+
+/// Classes that a column may have.
+inline constexpr std::size_t kMostClasses = 1000;
+
+/// Where a cell stands that is not what it should be.
+struct CellPlace {
+  std::string file, text;
+  std::int64_t row = -1;  ///< 0-based; -1 = there is none
+  bool exists() const { return row >= 0; }
+};
+
+/// What one column holds, gathered cell by cell in constant memory (class labels apart).
+struct ColumnStats {
+  std::string name;
+  bool keep_labels = false;  ///< gather all `labels`; else of cells that are no numbers, until there are three
+  bool is_watched = false;   ///< for a hint only: never a target
+  std::string descriptor{};  ///< the descriptor that the column equals, "" = none
+  std::int64_t rows = 0, filled = 0;
+  std::int64_t numbers = 0;         ///< exact ones without a unit
+  std::int64_t with_unit = 0;       ///< exact ones with a unit, such as "5 nM"; not among `numbers`
+  std::int64_t censored = 0;        ///< such as ">50"; not among `numbers`
+  std::int64_t approximate = 0;     ///< such as "~3"; among the exact ones
+  std::int64_t decimal_commas = 0;  ///< such as "1,5", which are no numbers
+  std::int64_t part_words = 0;      ///< train, valid, test and the like
+  CellPlace first_text{};           ///< first filled cell that is neither number nor censored
+  CellPlace first_censored{}, first_approximate{};
+  CellPlace first_decimal_comma{};
+  CellPlace first_thousands{};  ///< first cell with commas between thousands ("1,000")
+  CellPlace first_large{};      ///< first number of 1,000 or more without such commas
+  bool thousands_are_clear =
+      false;                     ///< a cell, such as "12", "1,000,000" or "1,000.5", says that commas are thousands'
+  CellPlace first_unit{};        ///< first cell with a unit behind its number
+  std::string unit{};            ///< that unit
+  CellPlace other_unit{};        ///< first cell with another unit
+  CellPlace first_bare{};        ///< first number or limit without a unit
+  CellPlace first_not_binary{};  ///< first filled cell that is no binary label (labels.hpp)
+  unsigned pairs = 0;            ///< bit p: a label of the pair p was seen; only while all cells are binary labels
+  bool is_whole = true, is_constant = true;  ///< all filled cells are whole numbers; are the same text
+  std::string first_value{};
+  std::unordered_set<std::int64_t> whole{};  ///< the values, while they are whole and no two are the same
+  bool repeats = false;                      ///< two of them are the same
+  bool may_be_years = true;                  ///< all filled cells are whole numbers of 1800 to 2100
+  std::set<std::string> labels{};
+  std::set<std::string> parts{};  ///< the words counted by `part_words`
+
+  bool is_binary() const { return filled > 0 && !first_not_binary.exists(); }
+  /// Every number and limit has the same unit behind it.
+  bool has_one_unit() const { return with_unit > 0 && !other_unit.exists() && !first_bare.exists(); }
+  std::int64_t exact() const { return numbers + (has_one_unit() ? with_unit : 0); }
+  bool is_mostly_numbers() const { return filled > 0 && 2 * (exact() + censored + decimal_commas) >= filled; }
+
+  /// Taken for a target of numbers where nobody names one: some of them must be more than a limit.
+  bool is_found() const { return is_mostly_numbers() && exact() + decimal_commas > 0; }
+
+  /// "train" and "test" among them, and nothing else: the parts of a split.
+  bool names_parts() const { return filled > 0 && part_words == filled && parts.contains("train") && parts.size() > 1; }
+
+  void add(std::string_view cell, const std::string& file, std::int64_t row);
+};
+
+}  // namespace molgraph

@@ -1,0 +1,48 @@
+#include "datasets/tables/not_targets.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <string_view>
+#include <vector>
+
+#include "datasets/system/text.hpp"
+
+namespace molgraph {
+namespace {
+
+/// "Molecule_ID", "moleculeId" and "molecule id" -> molecule, id.
+std::vector<std::string> words_of(std::string_view name) {
+  std::vector<std::string> words(1);
+  bool after_lower = false;
+  for (const char c : name) {
+    const auto letter = static_cast<unsigned char>(c);
+    const bool is_part = std::isalnum(letter) != 0;
+    if (!is_part || (after_lower && std::isupper(letter))) words.emplace_back();
+    if (is_part) words.back() += static_cast<char>(std::tolower(letter));
+    after_lower = std::islower(letter) != 0;
+  }
+  return words;
+}
+
+bool has_word(const std::vector<std::string>& words, std::string_view word) {
+  return std::ranges::find(words, word) != words.end();
+}
+
+}  // namespace
+
+NoTarget why_no_target(const ColumnStats& column) {
+  if (column.filled == 0) return {};
+  const std::vector<std::string> words = words_of(column.name);
+  constexpr std::array<std::string_view, 6> identifiers{"id", "idx", "index", "row", "cid", "sid"};
+  if (column.is_whole && std::ranges::any_of(identifiers, [&](auto word) { return has_word(words, word); }))
+    return {"an identifier", true};
+  if (column.may_be_years && has_word(words, "year")) return {"a year", true};
+  if (column.is_constant && column.filled >= kFewestConstant) return {"constant"};
+  if (column.is_whole && !column.repeats && column.filled == column.rows && column.filled >= kFewestIdentifiers)
+    return {"an identifier: whole numbers, all different"};
+  if (!column.descriptor.empty()) return {"the descriptor " + column.descriptor};
+  return {};
+}
+
+}  // namespace molgraph

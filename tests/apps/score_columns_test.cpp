@@ -1,0 +1,53 @@
+// Every column that scoring adds is one that training leaves out.
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "apps/programs/batch/score_output.hpp"
+#include "datasets/tables/output_columns.hpp"
+
+namespace molgraph {
+namespace {
+
+std::vector<std::string> header_of(const std::vector<std::string>& input, const Task& task) {
+  const DomainLabels labels;
+  const ScoreColumns all{.runs = 2,
+                         .individual = true,
+                         .interval = true,
+                         .nearest = true,
+                         .domain = true,
+                         .domain_labels = &labels,
+                         .explain = {.atoms = true, .rollout = true, .descriptors = true, .blend = true}};
+  const ScoreTable table(input, task, std::vector<double>(static_cast<std::size_t>(task.num_outputs()), 1.0), all,
+                         RowFormat::csv);
+  std::vector<std::string> columns;
+  std::istringstream header(table.header());
+  for (std::string cell; std::getline(header, cell, ',');) columns.push_back(cell.substr(0, cell.find('\n')));
+  return columns;
+}
+
+Task task_of(TaskKind kind) {
+  Task task;
+  task.kind = kind;
+  task.names = {"y", "dose"};
+  task.units = {"", ""};
+  if (kind == TaskKind::multiclass) task.classes = 3, task.class_labels = {"low", "mid_1", "high"};
+  return task;
+}
+
+TEST(ScoreColumns, AllAreOutputs) {
+  for (const TaskKind kind : {TaskKind::regression, TaskKind::binary, TaskKind::multiclass}) {
+    const std::vector<std::string> input{"smiles", "y"};
+    const auto columns = header_of(input, task_of(kind));
+    EXPECT_GT(columns.size(), 25u);
+    const OutputColumns outputs(columns);
+    for (std::size_t c = 0; c < columns.size(); ++c)
+      EXPECT_EQ(outputs.contains(columns[c]), c >= input.size()) << columns[c];
+    const auto again = header_of(columns, task_of(kind));  // scored twice
+    const OutputColumns both(again);
+    for (std::size_t c = 0; c < again.size(); ++c) EXPECT_EQ(both.contains(again[c]), c >= input.size()) << again[c];
+  }
+}
+
+}  // namespace
+}  // namespace molgraph
