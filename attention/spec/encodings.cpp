@@ -43,7 +43,9 @@ constexpr std::array<Encoding, 15> kEncodings{{
      .untie_virtual = false},
     {.name = "shaw",
      .formula = "q_i.(k_j + PQ[t_ij]) / sqrt(d), values v_j + PV[t_ij]",
-     .source = "Shaw et al. 2018, eq. 3 and 4 (their a^K is our PQ, a^V our PV)",
+     .source = "Shaw et al. 2018, eq. 3 and 4 (their a^K is our PQ, a^V our PV); they have tables per layer, which the "
+               "heads share (section 3.3; not in their base model); here each head has its own, and all layers share "
+               "one set unless --no-share-encodings",
      .parameters = "2 T C",
      .cost = "2 n T C per layer",
      .use = "distances that depend on the atom that asks",

@@ -50,7 +50,7 @@ torch::Tensor random_tokens(std::int64_t sequences, std::int64_t length, std::in
 torch::Tensor answers(TaskName task, const torch::Tensor& tokens, std::int64_t length, std::int64_t vocabulary) {
   const std::int64_t sequences = tokens.size(0) / length;
   if (task == TaskName::position) return torch::arange(length, torch::kInt64).repeat({sequences});
-  const torch::Tensor even = tokens.view({sequences, length}).slice(1, 0, length, 2);
+  const torch::Tensor even = tokens.view({sequences, length}).slice(1, 1, length, 2);
   const torch::Tensor eos = torch::full({sequences, length - even.size(1)}, vocabulary, torch::kInt64);
   return torch::cat({even, eos}, 1).reshape({-1});
 }

@@ -20,8 +20,8 @@ SequenceBatch make_sequence_batch(std::int64_t sequences, std::int64_t length);
 /// Number of topology classes: 2n - 1.
 int offset_classes(std::int64_t length);
 
-/// Position Identification: the answer at position i is i. Even Token Prediction: the first half of the answers are the
-/// tokens at positions 0, 2, 4 ..., the second half is EOS.
+/// Position Identification: the answer at position i is i. Even Token Prediction (equation 10 of the paper): of the
+/// tokens w1, w2, w3, w4 ... the answers are w2, w4 ..., then EOS up to the length of the input.
 enum class TaskName : std::uint8_t { position, even };
 TaskName task_from_string(const std::string& text);  ///< "position", "even"; throws UsageError
 std::int64_t answer_classes(TaskName task, std::int64_t length, std::int64_t vocabulary);

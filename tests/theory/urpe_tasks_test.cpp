@@ -25,9 +25,11 @@ TEST(Sequences, ClassesAreOffsets) {
 TEST(Sequences, AnswersByHand) {
   const Tensor tokens = torch::tensor({7, 5, 3, 1, 0, 2, 4, 6}, torch::kInt64);  // two sequences of four
   EXPECT_EQ(numbers(answers(TaskName::position, tokens, 4, 10)), (std::vector<std::int64_t>{0, 1, 2, 3, 0, 1, 2, 3}));
-  EXPECT_EQ(numbers(answers(TaskName::even, tokens, 4, 10)), (std::vector<std::int64_t>{7, 3, 10, 10, 0, 4, 10, 10}));
+  EXPECT_EQ(numbers(answers(TaskName::even, tokens, 4, 10)), (std::vector<std::int64_t>{5, 1, 10, 10, 2, 6, 10, 10}));
+  const Tensor four = torch::tensor({5, 6, 7, 8}, torch::kInt64);  // equation 10: w2, w4, EOS, EOS
+  EXPECT_EQ(numbers(answers(TaskName::even, four, 4, 10)), (std::vector<std::int64_t>{6, 8, 10, 10}));
   const Tensor odd = torch::tensor({7, 5, 3}, torch::kInt64);
-  EXPECT_EQ(numbers(answers(TaskName::even, odd, 3, 10)), (std::vector<std::int64_t>{7, 3, 10}));
+  EXPECT_EQ(numbers(answers(TaskName::even, odd, 3, 10)), (std::vector<std::int64_t>{5, 10, 10}));
 }
 
 TEST(Sequences, TokensAreUniformAndFresh) {
