@@ -126,6 +126,15 @@ SampleRows sample_rows(std::string_view head, char delimiter, char line_end) {
   return rows;
 }
 
+char separator_line(std::string_view head, char line_end) {
+  constexpr std::string_view kWord = "sep=";
+  std::string_view first = head.substr(0, head.find(line_end));
+  if (first.ends_with('\r')) first.remove_suffix(1);
+  if (first.size() > 1 && first.starts_with('"') && first.ends_with('"')) first = first.substr(1, first.size() - 2);
+  const bool says = first.size() == kWord.size() + 1 && lower(first.substr(0, kWord.size())) == kWord;
+  return says && std::string_view(",;\t|").find(first.back()) != std::string_view::npos ? first.back() : '\0';
+}
+
 char find_delimiter(std::string_view head, char usual, std::string_view candidates, const std::string& wanted,
                     char line_end) {
   const SampleRows rows = sample_rows(head, usual, line_end);

@@ -18,6 +18,10 @@ using SampleRows = std::vector<std::vector<std::string>>;
 /// no part of it.
 SampleRows sample_rows(std::string_view head, char delimiter, char line_end = '\n');
 
+/// What separates the cells where the first line says so, as Excel's "sep=;": comma, semicolon, tab or bar. '\0' where
+/// it says nothing.
+char separator_line(std::string_view head, char line_end = '\n');
+
 /// Comma, tab or semicolon, whichever makes a table of the text: the one with a column named as SMILES are, else the
 /// one whose rows have most often as many cells as the first; `usual` where they are alike or the first line holds none
 /// of the others. `wanted`: the SMILES column's name, if the user gave one.

@@ -78,7 +78,6 @@ struct TableReader::State {
     if (hooks.say) hooks.say(lines.name() + ": " + text, false);
   }
   bool read_line();
-  bool take_separator_line();
   void choose_delimiter(const TableOptions& options, std::string_view head);
   void start_csv(const TableOptions& options);
   void find_molecules(const std::vector<std::string>& names, const std::vector<std::vector<std::string>>& rows);
@@ -171,6 +170,12 @@ bool TableReader::State::read_smi(bool& blank) {
 }
 
 void TableReader::State::choose_delimiter(const TableOptions& options, std::string_view head) {
+  if (const char said = separator_line(head, lines.line_end()); said != '\0') {
+    delimiter = said;
+    if (said == '\t') format = TableFormat::tsv;
+    lines.next(line, row);
+    return;
+  }
   delimiter = format == TableFormat::tsv ? '\t' : ',';
   if (options.format == TableFormat::tsv || !options.molecules) return;  // --format tsv means tabs
   const char found = find_delimiter(head, delimiter, ",\t;", options.smiles_column, lines.line_end());
@@ -180,27 +185,8 @@ void TableReader::State::choose_delimiter(const TableOptions& options, std::stri
   say(std::string("its cells are separated by ") + (found == ';' ? "semicolons" : found == '\t' ? "tabs" : "commas"));
 }
 
-/// Takes the line "sep=;" with which Excel says what separates the cells.
-bool TableReader::State::take_separator_line() {
-  constexpr std::string_view kWord = "sep=";
-  std::string_view head = lines.peek();
-  head = head.substr(0, head.find(lines.line_end()));
-  while (!head.empty() && (head.front() == '"' || head.front() == ' ')) head.remove_prefix(1);
-  const std::string first = lower(head.substr(0, kWord.size()));
-  if (first != kWord || head.size() == kWord.size()) return false;
-  const char separator = head[kWord.size()];
-  const std::string_view rest = head.substr(kWord.size() + 1);
-  if (rest.find_first_not_of("\" \r") != std::string_view::npos ||
-      std::string_view(",;\t|").find(separator) == std::string_view::npos)
-    return false;
-  lines.next(line, row);
-  delimiter = separator;
-  if (separator == '\t') format = TableFormat::tsv;
-  return true;
-}
-
 void TableReader::State::start_csv(const TableOptions& options) {
-  if (!take_separator_line()) choose_delimiter(options, lines.peek());
+  choose_delimiter(options, lines.peek());
   SampleRows sample;
   if (options.molecules) sample = sample_rows(lines.peek(), delimiter, lines.line_end());
   if (sample.size() == 1)  // a wide one

@@ -70,7 +70,7 @@ TEST_F(LabelsCli, OtherWordsAreTwoClassesOrHaveAPositiveOne) {
   for (const std::string& line : test::lines_of(scratch.read("P/test_predictions.csv"))) {
     const auto cells = test::cells_of(line);
     if (cells[0] == "id") continue;
-    EXPECT_EQ(cells[2], cells[1].ends_with("N") ? "0" : "1") << line;
+    EXPECT_EQ(cells[2], cells[1].ends_with("N") ? "soluble" : "insoluble") << line;
   }
   EXPECT_THAT(run("molgraph-info P --json").out, HasSubstr("\"insoluble\""));
   ASSERT_EQ(run("molgraph-featurize words.csv --target-columns label -o words.h5").code, 0);

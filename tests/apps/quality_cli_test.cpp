@@ -56,7 +56,7 @@ TEST_F(QualityCli, AFolderNamedLikeADataSetChangesNothing) {
     esol += "m" + std::to_string(k) + "," + std::to_string(-0.1 * k) + "," +
             std::string(static_cast<std::size_t>(k), 'C') + "\n";
   scratch.write("D/delaney-processed.csv", esol);
-  const std::string call = "molgraph-train esol --data-dir D" + kTiny;
+  const std::string call = "molgraph-train esol --data-dir D --split-type random" + kTiny;
   ASSERT_EQ(run(call + "-o A").code, 0);
   scratch.write("esol/notes.txt", "mine");
   ASSERT_EQ(run(call + "-o B").code, 0);
