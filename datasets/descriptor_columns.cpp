@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstdint>
 #include <optional>
-#include <set>
 #include <variant>
 
 #include "datasets/system/text.hpp"
@@ -15,32 +14,53 @@
 namespace molgraph {
 namespace {
 
-constexpr std::int64_t kMostRows = 200, kFewestRows = 20;
-constexpr std::size_t kFewestValues = 4;
+constexpr std::int64_t kMostRows = 200;
+constexpr std::size_t kFewestRows = 20, kFewestValues = 4;
+constexpr int kMostCompared = 150;      ///< atoms: descriptors of larger molecules take long
 constexpr double kOtherVersion = 1e-4;  ///< relative: masses of atoms differ between versions of RDKit
 
-/// Half a unit of the last digit that the cell shows.
+/// Half a unit of the last digit that the cell shows: 0.05 of "1.5", 5e-8 of "1.5e-6".
 double rounding_of(std::string_view cell) {
-  const auto point = cell.find('.');
-  if (point == std::string_view::npos) return 0.5;
-  return 0.5 * std::pow(10.0, -static_cast<double>(cell.size() - point - 1));
+  const std::string_view digits = cell.substr(0, cell.find_first_of("eE"));
+  const double power = digits.size() < cell.size() ? number_of_cell(cell.substr(digits.size() + 1)).value_or(0) : 0;
+  const auto point = digits.find('.');
+  const double decimals = point == std::string_view::npos ? 0 : static_cast<double>(digits.size() - point - 1);
+  return 0.5 * std::pow(10.0, power - decimals);
 }
 
-/// The descriptors that a column may still be.
+std::size_t different(std::vector<double> values) {
+  std::ranges::sort(values);
+  return values.size() - std::ranges::unique(values).size();
+}
+
+/// What a column holds, and the descriptors that it may still be.
 struct Comparison {
   std::vector<std::size_t> alike{};
-  std::set<double> values{};
-  std::int64_t rows = 0;
+  std::vector<double> values{};
+  std::vector<std::vector<double>> of_alike{};  ///< [alike][values] the descriptors' own
 
   void add(std::string_view cell, const std::vector<float>& descriptors) {
     const auto number = number_of_cell(cell);
     if (!number) return;
-    ++rows;
-    values.insert(*number);
-    std::erase_if(alike, [&](std::size_t d) {
-      const double value = descriptors[d];
-      return !(std::abs(value - *number) <= 1.001 * rounding_of(trim(cell)) + kOtherVersion * std::abs(value));
-    });
+    values.push_back(*number);
+    const double most = 1.001 * rounding_of(trim(cell));
+    for (std::size_t k = alike.size(); k-- > 0;) {
+      const double value = descriptors[alike[k]];
+      if (std::abs(value - *number) <= most + kOtherVersion * std::abs(value)) {
+        of_alike[k].push_back(value);
+        continue;
+      }
+      alike.erase(alike.begin() + static_cast<std::ptrdiff_t>(k));
+      of_alike.erase(of_alike.begin() + static_cast<std::ptrdiff_t>(k));
+    }
+  }
+
+  /// The descriptor that the column is; nothing where few values say little.
+  std::optional<std::size_t> found() const {
+    if (values.size() < kFewestRows || different(values) < kFewestValues) return std::nullopt;
+    for (std::size_t k = 0; k < alike.size(); ++k)
+      if (different(of_alike[k]) >= kFewestValues) return alike[k];
+    return std::nullopt;
   }
 };
 
@@ -53,18 +73,21 @@ void mark_descriptors(const std::string& path, const TableOptions& options, cons
   for (std::size_t c = 0; c < stats.size(); ++c) {
     if (!stats[c].is_found() || stats[c].is_binary()) continue;
     for (std::size_t d = 0; d < names.size(); ++d) comparisons[c].alike.push_back(d);
+    comparisons[c].of_alike.resize(names.size());
   }
   std::optional<Featurizer> featurizer;
   try {
-    featurizer.emplace(FeaturizerOptions{}, FeaturizerLimits{}, FeaturizerExtras{.descriptors = true});
+    featurizer.emplace(FeaturizerOptions{}, FeaturizerLimits{.max_atoms = kMostCompared},
+                       FeaturizerExtras{.descriptors = true});
   } catch (const FileError&) {
     return;
   }
   TableOptions quiet = options;
-  quiet.hooks = {};  // what there is to say of the table has been said
+  quiet.hooks.say = {};  // what there is to say of the table has been said
   TableReader reader(path, quiet);
   TableRow row;
-  for (std::int64_t r = 0; r < kMostRows && reader.next(row); ++r) {
+  const auto is_open = [](const Comparison& one) { return !one.alike.empty(); };
+  for (std::int64_t r = 0; r < kMostRows && std::ranges::any_of(comparisons, is_open) && reader.next(row); ++r) {
     if (!row.problem.empty()) continue;
     const FeaturizeResult read = row.mol_block.empty()
                                      ? featurizer->smiles(row.cells[static_cast<std::size_t>(reader.smiles_column())])
@@ -72,14 +95,11 @@ void mark_descriptors(const std::string& path, const TableOptions& options, cons
     const auto* graph = std::get_if<MolecularGraph>(&read);
     if (graph == nullptr) continue;
     for (std::size_t c = 0; c < stats.size(); ++c)
-      if (!comparisons[c].alike.empty())
+      if (is_open(comparisons[c]))
         comparisons[c].add(row.cells[static_cast<std::size_t>(places[c])], graph->descriptors);
   }
-  for (std::size_t c = 0; c < stats.size(); ++c) {
-    const Comparison& of = comparisons[c];
-    if (!of.alike.empty() && of.rows >= kFewestRows && of.values.size() >= kFewestValues)
-      stats[c].descriptor = names[of.alike.front()];
-  }
+  for (std::size_t c = 0; c < stats.size(); ++c)
+    if (const auto descriptor = comparisons[c].found()) stats[c].descriptor = names[*descriptor];
 }
 
 }  // namespace molgraph

@@ -10,8 +10,9 @@
 namespace molgraph {
 
 /// Sets ColumnStats::descriptor of the columns of numbers that equal one of descriptor_names() in all of the first 200
-/// rows, as far as the digits of their cells go: at least 20 of them filled, with at least four values. `places`: the
-/// table's column of each of `stats`. Does nothing where RDKit's data, which descriptors need, are missing.
+/// rows (molecules of at most 150 atoms), as far as the digits of their cells go: at least 20 cells with at least four
+/// different values, and as many of the descriptor. `places`: the table's column of each of `stats`. Does nothing where
+/// RDKit's data, which descriptors need, are missing.
 void mark_descriptors(const std::string& path, const TableOptions& options, const std::vector<int>& places,
                       std::vector<ColumnStats>& stats);
 

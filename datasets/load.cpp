@@ -104,7 +104,7 @@ SourcePlan make_plan(const LoadOptions& options) {
   if (!known.empty()) plan = plan_named(options.paths[0], options);
   const bool named = plan.has_value();
   if (!named) plan = plan_tables(options);
-  if (!options.target_columns.empty()) {
+  if (!options.target_columns.empty() && !(named && wants_all_targets(options.target_columns, {}))) {
     plan->computed_label = false;
     plan->target_columns = options.target_columns;
     plan->target_names.clear();

@@ -98,8 +98,8 @@ struct LoadedData {
 };
 
 /// The data set known by name that `paths` mean ("zinc" for "ZINC-full"), "" where they mean a table, a store, standard
-/// input or several inputs. A name means the data set even where a folder or table of that name exists: ./zinc means
-/// that one.
+/// input or several inputs. A name means the data set even where a folder or table of that name exists (a store of that
+/// name is the store); ./zinc reads that table.
 std::string named_dataset(const std::vector<std::string>& paths);
 
 /// `progress(done, total_or_0)` is called now and then from one thread. Throws DataError, FileError, UsageError.

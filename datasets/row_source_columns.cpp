@@ -11,7 +11,8 @@
 namespace molgraph {
 namespace {
 
-constexpr std::size_t kNamesShown = 5;  ///< of columns in a message
+constexpr std::size_t kNamesShown = 5;     ///< of columns in a message
+constexpr std::size_t kMostWatched = 200;  ///< columns of a table in which a split's words are looked for
 
 }  // namespace
 
@@ -35,17 +36,15 @@ void RowSource::find_targets(const TableReader& reader, const ColumnNames& names
     if (std::ranges::find(inputs, candidates.back()) != inputs.end())
       throw UsageError("the column '" + name + "' cannot be both a target and an input");
   }
-  if (plan_.target_columns.empty() && !options_.corpus) {
-    std::vector<int> others{reader.smiles_column(), reader.id_column(), part_column, key_column_.back(),
-                            weight_column_.back()};
-    others.insert(others.end(), inputs.begin(), inputs.end());
-    candidates = find_candidates(columns, others);
-    // A column named as a split is never a target, but its words may be worth a hint.
-    for (int c = 0; gives_hint_of_parts() && c < static_cast<int>(columns.size()); ++c)
-      if (lower(columns[static_cast<std::size_t>(c)]).find("split") != std::string::npos &&
-          std::ranges::find(others, c) == others.end() && std::ranges::find(candidates, c) == candidates.end())
-        watched.push_back(c);
-  }
+  std::vector<int> others{reader.smiles_column(), reader.id_column(), part_column, key_column_.back(),
+                          weight_column_.back()};
+  others.insert(others.end(), inputs.begin(), inputs.end());
+  if (plan_.target_columns.empty() && !options_.corpus) candidates = find_candidates(columns, others);
+  // Whatever else there is may hold the words of a split.
+  others.insert(others.end(), candidates.begin(), candidates.end());
+  const bool watches = gives_hint_of_parts() && columns.size() <= kMostWatched;
+  for (int c = 0; watches && c < static_cast<int>(columns.size()); ++c)
+    if (std::ranges::find(others, c) == others.end()) watched.push_back(c);
   for (const int c : candidates) {
     stats.push_back({.name = columns[static_cast<std::size_t>(c)]});
     stats.back().keep_labels = plan_.task == TaskKind::multiclass || !options_.positive.empty();
@@ -64,7 +63,7 @@ std::vector<int> RowSource::find_candidates(const std::vector<std::string>& colu
   if (!written.empty())
     notes_.push_back("left out, as a program's output and no measurement: " + list_of(written, kNamesShown) +
                      "; --target-columns takes them");
-  return candidate_columns(columns, not_targets);
+  return candidate_columns(columns, outputs, not_targets);
 }
 
 int RowSource::find_part_column(const std::vector<std::string>& columns, const std::string& file) const {
@@ -94,8 +93,9 @@ int RowSource::find_key_column(const std::vector<std::string>& columns, const st
 }
 
 bool RowSource::gives_hint_of_parts() const {
-  return !plan_.named && plan_.part_column.empty() && !has_parts() && options_.split == SplitKind::automatic &&
-         options_.folds == 0 && options_.splits_file.empty() && plan_.tables.size() == 1;
+  return !options_.corpus && !plan_.named && plan_.part_column.empty() && !has_parts() &&
+         options_.split == SplitKind::automatic && options_.folds == 0 && options_.splits_file.empty() &&
+         plan_.tables.size() == 1;
 }
 
 void RowSource::choose_columns(std::vector<ColumnStats>& stats) {
@@ -124,7 +124,7 @@ void RowSource::choose_columns(std::vector<ColumnStats>& stats) {
   if (!plan_.units.empty()) task_.units = plan_.units;
   if (task_.names.empty() && options_.require_targets)
     throw DataError(shown_[0] + ": no column of numbers, or of yes and no, that could be a target; name one with " +
-                    "--target-columns" + (choice.warnings.empty() ? "" : " (" + choice.warnings.front() + ")"));
+                    "--target-columns" + (choice.warnings.empty() ? "" : " (" + list_of(choice.warnings) + ")"));
 }
 
 /// A table that is no training data may lack it.

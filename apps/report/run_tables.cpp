@@ -9,6 +9,7 @@
 #include "apps/scoring/moments.hpp"
 #include "datasets/system/readable.hpp"
 #include "datasets/tables/column_stats.hpp"
+#include "datasets/tables/labels.hpp"
 #include "datasets/tables/table_reader.hpp"
 #include "featurize/graph/error.hpp"
 
@@ -54,8 +55,8 @@ double class_of(const std::string& cell, const Task& task) {
 /// A label of a target as the metrics take it: exact, else NaN.
 double label_of(const std::string& cell, const Task& task, std::size_t target) {
   if (task.kind_of(target) == TaskKind::multiclass) return class_of(cell, task);
-  const auto word =
-      task.kind_of(target) == TaskKind::binary ? std::ranges::find(task.class_labels, cell) : task.class_labels.end();
+  const bool has_words = task.kind_of(target) == TaskKind::binary && are_words(task.class_labels);
+  const auto word = has_words ? std::ranges::find(task.class_labels, cell) : task.class_labels.end();
   return word == task.class_labels.end() ? number_of(cell) : static_cast<double>(word - task.class_labels.begin());
 }
 

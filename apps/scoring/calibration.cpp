@@ -190,7 +190,7 @@ Calibration read_calibration(const std::string& path, const Task& task) {
     calibration.part = part->first;
     const Json& members = all.at("members");
     if (!members.is_number_integer() || members < 1 || members > kMostMembers)
-      throw FileError(path + ": damaged: \"members\" is no number of models");
+      throw FileError(path + ": damaged: \"members\" is not a valid number of models");
     members.get_to(calibration.members);
     const std::vector<BlendTarget> expected = blend_targets(task);
     const Json& targets = all.at("targets");

@@ -5,7 +5,7 @@
 
 namespace molgraph {
 
-inline constexpr std::int64_t kMostMembers = 1000;  ///< models of a run: an ensemble's, or folds
+inline constexpr std::int64_t kMostMembers = 1'000'000;  ///< models of a run directory
 inline constexpr int kMostLayers = 1000;
 inline constexpr int kMostHeads = 4096;
 inline constexpr int kMostWidth = 65536;

@@ -5,6 +5,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "apps/scoring/model_limits.hpp"
 #include "datasets/system/files.hpp"
 #include "featurize/graph/error.hpp"
 
@@ -13,8 +14,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
-
-constexpr std::int64_t kMostMembers = 1'000'000;
 
 Json number_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 

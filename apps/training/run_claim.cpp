@@ -57,14 +57,14 @@ void remove_start(const fs::path& folder, const std::set<std::string>& kept) {
   }
 }
 
-/// Removes the temporary files of writes that a kill cut short: NAME.part.PROCESS.NUMBER.
+/// Removes the temporary files of writes that a kill cut short, not those of processes that are alive.
 void remove_temporaries(const fs::path& folder) {
   std::error_code ignored;
   for (const std::string& name : names_in(folder)) {
     const fs::path path = folder / name;
     if (fs::is_directory(fs::symlink_status(path, ignored))) {
       if (name == "checkpoints" || name == "refit" || is_member(name)) remove_temporaries(path);
-    } else if (is_temporary(name)) {
+    } else if (is_left_behind(name)) {
       fs::remove(path, ignored);
     }
   }
@@ -152,13 +152,13 @@ RunClaim::RunClaim(const std::string& folder, bool resume, const RunControl& con
   try {
     lock_ = lock(folder, control);
     if (resume) {
-      remove_temporaries(folder);
       goes_on_ = fs::exists(RunDirectory{folder}.config());
       if (!goes_on_ && holds_a_run(folder)) {
         throw UsageError(folder +
                          " holds weights but no config.toml, so there is no training to go on with; choose another " +
                          "--output-dir, perhaps with --from " + folder);
       }
+      if (goes_on_) remove_temporaries(folder);
     } else if (holds_a_run(folder)) {
       throw UsageError(folder +
                        " holds a run already; choose another --output-dir, or go on with molgraph-train --resume");

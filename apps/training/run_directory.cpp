@@ -8,6 +8,7 @@
 #include "apps/scoring/run_record.hpp"
 #include "datasets/system/files.hpp"
 #include "datasets/system/text.hpp"
+#include "datasets/tables/labels.hpp"
 #include "datasets/tables/output_columns.hpp"
 #include "datasets/tables/table_reader.hpp"
 #include "featurize/graph/error.hpp"
@@ -111,7 +112,7 @@ void write_predictions(const std::string& path, const MoleculeSet& set, const st
       if (!multiclass) {
         const int bound = set.bound.empty() ? 0 : set.bound[g * num_targets + t];
         const std::string sign = bound > 0 ? ">" : bound < 0 ? "<" : "";
-        const bool is_word = task.kind_of(t) == TaskKind::binary && !task.class_labels.empty() && !std::isnan(target);
+        const bool is_word = task.kind_of(t) == TaskKind::binary && are_words(task.class_labels) && !std::isnan(target);
         text += "," +
                 (is_word ? cell(class_label(task, static_cast<std::size_t>(target)))
                          : or_blank(target, sign + number_text(target))) +

@@ -18,6 +18,7 @@ namespace {
 LoadedData load(const TrainRun& run, const std::optional<StartingPoint>& start) {
   const WorkInProgress work(run.control, "Reading and featurising", "molecules", 0);
   LoadOptions load = to_load_options(run.options, run.threads);
+  if (load.target_columns.empty()) load.target_columns = run.found_targets;
   if (start) load.features = start->config.featurizer.features;
   if (start && !is_pretrained(start->config)) {
     load.standardize = start->config.featurizer.standardize;

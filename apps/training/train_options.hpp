@@ -37,7 +37,7 @@ Words<std::string> recipe_words();
 
 inline constexpr int kMostTables = 10'000;  ///< of a corpus
 inline constexpr std::int64_t kMostBatch = 1'000'000;
-inline constexpr std::int64_t kMostFolds = kMostMembers;
+inline constexpr std::int64_t kMostFolds = 1000;  ///< and members of an ensemble
 inline constexpr std::int64_t kMostEpochs = 1'000'000;
 inline constexpr double kMostCalibration = 0.9;  ///< of the training part
 inline constexpr double kMostWeight = 1e6;       ///< of a target
@@ -71,7 +71,9 @@ std::vector<TrainOption> options_over(Options& o) {
        "SMILES)"},
       {"--id-column", data, d.id_column, "column of ids (empty: id, idx, name, else the row number)"},
       {"--target-columns", data, d.target_columns,
-       "columns to predict (empty: those with numbers, or with yes and no)"},
+       "columns to predict, or all (empty: those with numbers or with yes and no, but no identifiers, years, constants "
+       "and "
+       "descriptors, and at most 20)"},
       {"-t,--task-type", data,
        one_of(d.task, {{"", {}},
                        {"regression", TaskWord::regression},

@@ -260,7 +260,8 @@ void run_training(const TrainRun& asked) {
       run.control.note("Starts from the pre-trained weights that come with molgraph (--from none: from nothing)");
   }
   if (start && is_path(run.options.model.from))
-    if (const std::string leak = leak_warning(run.options.model.from, start->config.task, data); !leak.empty())
+    if (const std::string leak = leak_warning(run.options.model.from, start->config.task, data, run.threads);
+        !leak.empty())
       run.control.warn_of({leak});
   const ResolvedRun resolved = resolve(run.options, data, start ? &start->config : nullptr, run.named);
   check_feasible(run, resolved);

@@ -20,6 +20,7 @@ struct TrainRun {
   int threads = 0;         ///< 0 = all usable cores
   std::optional<int> gpu;  ///< number of the GPU that computes; empty = the CPU
   bool resume = false;
+  std::vector<std::string> found_targets{};  ///< of the run to go on with, where nobody named them
   std::shared_ptr<Processes> processes = std::make_shared<Processes>();  ///< all of which make this call
   RunControl control;
 };

@@ -7,8 +7,10 @@
 #include "apps/scoring/model_file.hpp"
 #include "apps/training/run_directory.hpp"
 #include "datasets/system/readable.hpp"
+#include "datasets/system/threads.hpp"
 #include "datasets/tables/table_reader.hpp"
 #include "featurize/graph/error.hpp"
+#include "featurize/smiles/chemistry.hpp"
 
 namespace molgraph {
 namespace {
@@ -22,6 +24,34 @@ bool other_labels(const Task& a, const Task& b) {
   return !a.class_labels.empty() && !b.class_labels.empty() && a.class_labels != b.class_labels;
 }
 
+/// SMILES of a splits.csv that are in another part than the test part.
+std::vector<std::string> learned_by(const std::string& path) {
+  TableOptions options;
+  options.format = TableFormat::csv;
+  options.molecules = false;
+  options.header = true;
+  TableReader reader(path, options);
+  const int smiles = find_column(reader.columns(), "smiles", path), part = find_column(reader.columns(), "split", path);
+  std::vector<std::string> learned;
+  if (smiles < 0 || part < 0) return learned;
+  for (TableRow row; reader.next(row);) {
+    if (!row.problem.empty()) continue;
+    const std::string& its_part = row.cells[static_cast<std::size_t>(part)];
+    if (!its_part.empty() && its_part != "test") learned.push_back(row.cells[static_cast<std::size_t>(smiles)]);
+  }
+  return learned;
+}
+
+/// What RDKit cannot read stays as it is.
+void make_canonical(std::vector<std::string>& smiles, Standardize standardize, int threads) {
+  parallel_for(std::ssize(smiles), 64, threads, [&](std::int64_t begin, std::int64_t end) {
+    for (auto k = static_cast<std::size_t>(begin); k < static_cast<std::size_t>(end); ++k) try {
+        smiles[k] = canonical_smiles(smiles[k], standardize);
+      } catch (const DataError&) {
+      }
+  });
+}
+
 }  // namespace
 
 bool needs_new_head(const Task& start, const Task& task) {
@@ -29,7 +59,7 @@ bool needs_new_head(const Task& start, const Task& task) {
          start.num_outputs() != task.num_outputs() || other_labels(start, task);
 }
 
-std::string leak_warning(const std::string& from, const Task& start, const LoadedData& data) {
+std::string leak_warning(const std::string& from, const Task& start, const LoadedData& data, int threads) {
   namespace fs = std::filesystem;
   const auto is_shared = [&](const std::string& name) {
     return std::ranges::find(start.names, name) != start.names.end();
@@ -38,23 +68,21 @@ std::string leak_warning(const std::string& from, const Task& start, const Loade
   const fs::path folder = fs::is_directory(from, error) ? fs::path(from) : fs::path(from).parent_path();
   const std::string path = RunDirectory{folder.string()}.splits();
   if (std::ranges::none_of(data.set.task.names, is_shared) || !fs::is_regular_file(path, error)) return {};
-  TableOptions options;
-  options.format = TableFormat::csv;
-  options.molecules = false;
-  options.header = true;
-  TableReader reader(path, options);
-  const int smiles = find_column(reader.columns(), "smiles", path), part = find_column(reader.columns(), "split", path);
-  if (smiles < 0 || part < 0) return {};
-  std::unordered_set<std::string> learned;
-  for (TableRow row; reader.next(row);) {
-    if (!row.problem.empty()) continue;
-    const std::string& its_part = row.cells[static_cast<std::size_t>(part)];
-    if (!its_part.empty() && its_part != "test") learned.insert(row.cells[static_cast<std::size_t>(smiles)]);
+  std::vector<std::string> learned, tested;
+  try {
+    learned = learned_by(path);
+  } catch (const DataError&) {  // a file that only a warning needs stops no training
+    return {};
+  } catch (const FileError&) {
+    return {};
   }
-  const auto known = std::ranges::count_if(
-      data.split.test, [&](std::int64_t g) { return learned.contains(data.set.smiles[static_cast<std::size_t>(g)]); });
+  for (const std::int64_t g : data.split.test) tested.push_back(data.set.smiles[static_cast<std::size_t>(g)]);
+  make_canonical(learned, data.set.featurizer.standardize, threads);
+  make_canonical(tested, data.set.featurizer.standardize, threads);
+  const std::unordered_set<std::string> all(learned.begin(), learned.end());
+  const auto known = std::ranges::count_if(tested, [&](const std::string& smiles) { return all.contains(smiles); });
   if (known == 0) return {};
-  return with_thousands(known) + " of the " + with_thousands(static_cast<std::int64_t>(data.split.test.size())) +
+  return with_thousands(known) + " of the " + with_thousands(std::ssize(tested)) +
          " test molecules are in the training or validation part of " + from +
          ", with a target of the same name: the test results will look better than they are";
 }

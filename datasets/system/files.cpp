@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <charconv>
+#include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <memory>
@@ -175,16 +177,17 @@ void File::close() {
   if (::close(std::exchange(descriptor_, -1)) != 0) fail(path_, "cannot write");
 }
 
-bool is_temporary(std::string_view name) {
+bool is_left_behind(std::string_view name) {
   const auto at = name.rfind(kTemporary);
   if (at == std::string_view::npos || at == 0) return false;
   const std::string_view numbers = name.substr(at + kTemporary.size());
-  const auto point = numbers.find('.');
-  const auto are_digits = [](std::string_view text) {
-    return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
-  };
-  return point != std::string_view::npos && are_digits(numbers.substr(0, point)) &&
-         are_digits(numbers.substr(point + 1));
+  pid_t process = 0;
+  unsigned number = 0;
+  const char* const end = numbers.data() + numbers.size();
+  const auto [point, error] = std::from_chars(numbers.data(), end, process);
+  if (error != std::errc() || process <= 0 || point == end || *point != '.') return false;
+  const auto [stop, other_error] = std::from_chars(point + 1, end, number);
+  return other_error == std::errc() && stop == end && ::kill(process, 0) != 0 && errno == ESRCH;
 }
 
 AtomicFile::AtomicFile(const std::string& path)

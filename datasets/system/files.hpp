@@ -8,8 +8,9 @@
 
 namespace molgraph {
 
-/// True for the names that AtomicFile and write_file_atomically() write under first: NAME.part.PROCESS.NUMBER.
-bool is_temporary(std::string_view name);
+/// True for a name that AtomicFile or write_file_atomically() writes under first, NAME.part.PROCESS.NUMBER, where no
+/// process of that number is running on this machine.
+bool is_left_behind(std::string_view name);
 
 /// Writes the whole text to a temporary name beside `path`, flushes it to disk and renames. Throws FileError.
 void write_file_atomically(const std::string& path, std::string_view content);

@@ -102,20 +102,22 @@ void ColumnStats::add(std::string_view cell, const std::string& file, std::int64
     else if (measured && measured->sign.empty() && !its_unit.empty()) ++with_unit;
     else ++numbers;
     if (measured && measured->approximate && measured->bound == 0) ++approximate, keep_first(first_approximate);
-    if (its_unit.empty()) {
-      keep_first(first_bare);
-    } else {
+    const bool is_limit = measured && measured->bound != 0;
+    if (!its_unit.empty()) {
       keep_first(first_unit);
       if (unit.empty()) unit = its_unit;
       else if (unit != its_unit) keep_first(other_unit);
+    } else if (!is_limit && value != 0) {
+      keep_first(first_bare);
     }
     if (measured && measured->thousands) {
       keep_first(first_thousands);
-      thousands_are_clear = thousands_are_clear || !has_decimal_comma(measured->digits);
-    } else if (std::abs(value) >= 1000) {
-      keep_first(first_large);
+      has_point_or_groups = has_point_or_groups || !has_decimal_comma(measured->digits);
+      has_thousands_with_0 = has_thousands_with_0 || measured->digits.ends_with('0');
     } else {
-      thousands_are_clear = true;
+      has_plain = true;
+      has_point_or_groups = has_point_or_groups || cell.find('.') != std::string_view::npos;
+      if (std::abs(value) >= 1000) keep_first(first_large);
     }
   } else {
     keep_first(first_text);
@@ -128,9 +130,11 @@ void ColumnStats::add(std::string_view cell, const std::string& file, std::int64
   if (filled == 1) first_value = cell.substr(0, kMostText);
   is_constant = is_constant && first_value == cell.substr(0, kMostText);
   is_whole = is_whole && number && std::abs(*number) < 1e15 && *number == std::floor(*number);
-  may_be_years = may_be_years && is_whole && *number >= 1800 && *number <= 2100;
-  if (is_whole && !repeats && whole.size() < kMostWhole)
-    repeats = !whole.insert(static_cast<std::int64_t>(*number)).second;
+  if (is_whole) {
+    least = filled == 1 ? *number : std::min(least, *number);
+    most = filled == 1 ? *number : std::max(most, *number);
+    if (!repeats && whole.size() < kMostWhole) repeats = !whole.insert(static_cast<std::int64_t>(*number)).second;
+  }
   if (!is_whole || repeats) whole = {};
   if (const std::string_view part = number ? std::string_view() : part_word(cell); !part.empty())
     ++part_words, parts.emplace(part);

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <unordered_set>
 
+#include "datasets/tables/labels.hpp"
+
 namespace molgraph {
 
 /// No value: blank, "-", nan, na, n/a, #n/a, null, none and <na>, in any case. The one rule for targets, ids and parts.
@@ -43,44 +45,64 @@ struct ColumnStats {
   bool is_watched = false;   ///< for a hint only: never a target
   std::string descriptor{};  ///< the descriptor that the column equals, "" = none
   std::int64_t rows = 0, filled = 0;
-  std::int64_t numbers = 0;         ///< exact ones without a unit
-  std::int64_t with_unit = 0;       ///< exact ones with a unit, such as "5 nM"; not among `numbers`
-  std::int64_t censored = 0;        ///< such as ">50"; not among `numbers`
-  std::int64_t approximate = 0;     ///< such as "~3"; among the exact ones
-  std::int64_t decimal_commas = 0;  ///< such as "1,5", which are no numbers
-  std::int64_t part_words = 0;      ///< train, valid, test and the like
-  CellPlace first_text{};           ///< first filled cell that is neither number nor censored
+
+  // Numbers and limits.
+  std::int64_t numbers = 0;      ///< exact ones without a unit
+  std::int64_t with_unit = 0;    ///< exact ones with a unit, such as "5 nM"; not among `numbers`
+  std::int64_t censored = 0;     ///< such as ">50"; not among `numbers`
+  std::int64_t approximate = 0;  ///< such as "~3"; among the exact ones
+  CellPlace first_text{};        ///< first filled cell that is neither number nor censored
   CellPlace first_censored{}, first_approximate{};
+
+  // Units.
+  CellPlace first_unit{};  ///< first cell with a unit behind its number
+  std::string unit{};      ///< that unit
+  CellPlace other_unit{};  ///< first cell with another unit
+  CellPlace first_bare{};  ///< first exact number but 0 without a unit
+
+  // Commas.
+  std::int64_t decimal_commas = 0;  ///< such as "1,5", which are no numbers
   CellPlace first_decimal_comma{};
-  CellPlace first_thousands{};  ///< first cell with commas between thousands ("1,000")
-  CellPlace first_large{};      ///< first number of 1,000 or more without such commas
-  bool thousands_are_clear =
-      false;                     ///< a cell, such as "12", "1,000,000" or "1,000.5", says that commas are thousands'
-  CellPlace first_unit{};        ///< first cell with a unit behind its number
-  std::string unit{};            ///< that unit
-  CellPlace other_unit{};        ///< first cell with another unit
-  CellPlace first_bare{};        ///< first number or limit without a unit
+  CellPlace first_thousands{};        ///< first cell with commas between thousands ("1,000")
+  CellPlace first_large{};            ///< first number of 1,000 or more without such commas
+  bool has_point_or_groups = false;   ///< such as "12.5", "1,000.5" and "1,000,000"
+  bool has_plain = false;             ///< a number without a comma
+  bool has_thousands_with_0 = false;  ///< such as "1,250", which no program that cuts zeros off writes for 1.25
+
+  // Labels.
   CellPlace first_not_binary{};  ///< first filled cell that is no binary label (labels.hpp)
   unsigned pairs = 0;            ///< bit p: a label of the pair p was seen; only while all cells are binary labels
+  std::set<std::string> labels{};
+  std::int64_t part_words = 0;    ///< train, valid, test and the like
+  std::set<std::string> parts{};  ///< which of them
+
+  // What is no measurement (not_targets.hpp).
   bool is_whole = true, is_constant = true;  ///< all filled cells are whole numbers; are the same text
   std::string first_value{};
   std::unordered_set<std::int64_t> whole{};  ///< the values, while they are whole and no two are the same
   bool repeats = false;                      ///< two of them are the same
-  bool may_be_years = true;                  ///< all filled cells are whole numbers of 1800 to 2100
-  std::set<std::string> labels{};
-  std::set<std::string> parts{};  ///< the words counted by `part_words`
+  double least = 0, most = 0;                ///< of the whole numbers
 
   bool is_binary() const { return filled > 0 && !first_not_binary.exists(); }
-  /// Every number and limit has the same unit behind it.
+  /// Every exact number but 0 has the same unit behind it.
   bool has_one_unit() const { return with_unit > 0 && !other_unit.exists() && !first_bare.exists(); }
   std::int64_t exact() const { return numbers + (has_one_unit() ? with_unit : 0); }
+  /// Numbers with a word behind them that is no usual unit may be text.
+  bool may_be_text() const { return with_unit > 0 && !is_measured_unit(unit); }
   bool is_mostly_numbers() const { return filled > 0 && 2 * (exact() + censored + decimal_commas) >= filled; }
 
   /// Taken for a target of numbers where nobody names one: some of them must be more than a limit.
-  bool is_found() const { return is_mostly_numbers() && exact() + decimal_commas > 0; }
+  bool is_found() const { return is_mostly_numbers() && exact() + decimal_commas > 0 && !may_be_text(); }
 
-  /// "train" and "test" among them, and nothing else: the parts of a split.
-  bool names_parts() const { return filled > 0 && part_words == filled && parts.contains("train") && parts.size() > 1; }
+  /// Commas in groups of three can be nothing but separators of thousands: a number with a point or two commas shows
+  /// it, or numbers without a comma (so decimals are not filled up to three) beside one that ends in 0 (so zeros are
+  /// not cut).
+  bool thousands_are_clear() const { return has_point_or_groups || (has_plain && has_thousands_with_0); }
+
+  /// "train" and "test" among them, and nothing but parts of a split.
+  bool names_parts() const {
+    return filled > 0 && part_words == filled && parts.contains("train") && parts.contains("test");
+  }
 
   void add(std::string_view cell, const std::string& file, std::int64_t row);
 };

@@ -33,13 +33,17 @@ const Sign* take_sign(std::string_view& text) {
   return nullptr;
 }
 
-/// What may stand behind a number: one word that begins as a unit does. `apart`: a blank lies between.
+/// What may stand behind a number: one word that begins as a unit does, with a letter, %, a degree sign, a micro sign
+/// or an angstrom sign; no second number. `apart`: a blank lies between.
 bool is_unit(std::string_view text, bool apart) {
   constexpr std::size_t kLongest = 20;
+  constexpr std::array<std::string_view, 5> kUnitSigns{"%", "\u00b0", "\u00b5", "\u03bc", "\u00c5"};
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
-  const auto begins = static_cast<unsigned char>(text.front());
-  return text.size() <= kLongest && (std::isalpha(begins) || begins >= 0x80 || begins == '%') &&
-         text.find_first_of(" \t\r\n") == std::string_view::npos && (apart || std::ranges::none_of(text, is_digit));
+  const bool begins = std::isalpha(static_cast<unsigned char>(text.front())) != 0 ||
+                      std::ranges::any_of(kUnitSigns, [&](std::string_view sign) { return text.starts_with(sign); });
+  const bool is_power = (text[0] == 'e' || text[0] == 'E') && text.find_first_of("0123456789") != text.npos;
+  return text.size() <= kLongest && begins && !is_power && text.find_first_of(" \t\r\n") == std::string_view::npos &&
+         (apart || std::ranges::none_of(text, is_digit));
 }
 
 }  // namespace
@@ -69,6 +73,11 @@ std::string class_label(std::string_view cell) {
   if (number && !is_word && std::abs(*number) < 1e9 && *number == std::floor(*number))
     return std::to_string(static_cast<long long>(*number));
   return std::string(text);
+}
+
+bool are_words(const std::vector<std::string>& class_labels) {
+  const auto is_number = [](const std::string& label) { return number_of_cell(label).has_value(); };
+  return class_labels.size() == 2 && std::ranges::none_of(class_labels, is_number);
 }
 
 std::vector<std::string> sorted_labels(const std::set<std::string>& labels) {
@@ -120,6 +129,17 @@ std::optional<MeasuredNumber> measured_number(std::string_view cell) {
   result.unit = trim(rest);
   if (!result.unit.empty() && !is_unit(result.unit, result.unit.size() < rest.size())) return std::nullopt;
   return result;
+}
+
+bool is_measured_unit(std::string_view unit) {
+  constexpr std::array<std::string_view, 30> kUnits{
+      "%",      "m",      "mm",       "um",     "nm",   "pm",   "fm",   "mol/l",     "mmol/l",    "umol/l",
+      "nmol/l", "pmol/l", "g/l",      "mg/l",   "ug/l", "ng/l", "g/ml", "mg/ml",     "ug/ml",     "ng/ml",
+      "pg/ml",  "mg/dl",  "kcal/mol", "kj/mol", "ev",   "cm/s", "nm/s", "ml/min/kg", "ul/min/mg", "ul/min/10^6"};
+  std::string word = lower(unit);
+  for (const std::string_view micro : {"\u00b5", "\u03bc"})
+    if (word.starts_with(micro)) word.replace(0, micro.size(), "u");
+  return std::ranges::find(kUnits, word) != kUnits.end();
 }
 
 std::vector<std::string> labels_with_positive(const std::set<std::string>& labels, const std::string& positive) {

@@ -26,6 +26,9 @@ std::vector<std::string> words_of_pair(std::uint8_t pair);
 /// a point.
 std::string class_label(std::string_view cell);
 
+/// The labels of a binary task, where a file can tell them from 0 and 1: there are two, and neither is a number.
+bool are_words(const std::vector<std::string>& class_labels);
+
 /// Numbers by value if all labels are numbers, else by text.
 std::vector<std::string> sorted_labels(const std::set<std::string>& labels);
 
@@ -45,6 +48,10 @@ struct MeasuredNumber {
 /// ">1,5",
 /// ">50-100" or "<3>". The views are of `cell`.
 std::optional<MeasuredNumber> measured_number(std::string_view cell);
+
+/// True for units of concentrations, energies and a few other measurements, such as nM, %, ug/mL and kcal/mol, in any
+/// case. A word behind a number may be anything else ("2 doses", "3D").
+bool is_measured_unit(std::string_view unit);
 
 /// The two labels of a binary task, {negative, positive}, where `positive` is one of `labels` in any case and there is
 /// at most one other (labels that differ in case only are one). The negative one is "" where there is none. Empty

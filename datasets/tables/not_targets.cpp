@@ -31,16 +31,21 @@ bool has_word(const std::vector<std::string>& words, std::string_view word) {
 
 }  // namespace
 
-NoTarget why_no_target(const ColumnStats& column) {
+NotMeasured why_not_measured(const ColumnStats& column) {
   if (column.filled == 0) return {};
   const std::vector<std::string> words = words_of(column.name);
-  constexpr std::array<std::string_view, 6> identifiers{"id", "idx", "index", "row", "cid", "sid"};
-  if (column.is_whole && std::ranges::any_of(identifiers, [&](auto word) { return has_word(words, word); }))
+  constexpr std::array<std::string_view, 4> identifiers{"id", "idx", "cid", "sid"};
+  constexpr std::array<std::string_view, 2> places{"index", "row"};
+  const auto is_called = [&](std::string_view word) { return has_word(words, word); };
+  if (column.is_whole &&
+      (std::ranges::any_of(identifiers, is_called) || (!column.repeats && std::ranges::any_of(places, is_called))))
     return {"an identifier", true};
-  if (column.may_be_years && has_word(words, "year")) return {"a year", true};
+  if (column.is_whole && column.least >= 1800 && column.most <= 2100 && is_called("year")) return {"a year", true};
   if (column.is_constant && column.filled >= kFewestConstant) return {"constant"};
-  if (column.is_whole && !column.repeats && column.filled == column.rows && column.filled >= kFewestIdentifiers)
-    return {"an identifier: whole numbers, all different"};
+  const auto rows = static_cast<double>(column.rows);
+  if (column.is_whole && !column.repeats && column.filled == column.rows && column.filled >= kFewestIdentifiers &&
+      column.most - column.least < 2 * rows)
+    return {"consecutive whole numbers"};
   if (!column.descriptor.empty()) return {"the descriptor " + column.descriptor};
   return {};
 }

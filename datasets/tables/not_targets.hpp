@@ -14,15 +14,16 @@ inline constexpr std::int64_t kFewestIdentifiers = 50;
 inline constexpr std::int64_t kFewestConstant = 10;
 
 /// Why a column that nobody named should not be predicted.
-struct NoTarget {
+struct NotMeasured {
   std::string why;       ///< "an identifier", "a year", "constant", "the descriptor MolWt"; "" = it may be a target
   bool by_name = false;  ///< its name says so, and its values allow it
 };
 
-/// By its name: whole numbers called id, index, idx, row, cid or sid (as a word of the name, such as Molecule_ID or
-/// rowIndex), and whole numbers of 1800 to 2100 called year. By its values: whole numbers without gaps that are all
-/// different, in at least kFewestIdentifiers rows; one value in at least kFewestConstant rows; a descriptor's values
+/// By its name: whole numbers called id, idx, cid or sid (as a word of the name, such as Molecule_ID or mol_idx), or
+/// index or row if no two are the same; whole numbers of 1800 to 2100 called year. By its values: consecutive whole
+/// numbers in any order (half of a range may be missing), all different and one in each row, in at least
+/// kFewestIdentifiers rows; one value in at least kFewestConstant rows; a descriptor's values
 /// (ColumnStats::descriptor).
-NoTarget why_no_target(const ColumnStats& column);
+NotMeasured why_not_measured(const ColumnStats& column);
 
 }  // namespace molgraph

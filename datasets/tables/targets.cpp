@@ -2,21 +2,28 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <cmath>
 #include <limits>
 
 #include "datasets/system/text.hpp"
 #include "datasets/tables/labels.hpp"
 #include "datasets/tables/not_targets.hpp"
-#include "datasets/tables/output_columns.hpp"
 #include "featurize/graph/error.hpp"
 
 namespace molgraph {
 namespace {
 
 constexpr std::size_t kWordsNamed = 5;  ///< columns named in one message
-constexpr const char* kTwoReadings = "1,000 may be one thousand (write 1000) or one with three decimals (write 1.000)";
+
+/// "1,000 may be a number of thousands (write 1000) or have three decimals (write 1.000)".
+std::string two_readings(const CellPlace& place) {
+  const auto number = measured_number(place.text);
+  const std::string digits(number ? number->digits : trim(place.text));
+  std::string thousands = digits, decimals = digits;
+  std::erase(thousands, ',');
+  std::ranges::replace(decimals, ',', '.');
+  return digits + " may be a number of thousands (write " + thousands + ") or have three decimals (write " + decimals +
+         ")";
+}
 
 [[noreturn]] void throw_bad_number(const std::string& column, const CellPlace& place) {
   throw DataError(
@@ -41,12 +48,13 @@ void check_commas(const ColumnStats& column, bool named) {
   if (column.decimal_commas > 0)
     fail(column.first_decimal_comma, "has a decimal comma here, so " + first + " in row " +
                                          std::to_string(column.first_thousands.row + 1) +
-                                         " is no number of thousands; decimal commas are not understood: write points");
+                                         " may have one, too; decimal commas are not understood: write points (1.5)");
   if (column.first_large.exists())
     fail(column.first_thousands, "has a comma here, but none in '" + std::string(trim(column.first_large.text)) +
-                                     "' in row " + std::to_string(column.first_large.row + 1) + ": " + kTwoReadings);
-  if (!column.thousands_are_clear)
-    fail(column.first_thousands, std::string("has commas whose meaning is not clear: ") + kTwoReadings);
+                                     "' in row " + std::to_string(column.first_large.row + 1) + ": " +
+                                     two_readings(column.first_thousands));
+  if (!column.thousands_are_clear())
+    fail(column.first_thousands, "has commas whose meaning is not clear: " + two_readings(column.first_thousands));
 }
 
 std::set<std::string> labels_of(const std::vector<ColumnStats>& stats, const std::vector<std::size_t>& columns) {
@@ -76,13 +84,14 @@ Task multiclass_task(const std::vector<ColumnStats>& stats, const std::vector<st
 
 /// Every number has the same unit, or only limits and approximate values have one.
 void check_units(const ColumnStats& column) {
-  const std::string name = "column '" + column.name + "' ";
+  const std::string name = "column '" + column.name + "' ",
+                    advice = column.may_be_text() ? "; classes need -t multiclass" : "";
   if (column.with_unit > 0 && column.first_bare.exists())
-    throw_at(column.first_bare,
-             name + "has no unit here but '" + column.unit + "' in row " + std::to_string(column.first_unit.row + 1));
+    throw_at(column.first_bare, name + "has no unit here but '" + column.unit + "' in row " +
+                                    std::to_string(column.first_unit.row + 1) + advice);
   if (column.other_unit.exists())
     throw_at(column.other_unit, name + "has another unit here than '" + column.unit + "' in row " +
-                                    std::to_string(column.first_unit.row + 1));
+                                    std::to_string(column.first_unit.row + 1) + advice);
 }
 
 void check_values(const ColumnStats& column, std::optional<TaskKind> kind, bool named) {
@@ -119,81 +128,85 @@ std::string quoted(const std::vector<ColumnStats>& stats, const std::vector<std:
   return list_of(names, kWordsNamed);
 }
 
-/// Takes out what is no measurement, unless nothing but what only its values speak against would be left.
-void leave_out_no_targets(const std::vector<ColumnStats>& stats, std::vector<std::size_t>& chosen,
-                          std::vector<std::string>& notes) {
-  std::vector<std::size_t> left, by_values;
-  std::vector<std::string> texts;
-  for (const std::size_t c : chosen) {
-    const NoTarget no = why_no_target(stats[c]);
-    if (no.why.empty()) left.push_back(c);
-    else if (!no.by_name) by_values.push_back(c);
-    if (!no.why.empty()) texts.push_back("'" + std::string(trim(stats[c].name)) + "' (" + no.why + ")");
+/// Takes out what is no measurement, unless nothing but columns against which only their values speak would be left.
+void leave_out_unmeasured(const std::vector<ColumnStats>& stats, TargetChoice& choice) {
+  std::vector<std::size_t> measured, by_values;
+  std::vector<std::string> names, values;
+  for (const std::size_t c : choice.columns) {
+    const NotMeasured reason = why_not_measured(stats[c]);
+    if (reason.why.empty()) {
+      measured.push_back(c);
+      continue;
+    }
+    if (!reason.by_name) by_values.push_back(c);
+    (reason.by_name ? names : values).push_back("'" + std::string(trim(stats[c].name)) + "' (" + reason.why + ")");
   }
-  const bool keeps = left.empty() && !by_values.empty();
-  chosen = keeps ? by_values : left;
-  if (!texts.empty() && !keeps)
-    notes.push_back("left out of the targets: " + list_of(texts, kWordsNamed) + "; --target-columns takes them");
+  const bool keeps = measured.empty() && !by_values.empty();
+  choice.columns = keeps ? by_values : measured;
+  if (keeps) {
+    choice.warnings.push_back("no measurement, it seems, but there is no other column: " +
+                              list_of(values, kWordsNamed));
+  } else {
+    names.insert(names.end(), values.begin(), values.end());
+  }
+  if (names.empty()) return;
+  // Where no target is left, the reason belongs to the error.
+  (choice.columns.empty() ? choice.warnings : choice.notes)
+      .push_back("left out of the targets: " + list_of(names, kWordsNamed) + "; --target-columns takes them");
 }
 
 /// The columns that nobody named: numbers, else binary words, else those that hold the positive label.
-std::vector<std::size_t> find_columns(const std::vector<ColumnStats>& stats, const TargetWishes& wishes,
-                                      std::vector<std::string>& notes) {
-  std::vector<std::size_t> chosen, words;
+void find_columns(const std::vector<ColumnStats>& stats, const TargetWishes& wishes, TargetChoice& choice) {
+  std::vector<std::size_t>& chosen = choice.columns;
   for (std::size_t c = 0; c < stats.size(); ++c) {
     if (stats[c].is_watched) continue;
-    if (!wishes.positive.empty()) {
-      if (!labels_with_positive(stats[c].labels, wishes.positive).empty()) chosen.push_back(c);
-    } else if (stats[c].is_found()) {
+    const bool takes_words =
+        wishes.kind.value_or(TaskKind::binary) == TaskKind::binary || wishes.kind == TaskKind::mixed;
+    if (!wishes.positive.empty() ? !labels_with_positive(stats[c].labels, wishes.positive).empty()
+                                 : stats[c].is_found() || (stats[c].is_binary() && takes_words))
       chosen.push_back(c);
-    } else if (stats[c].is_binary() &&
-               (wishes.kind.value_or(TaskKind::binary) == TaskKind::binary || wishes.kind == TaskKind::mixed)) {
-      chosen.push_back(c);
-      words.push_back(c);
-    }
   }
-  if (wishes.own_table) leave_out_no_targets(stats, chosen, notes);
-  const auto is_word = [&](std::size_t c) { return std::ranges::find(words, c) != words.end(); };
-  const bool other_numbers =
-      std::ranges::any_of(chosen, [&](std::size_t c) { return !is_word(c) && !stats[c].is_binary(); });
-  std::erase_if(words, [&](std::size_t c) { return std::ranges::find(chosen, c) == chosen.end(); });
-  if (!wishes.positive.empty() || wishes.kind || !other_numbers || words.empty()) return chosen;
+  if (wishes.own_table) leave_out_unmeasured(stats, choice);
+  if (!wishes.positive.empty() || wishes.kind) return;
+  const auto is_word = [&](std::size_t c) { return !stats[c].is_found(); };
+  if (std::ranges::all_of(chosen, [&](std::size_t c) { return is_word(c) || stats[c].is_binary(); })) return;
+  std::vector<std::size_t> words;
+  std::ranges::copy_if(chosen, std::back_inserter(words), is_word);
+  if (words.empty()) return;
   std::erase_if(chosen, is_word);
-  notes.push_back("left out, as labels beside numbers: " + quoted(stats, words) + "; --target-columns takes them");
-  return chosen;
+  choice.notes.push_back("left out, as labels beside numbers: " + quoted(stats, words) +
+                         "; --target-columns takes them");
 }
 
-/// Columns with numbers, or limits such as ">50", that are not among the targets because most of their cells are none.
+/// Columns with numbers, or limits such as ">50", that are not among the targets because most of their cells are none,
+/// or because their units differ.
 void warn_of_left_out(const std::vector<ColumnStats>& stats, TargetChoice& choice) {
   std::vector<std::string> texts;
   for (std::size_t c = 0; c < stats.size(); ++c) {
     const ColumnStats& column = stats[c];
-    if (column.numbers + column.censored + column.with_unit == 0 || column.is_binary() || column.is_found() ||
-        column.is_watched || std::ranges::find(choice.columns, c) != choice.columns.end())
+    if (column.is_watched || column.is_binary() || column.is_found() ||
+        std::ranges::find(choice.columns, c) != choice.columns.end())
       continue;
-    if (column.with_unit > 0) {  // text such as "2 doses" is common
-      if (2 * (column.numbers + column.with_unit) >= column.filled)
-        texts.push_back("'" + std::string(trim(column.name)) + "' (the unit '" + column.unit + "' in row " +
-                        std::to_string(column.first_unit.row + 1) + ", " +
-                        (column.other_unit.exists() ? "another" : "none") + " in row " +
-                        std::to_string((column.other_unit.exists() ? column.other_unit : column.first_bare).row + 1) +
-                        ")");
-      continue;
+    const std::string name = "'" + std::string(trim(column.name)) + "' (";
+    if (column.with_unit > 0) {
+      if (column.may_be_text() || column.has_one_unit() || column.first_text.exists()) continue;
+      const CellPlace& odd = column.other_unit.exists() ? column.other_unit : column.first_bare;
+      texts.push_back(name + "its units differ: " + std::string(trim(column.first_unit.text)) + " in row " +
+                      std::to_string(column.first_unit.row + 1) + ", " + std::string(trim(odd.text)) + " in row " +
+                      std::to_string(odd.row + 1) + ")");
+    } else if (column.numbers + column.censored > 0) {
+      texts.push_back(name + std::to_string(column.numbers) + " of " + std::to_string(column.filled) +
+                      " cells are numbers, " + std::to_string(column.censored) + " censored" +
+                      (column.censored == 0 ? ""
+                                            : ", such as " + std::string(trim(column.first_censored.text)) +
+                                                  " in row " + std::to_string(column.first_censored.row + 1)) +
+                      ")");
     }
-    texts.push_back("'" + std::string(trim(column.name)) + "' (" + std::to_string(column.numbers) + " of " +
-                    std::to_string(column.filled) + " cells are numbers, " + std::to_string(column.censored) +
-                    " censored" +
-                    (column.censored == 0 ? ""
-                                          : ", such as " + std::string(trim(column.first_censored.text)) + " in row " +
-                                                std::to_string(column.first_censored.row + 1)) +
-                    ")");
   }
   if (texts.empty()) return;
-  choice.warnings.push_back(
-      (texts.size() == 1 ? "a column is" : std::to_string(texts.size()) + " columns are") +
-      " left out of the targets, as fewer than half of the filled cells are numbers, none is exact, or their units "
-      "differ: " +
-      list_of(texts, kWordsNamed));
+  choice.warnings.push_back((texts.size() == 1 ? "a column" : std::to_string(texts.size()) + " columns") +
+                            std::string(" with numbers may be meant as targets but cannot be taken as they are: ") +
+                            list_of(texts, kWordsNamed));
 }
 
 /// Cells that are read as more than they say.
@@ -210,8 +223,7 @@ void warn_of_signs(const std::vector<ColumnStats>& stats, TargetChoice& choice) 
       choice.notes.push_back("commas in " + name +
                              " separate thousands: " + std::string(trim(column.first_thousands.text)) + " in row " +
                              std::to_string(column.first_thousands.row + 1));
-    if (column.has_one_unit())
-      choice.notes.push_back("the unit of " + name + " is " + column.unit + ", as in all its cells");
+    if (column.has_one_unit()) choice.notes.push_back("the unit of " + name + " is " + column.unit);
     else if (!column.unit.empty())
       units.push_back(name + " (" + column.unit + " in row " + std::to_string(column.first_unit.row + 1) + ")");
   }
@@ -277,9 +289,9 @@ void note_binary_labels(const std::vector<ColumnStats>& stats, bool kind_is_give
 
 }  // namespace
 
-std::vector<int> candidate_columns(const std::vector<std::string>& columns, const std::vector<int>& not_targets) {
+std::vector<int> candidate_columns(const std::vector<std::string>& columns, const OutputColumns& outputs,
+                                   const std::vector<int>& not_targets) {
   constexpr std::array<std::string_view, 6> reserved{"id", "idx", "index", "row", "name", "weight"};
-  const OutputColumns outputs(columns);
   std::vector<int> result;
   for (int c = 0; c < static_cast<int>(columns.size()); ++c) {
     const std::string name = lower(trim(columns[static_cast<std::size_t>(c)]));
@@ -301,9 +313,10 @@ TargetChoice choose_targets(const std::vector<ColumnStats>& stats, const TargetW
     throw UsageError("--positive is of classification, not of " + std::string(to_string(*wishes.kind)));
   TargetChoice choice;
   if (wishes.named) {
-    for (std::size_t c = 0; c < stats.size(); ++c) choice.columns.push_back(c);
+    for (std::size_t c = 0; c < stats.size(); ++c)
+      if (!stats[c].is_watched) choice.columns.push_back(c);
   } else {
-    choice.columns = find_columns(stats, wishes, choice.notes);
+    find_columns(stats, wishes, choice);
     warn_of_left_out(stats, choice);
   }
   for (const ColumnStats& column : stats)
@@ -324,7 +337,7 @@ TargetChoice choose_targets(const std::vector<ColumnStats>& stats, const TargetW
   std::optional<TaskKind> kind = wishes.kind;
   if (!kind && all_columns([](const ColumnStats& c) { return c.is_binary(); })) kind = TaskKind::binary;
   const auto is_text = [](const ColumnStats& c) {
-    return c.filled > 0 && c.numbers + c.with_unit + c.decimal_commas == 0;
+    return c.filled > 0 && c.numbers + c.decimal_commas == 0 && (c.with_unit == 0 || c.may_be_text());
   };
   const bool two_words = !kind && all_columns(is_text) && labels_of(stats, choice.columns).size() == 2;
   if (!wishes.positive.empty()) {

@@ -10,13 +10,15 @@
 #include <vector>
 
 #include "datasets/tables/column_stats.hpp"
+#include "datasets/tables/output_columns.hpp"
 #include "datasets/tables/task.hpp"
 
 namespace molgraph {
 
 /// Columns that may be found to be targets: all but `not_targets` (indices), id, idx, index, row, name, weight,
 /// *split*, columns without a name, a data frame's "Unnamed: 0", and output columns.
-std::vector<int> candidate_columns(const std::vector<std::string>& columns, const std::vector<int>& not_targets);
+std::vector<int> candidate_columns(const std::vector<std::string>& columns, const OutputColumns& outputs,
+                                   const std::vector<int>& not_targets);
 
 /// More columns that nobody named are a question rather than an answer.
 inline constexpr std::size_t kMostFoundTargets = 20;
@@ -44,7 +46,7 @@ struct TargetWishes {
 /// values that do not fit the kind, as censored ones do to no class; UsageError if `positive` does not fit it.
 struct TargetChoice {
   std::vector<std::size_t> columns;     ///< indices into the statistics
-  Task task;                            ///< names as in the table, no units
+  Task task;                            ///< names as in the table, units as in its cells
   std::vector<std::string> notes{};     ///< what was decided, for people
   std::vector<std::string> warnings{};  ///< columns left out although there are numbers in them; approximate values
 };

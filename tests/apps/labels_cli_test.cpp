@@ -72,6 +72,16 @@ TEST_F(LabelsCli, OtherWordsAreTwoClassesOrHaveAPositiveOne) {
     if (cells[0] == "id") continue;
     EXPECT_EQ(cells[2], cells[1].ends_with("N") ? "soluble" : "insoluble") << line;
   }
+  // Labels that are numbers stay 0 and 1: nobody could tell the label 1 from the class 1.
+  scratch.write("numbers.csv", amines("2", "1"));
+  ASSERT_EQ(
+      run("molgraph-train numbers.csv --target-columns label --positive 1 -o N --epochs 1" + std::string(kTiny)).code,
+      0);
+  for (const std::string& line : test::lines_of(scratch.read("N/test_predictions.csv"))) {
+    const auto cells = test::cells_of(line);
+    if (cells[0] == "id") continue;
+    EXPECT_EQ(cells[2], cells[1].ends_with("N") ? "0" : "1") << line;
+  }
   EXPECT_THAT(run("molgraph-info P --json").out, HasSubstr("\"insoluble\""));
   ASSERT_EQ(run("molgraph-featurize words.csv --target-columns label -o words.h5").code, 0);
   EXPECT_THAT(run("molgraph-train words.h5 --positive soluble -o Q --epochs 1" + std::string(kTiny)).err,

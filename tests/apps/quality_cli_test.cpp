@@ -51,9 +51,9 @@ class QualityCli : public ::testing::Test {
 };
 
 TEST_F(QualityCli, AFolderNamedLikeADataSetChangesNothing) {
-  std::string esol = "Compound ID,measured log solubility in mols per litre,smiles\n";
+  std::string esol = "Compound ID,Molecular Weight,measured log solubility in mols per litre,smiles\n";
   for (int k = 1; k <= 60; ++k)
-    esol += "m" + std::to_string(k) + "," + std::to_string(-0.1 * k) + "," +
+    esol += "m" + std::to_string(k) + "," + std::to_string(14 * k) + "," + std::to_string(-0.1 * k) + "," +
             std::string(static_cast<std::size_t>(k), 'C') + "\n";
   scratch.write("D/delaney-processed.csv", esol);
   const std::string call = "molgraph-train esol --data-dir D --split-type random" + kTiny;
@@ -67,6 +67,8 @@ TEST_F(QualityCli, AFolderNamedLikeADataSetChangesNothing) {
   const ShellResult file = run(call + "-o B");
   EXPECT_THAT(file.err, HasSubstr("the file of that name here is ./esol"));
   EXPECT_EQ(scratch.read("A/results.csv"), scratch.read("B/results.csv"));
+  ASSERT_EQ(run(call + "--target-columns all -o F").code, 0);
+  EXPECT_EQ(scratch.read("A/results.csv"), scratch.read("F/results.csv")) << "all of the data set's own";
   ASSERT_EQ(run("molgraph-train ./esol --target-columns y --seed 3" + kTiny + "-o C").code, 0);
   ASSERT_EQ(run("molgraph-train - --target-columns y --seed 3" + kTiny + "-o E < small.csv").code, 0);
   for (const char* own : {"C", "E"})

@@ -92,17 +92,17 @@ TEST_F(RunClaimTest, AStartThatWasKilledMakesRoom) {
 
 TEST_F(RunClaimTest, ResumingRemovesWhatAKilledWriteLeft) {
   write_start("run");
-  for (const char* name :
-       {"log.txt.part.17.0", "refit/checkpoints/last.safetensors.part.17.12", "splits.csv.part.17.3"})
-    scratch.write(std::string("run/") + name, "half");
-  for (const char* name : {"mine.part.two", "x.part.1.2.csv", "notes/a.part.17.0"})
-    scratch.write(std::string("run/") + name, "mine");
+  const std::string gone = ".part.1073741824.12";  // above the largest number that Linux gives a process
+  const std::vector<std::string> left{"log.txt" + gone, "refit/checkpoints/last.safetensors" + gone,
+                                      "model_0/metrics.csv" + gone};
+  const std::vector<std::string> kept{"scored.csv.part." + std::to_string(::getpid()) + ".0", "mine.part.two",
+                                      "x.part.1.2.csv", "notes/a" + gone, "config.toml"};
+  for (const std::string& name : left) scratch.write("run/" + name, "half");
+  for (const std::string& name : kept)
+    if (name != "config.toml") scratch.write("run/" + name, "mine");
   EXPECT_EQ(problem("run", true), "");
-  for (const char* name : {"log.txt.part.17.0", "refit/checkpoints/last.safetensors.part.17.12", "splits.csv.part.17.3",
-                           "model_0/checkpoints/last.safetensors.part.17.0"})
-    EXPECT_FALSE(scratch.exists(std::string("run/") + name)) << name;
-  for (const char* name : {"config.toml", "splits.csv", "mine.part.two", "x.part.1.2.csv", "notes/a.part.17.0"})
-    EXPECT_TRUE(scratch.exists(std::string("run/") + name)) << name;
+  for (const std::string& name : left) EXPECT_FALSE(scratch.exists("run/" + name)) << name;
+  for (const std::string& name : kept) EXPECT_TRUE(scratch.exists("run/" + name)) << name;
 }
 
 TEST_F(RunClaimTest, ASecondWriterIsRefusedUntilTheFirstIsGone) {

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "datasets/load.hpp"
 #include "datasets/tables/not_targets.hpp"
 #include "datasets/tables/output_columns.hpp"
@@ -48,46 +50,56 @@ ColumnStats stats_of(const std::string& name, const Cells& cells) {
   return stats;
 }
 
-Cells whole_numbers(int count, int step) {
+/// Different whole numbers in a mixed order, of which every second is missing.
+Cells numbered(int count) {
   Cells cells;
-  for (int k = 0; k < count; ++k) cells.push_back(std::to_string(1000 + (k * step) % 997));
+  for (int k = 0; k < count; ++k) cells.push_back(std::to_string(1000 + 2 * ((k * 7) % count) - (k % 3 == 0 ? 1 : 0)));
   return cells;
 }
 
-TEST(WhyNoTarget, NamesThatSayIdentifier) {
-  for (const char* name :
-       {"Molecule_ID", "moleculeId", "compound id", "PubChem CID", "row_index", "rowIndex", "ID2 id"})
-    EXPECT_TRUE(why_no_target(stats_of(name, {"7", "7", "9"})).by_name) << name;
+TEST(NotMeasured, NamesThatSayIdentifier) {
+  for (const char* name : {"Molecule_ID", "moleculeId", "compound id", "PubChem CID", "mol_idx", "ID2 id"})
+    EXPECT_TRUE(why_not_measured(stats_of(name, {"7", "7", "9"})).by_name) << name;
   for (const char* name : {"acid", "fluid", "hybrid", "indexed", "yield", "narrow", "lipid", "Ki"})
-    EXPECT_EQ(why_no_target(stats_of(name, {"7", "7", "9"})).why, "") << name;
-  EXPECT_EQ(why_no_target(stats_of("refractive_index", {"1.33", "1.4"})).why, "") << "no whole numbers";
+    EXPECT_EQ(why_not_measured(stats_of(name, {"7", "8", "9"})).why, "") << name;
+  for (const char* name : {"row_index", "rowIndex", "Wiener index"}) {
+    EXPECT_TRUE(why_not_measured(stats_of(name, {"7", "8", "9"})).by_name) << name;
+    EXPECT_EQ(why_not_measured(stats_of(name, {"7", "7", "9"})).why, "") << name << " of which two are the same";
+  }
+  EXPECT_EQ(why_not_measured(stats_of("refractive_index", {"1.33", "1.4"})).why, "") << "no whole numbers";
 }
 
-TEST(WhyNoTarget, YearsByNameAndValue) {
-  EXPECT_EQ(why_no_target(stats_of("Year", {"1999", "2024", ""})).why, "a year");
-  EXPECT_EQ(why_no_target(stats_of("yield per year", {"12", "2024"})).why, "");
-  EXPECT_EQ(why_no_target(stats_of("y", {"1999", "2024"})).why, "");
+TEST(NotMeasured, YearsByNameAndValue) {
+  EXPECT_EQ(why_not_measured(stats_of("Year", {"1999", "2024", ""})).why, "a year");
+  EXPECT_EQ(why_not_measured(stats_of("yield per year", {"12", "2024"})).why, "");
+  EXPECT_EQ(why_not_measured(stats_of("y", {"1999", "2024"})).why, "");
 }
 
-TEST(WhyNoTarget, WholeNumbersThatAreAllDifferent) {
-  EXPECT_THAT(why_no_target(stats_of("registry", whole_numbers(50, 31))).why, HasSubstr("all different"));
-  EXPECT_EQ(why_no_target(stats_of("registry", whole_numbers(49, 31))).why, "") << "too few to tell";
-  Cells cells = whole_numbers(50, 31);
+TEST(NotMeasured, ConsecutiveWholeNumbers) {
+  const auto why = [](Cells cells) { return why_not_measured(stats_of("registry", cells)).why; };
+  const Cells all = numbered(50);
+  ASSERT_EQ(std::set<std::string>(all.begin(), all.end()).size(), 50u);
+  EXPECT_EQ(why(all), "consecutive whole numbers");
+  EXPECT_EQ(why(Cells(all.begin(), all.end() - 1)), "") << "too few to tell";
+  for (const char* cell : {"", "1013.5"}) {
+    Cells cells = all;
+    cells[40] = cell;
+    EXPECT_EQ(why(cells), "") << "an identifier is a whole number in each row: '" << cell << "'";
+  }
+  Cells cells = all;
   cells[40] = cells[3];
-  EXPECT_EQ(why_no_target(stats_of("registry", cells)).why, "") << "two are the same";
-  cells = whole_numbers(50, 31);
-  cells[40] = "";
-  EXPECT_EQ(why_no_target(stats_of("registry", cells)).why, "") << "an identifier has no gaps";
-  cells[40] = "12.5";
-  EXPECT_EQ(why_no_target(stats_of("registry", cells)).why, "");
+  EXPECT_EQ(why(cells), "") << "two are the same";
+  Cells concentrations;
+  for (int k = 0; k < 60; ++k) concentrations.push_back(std::to_string(3 * k * k + 7));
+  EXPECT_EQ(why(concentrations), "") << "all different, but far apart";
 }
 
-TEST(WhyNoTarget, Constants) {
-  EXPECT_EQ(why_no_target(stats_of("T", Cells(10, "25"))).why, "constant");
-  EXPECT_EQ(why_no_target(stats_of("T", Cells(9, "25"))).why, "");
+TEST(NotMeasured, Constants) {
+  EXPECT_EQ(why_not_measured(stats_of("T", Cells(10, "25"))).why, "constant");
+  EXPECT_EQ(why_not_measured(stats_of("T", Cells(9, "25"))).why, "");
   Cells cells(10, "25");
   cells[9] = "26";
-  EXPECT_EQ(why_no_target(stats_of("T", cells)).why, "");
+  EXPECT_EQ(why_not_measured(stats_of("T", cells)).why, "");
 }
 
 TEST_F(NotTargetsTest, AreLeftOutAndNamed) {
@@ -98,21 +110,21 @@ TEST_F(NotTargetsTest, AreLeftOutAndNamed) {
             "\n";
   const LoadedData data = load_text(text);
   EXPECT_THAT(data.set.task.names, ElementsAre("y"));
-  EXPECT_THAT(data.notes,
-              Contains(AllOf(HasSubstr("'Molecule_ID' (an identifier)"), HasSubstr("'year' (a year)"),
-                             HasSubstr("'pH' (constant)"), HasSubstr("'plate' (an identifier: whole numbers"),
-                             HasSubstr("--target-columns"))));
+  EXPECT_THAT(data.notes, Contains(AllOf(HasSubstr("'Molecule_ID' (an identifier)"), HasSubstr("'year' (a year)"),
+                                         HasSubstr("'pH' (constant)"), HasSubstr("'plate' (consecutive whole numbers)"),
+                                         HasSubstr("--target-columns"))));
   LoadOptions options;
   options.target_columns = {"pH", "year"};
   EXPECT_THAT(load_text(text, options).set.task.names, ElementsAre("pH", "year")) << "a chosen column wins";
 }
 
 TEST_F(NotTargetsTest, TheOnlyColumnStaysUnlessItsNameForbids) {
-  const LoadedData data = load_cells(whole_numbers(50, 31));
+  const LoadedData data = load_cells(numbered(50));
   EXPECT_THAT(data.set.task.names, ElementsAre("y"));
+  EXPECT_THAT(data.warnings, Contains(HasSubstr("no other column: 'y' (consecutive whole numbers)")));
   EXPECT_THAT(data.notes, Not(Contains(HasSubstr("left out"))));
   EXPECT_THAT(message_of<DataError>([&] { load_text("smiles,mol_id\nC,1\nCC,2\n"); }),
-              HasSubstr("no column of numbers"));
+              AllOf(HasSubstr("no column of numbers"), HasSubstr("'mol_id' (an identifier)")));
 }
 
 TEST_F(NotTargetsTest, DescriptorsAreKnownByTheirValues) {
@@ -126,6 +138,14 @@ TEST_F(NotTargetsTest, DescriptorsAreKnownByTheirValues) {
   const LoadedData data = load_text(text);
   EXPECT_THAT(data.set.task.names, ElementsAre("almost", "y"));
   EXPECT_THAT(data.notes, Contains(HasSubstr("'weight_g' (the descriptor MolWt)")));
+}
+
+TEST_F(NotTargetsTest, SmallNumbersAreNoDescriptorThatIsZero) {
+  std::string text = "smiles,ic50_M,y\n";
+  for (int r = 1; r <= 30; ++r)
+    text += std::string(static_cast<std::size_t>(r), 'C') + "," + std::to_string(1 + r % 9) +
+            (r % 2 ? "e-06" : ".5e-07") + "," + std::to_string(r % 5) + ".5\n";
+  EXPECT_THAT(load_text(text).set.task.names, ElementsAre("ic50_M", "y"));
 }
 
 TEST_F(NotTargetsTest, MoreThanTwentyAreAQuestion) {
@@ -163,14 +183,21 @@ TEST_F(NotTargetsTest, PartsOfASplitAreHintedAt) {
     EXPECT_THAT(data.split.train, SizeIs(2)) << "what the hint says works";
     EXPECT_THAT(data.notes, Not(Contains(HasSubstr("--splits-column"))));
   }
-  EXPECT_THAT(load_text("smiles,y,set\nC,1.5,train\nCC,2.5,bus\n").notes, Not(Contains(HasSubstr("--splits-column"))));
+  for (const char* other : {"bus", "valid"})
+    EXPECT_THAT(load_text(std::string("smiles,y,set\nC,1.5,train\nCC,2.5,") + other + "\n").notes,
+                Not(Contains(HasSubstr("--splits-column"))));
+  LoadOptions options;
+  options.target_columns = {"y"};
+  EXPECT_THAT(load_text("smiles,y,set\nC,1.5,train\nCC,2.5,test\n", options).notes,
+              Contains(HasSubstr("--splits-column set")));
 }
 
 TEST_F(NotTargetsTest, AUnitOfAllCellsIsRead) {
-  const LoadedData data = load_cells({"5 nM", "1,200 nM", ">50 nM", "", "0.5nM"});
+  const LoadedData data = load_cells({"5 nM", "1,200 nM", ">50", "", "0.5nM", "0", "2.5 nM"});
   EXPECT_EQ(data.set.task.units, Cells{"nM"});
   EXPECT_EQ(data.set.targets[1], 1200);
   EXPECT_EQ(data.set.targets[4], 0.5);
+  EXPECT_EQ(data.set.targets[5], 0) << "0 needs no unit";
   EXPECT_EQ(data.set.bound[2], 1);
   EXPECT_THAT(data.notes, Contains(HasSubstr("the unit of 'y' is nM")));
 }
@@ -181,19 +208,35 @@ TEST_F(NotTargetsTest, OtherUnitsAreNoTargetAndAnErrorByName) {
   EXPECT_THAT(error_of({"5 nM", "7 uM"}, named), AllOf(HasSubstr("row 2"), HasSubstr("'nM' in row 1")));
   EXPECT_THAT(error_of({"5 nM", "7"}, named), AllOf(HasSubstr("row 2"), HasSubstr("no unit")));
   EXPECT_THAT(error_of({"5 nM", "7 nM", "high"}, named), AllOf(HasSubstr("row 3"), HasSubstr("high")));
-  EXPECT_THAT(error_of({"5 nM", "7 uM"}), HasSubstr("the unit 'nM' in row 1, another in row 2"));
-  EXPECT_THAT(error_of({"2 doses a day", "3 doses a day"}), Not(HasSubstr("unit")));
+  EXPECT_THAT(error_of({"5 nM", "7 uM"}), HasSubstr("its units differ: 5 nM in row 1, 7 uM in row 2"));
+  EXPECT_THAT(error_of({"5 \u00b10.1", "7 \u00b10.1"}), Not(HasSubstr("unit"))) << "an uncertainty is no unit";
+}
+
+TEST_F(NotTargetsTest, AnyOtherWordBehindANumberIsText) {
+  const std::string text = "smiles,label,dose\nC,active,5 mg\nCC,inactive,10 mg\nCCC,active,20 mg\n";
+  EXPECT_THAT(load_text(text).set.task.names, ElementsAre("label")) << "a dose is no measurement";
+  LoadOptions named;
+  named.target_columns = {"dose"};
+  const LoadedData doses = load_text(text, named);
+  EXPECT_EQ(doses.set.task.kind, TaskKind::regression);
+  EXPECT_EQ(doses.set.task.units, Cells{"mg"});
+  named.target_columns = {"y"};
+  EXPECT_EQ(load_cells({"2D", "3D", "2D"}, named).set.task.kind, TaskKind::multiclass) << "two classes";
+  EXPECT_THAT(error_of({"1st", "2nd", "3rd"}, named), HasSubstr("-t multiclass"));
+  EXPECT_THAT(error_of({"1abc", "2xyz", "4qrs"}), Not(HasSubstr("unit"))) << "codes";
 }
 
 TEST_F(NotTargetsTest, CommasBetweenThousands) {
   for (const Cells& cells : {Cells{"1,000", "250", "12,500"}, Cells{"1,000", "2,000,000"}, Cells{"1,000", "2,500.5"},
-                             Cells{"1,000", ">20.5"}}) {
+                             Cells{"1,000", ">20.5"}, Cells{"1,000", "5"}}) {
     const LoadedData data = load_cells(cells);
     EXPECT_EQ(data.set.targets[0], 1000) << cells[1];
     EXPECT_THAT(data.notes, Contains(HasSubstr("separate thousands: 1,000 in row 1"))) << cells[1];
   }
   EXPECT_THAT(error_of({"1,000", "2,500"}), AllOf(HasSubstr("write 1000"), HasSubstr("write 1.000")))
       << "one thousand, or one with three decimals";
+  EXPECT_THAT(error_of({"2,125", "5", "2,375", "0"}), AllOf(HasSubstr("write 2125"), HasSubstr("write 2.125")))
+      << "decimals whose zeros at the end are cut off look so";
   EXPECT_THAT(error_of({"250", "1,000", "1500"}), AllOf(HasSubstr("row 2"), HasSubstr("'1500' in row 3")));
   EXPECT_THAT(error_of({"1,000", "0,25"}), AllOf(HasSubstr("row 2"), HasSubstr("'1,000' in row 1")));
   EXPECT_THAT(error_of({"1,5", "2,5"}), HasSubstr("write points (1.5)"));

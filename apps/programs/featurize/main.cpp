@@ -44,7 +44,8 @@ void add_data_options(CLI::App& app, FeaturizeOptions& options, Flags& flags) {
   app.add_flag("--no-pairs", options.no_pairs, "Leave the distances out; readers compute them again");
   app.add_option(
          "--target-columns", options.load.target_columns,
-         "Columns to learn; else all that are mostly numbers or all yes and no, but id, name, weight and the like")
+         "Columns to learn, or all; else those with numbers or with yes and no, but no identifiers, years, constants "
+         "and descriptors, and at most 20")
       ->type_name("NAME");
   choose(app.add_option("--duplicates", flags.duplicates,
                         "Molecules in several rows: one row each by mean or median of each target (classes: majority, "

@@ -9,6 +9,9 @@
 #include "apps/programs/shell/log.hpp"
 #include "apps/programs/shell/program.hpp"
 #include "apps/programs/train/shell_control.hpp"
+#include "apps/scoring/model_config.hpp"
+#include "apps/scoring/model_file.hpp"
+#include "apps/training/pretraining.hpp"
 #include "apps/training/quality.hpp"
 #include "apps/training/run_claim.hpp"
 #include "apps/training/run_directory.hpp"
@@ -40,6 +43,16 @@ void check_roles(const TrainOptions& options, const TrainCall& call) {
   refuse_overwriting(inputs, in_role("the run's file", RunDirectory{call.output}.files()));
 }
 
+/// The targets of the run to go on with, where it found them by itself: this version may find others. Empty where it
+/// did not, or has no weights yet.
+std::vector<std::string> targets_of_run(const TrainOptions& options, const std::string& folder) {
+  if (!options.data.target_columns.empty() || !is_own_table(options) || is_pretraining(options)) return {};
+  for (const std::string& part : {folder, folder + "/model_0"})
+    for (const std::string& file : {RunDirectory{part}.model(), RunDirectory{part}.best()})
+      if (std::filesystem::is_regular_file(file)) return read_model_config(read_model_file(file), file).task.names;
+  return {};
+}
+
 /// The folder that is trained in, claimed for this process.
 std::unique_ptr<RunClaim> claim_folder(const TrainOptions& options, const TrainCall& call, const RunControl& control) {
   if (call.output.empty()) return claim_free_folder(options.data.paths[0], control);  // nobody's input
@@ -52,6 +65,12 @@ void share(Processes& processes, TrainRun& run) {
   std::string options = to_toml(run.options);
   processes.share(options);
   processes.share(run.folder);
+  std::string targets;
+  for (const std::string& target : run.found_targets) targets += target + '\0';
+  processes.share(targets);
+  run.found_targets.clear();
+  for (std::size_t at = 0; at < targets.size(); at += run.found_targets.back().size() + 1)
+    run.found_targets.emplace_back(targets.c_str() + at);
   if (!processes.first()) run.options = train_options_from_text(options, "the first process's options");
 }
 
@@ -70,6 +89,7 @@ int run_train_program(const TrainProgram& program, const std::vector<std::string
     claim = claim_folder(run.options, call, run.control);
     run.folder = claim->folder();
     log.emplace(RunDirectory{run.folder}.log());
+    if (call.resume) run.found_targets = targets_of_run(run.options, run.folder);
     if (const std::string& recipe = run.options.model.recipe; !recipe.empty() && !call.named.contains("recipe"))
       run.control.note("Settings of --recipe " + recipe + "; single flags override them");
   } else {
