@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <variant>
 
 #include "datasets/system/text.hpp"
@@ -28,9 +29,8 @@ double rounding_of(std::string_view cell) {
   return 0.5 * std::pow(10.0, power - decimals);
 }
 
-std::size_t different(std::vector<double> values) {
-  std::ranges::sort(values);
-  return values.size() - std::ranges::unique(values).size();
+std::size_t different(const std::vector<double>& values) {
+  return std::set<double>(values.begin(), values.end()).size();
 }
 
 /// What a column holds, and the descriptors that it may still be.

@@ -13,6 +13,8 @@ namespace {
 
 constexpr std::size_t kNamesShown = 5;     ///< of columns in a message
 constexpr std::size_t kMostWatched = 200;  ///< columns of a table in which a split's words are looked for
+/// Columns of which values are kept to see whether they are identifiers or descriptors; more would take much memory.
+constexpr std::size_t kMostJudged = 1000;
 
 }  // namespace
 
@@ -40,13 +42,18 @@ void RowSource::find_targets(const TableReader& reader, const ColumnNames& names
                           weight_column_.back()};
   others.insert(others.end(), inputs.begin(), inputs.end());
   if (plan_.target_columns.empty() && !options_.corpus) candidates = find_candidates(columns, others);
-  // Whatever else there is may hold the words of a split.
+  // Whatever else there is may hold the words of a split; two columns of one name cannot be asked for.
+  const auto is_only_one = [&](const std::string& name) {
+    return std::ranges::count_if(columns, [&](const auto& one) { return lower(trim(one)) == lower(trim(name)); }) == 1;
+  };
   others.insert(others.end(), candidates.begin(), candidates.end());
   const bool watches = gives_hint_of_parts() && columns.size() <= kMostWatched;
   for (int c = 0; watches && c < static_cast<int>(columns.size()); ++c)
-    if (std::ranges::find(others, c) == others.end()) watched.push_back(c);
+    if (std::ranges::find(others, c) == others.end() && is_only_one(columns[static_cast<std::size_t>(c)]))
+      watched.push_back(c);
   for (const int c : candidates) {
     stats.push_back({.name = columns[static_cast<std::size_t>(c)]});
+    stats.back().is_judged = candidates.size() <= kMostJudged;
     stats.back().keep_labels = plan_.task == TaskKind::multiclass || !options_.positive.empty();
   }
   for (const int c : watched) stats.push_back({.name = columns[static_cast<std::size_t>(c)], .is_watched = true});
@@ -100,7 +107,8 @@ bool RowSource::gives_hint_of_parts() const {
 
 void RowSource::choose_columns(std::vector<ColumnStats>& stats) {
   const bool named = !plan_.target_columns.empty();
-  if (!named && !plan_.named && std::ranges::count_if(stats, &ColumnStats::is_found) > 1)
+  const auto found = std::ranges::count_if(stats, &ColumnStats::is_found);
+  if (!named && !plan_.named && found > 1 && found <= static_cast<std::ptrdiff_t>(kMostJudged))
     mark_descriptors(plan_.tables[0].path, table_options(0), target_columns_[0], stats);
   const TargetChoice choice = choose_targets(stats, {.named = named,
                                                      .all = all_targets_,

@@ -71,9 +71,8 @@ std::vector<TrainOption> options_over(Options& o) {
        "SMILES)"},
       {"--id-column", data, d.id_column, "column of ids (empty: id, idx, name, else the row number)"},
       {"--target-columns", data, d.target_columns,
-       "columns to predict, or all (empty: those with numbers or with yes and no, but no identifiers, years, constants "
-       "and "
-       "descriptors, and at most 20)"},
+       "columns to predict, or all (empty: those with numbers or with yes and no, at most 20, but no identifiers, "
+       "years, constants and descriptors)"},
       {"-t,--task-type", data,
        one_of(d.task, {{"", {}},
                        {"regression", TaskWord::regression},

@@ -13,7 +13,8 @@ namespace molgraph {
 bool needs_new_head(const Task& start, const Task& task);
 
 /// What to warn of where the run that `from` names (a folder, or its model file) has learned test molecules of `data`
-/// with the same target: its splits.csv has them in another part. "" = nothing, or the run does not say.
+/// with the same target: its splits.csv has them in another part (compared as canonical SMILES, on `threads` threads).
+/// "" = nothing, or the run does not say: a file that cannot be read is none.
 std::string leak_warning(const std::string& from, const Task& start, const LoadedData& data, int threads);
 
 /// What of the model did not come from the other run.

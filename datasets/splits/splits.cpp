@@ -274,11 +274,11 @@ std::vector<Split> k_fold_splits(std::int64_t count, const std::vector<std::stri
 }
 
 SplitPart split_part_of_cell(const std::string& cell, const std::string& file, std::int64_t row) {
-  const std::string word = lower(trim(cell));
-  if (word == "train") return SplitPart::train;
-  if (word == "val" || word == "valid" || word == "validation") return SplitPart::valid;
-  if (word == "test") return SplitPart::test;
-  if (is_missing(word)) return SplitPart::none;
+  const std::string_view part = part_of_cell(cell);
+  if (part == "train") return SplitPart::train;
+  if (part == "valid") return SplitPart::valid;
+  if (part == "test") return SplitPart::test;
+  if (is_missing(cell)) return SplitPart::none;
   throw DataError(file, row + 1, "the split column must hold train, val, valid, validation or test", cell);
 }
 

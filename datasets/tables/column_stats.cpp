@@ -13,7 +13,7 @@
 namespace molgraph {
 namespace {
 
-constexpr std::size_t kMostWhole = 4096;  ///< values looked at to see whether they are all different
+constexpr std::size_t kMostWhole = 1024;  ///< values looked at to see whether they are all different
 constexpr std::size_t kMostText = 200;    ///< characters of a cell kept for a message
 
 bool is_digits(std::string_view part) {
@@ -25,16 +25,6 @@ std::string_view without_sign(std::string_view cell) {
   std::string_view text = trim(cell);
   if (text.starts_with('-') || text.starts_with('+')) text.remove_prefix(1);
   return text;
-}
-
-/// "train", "valid" or "test"; "" for any other cell.
-std::string_view part_word(std::string_view cell) {
-  const std::string_view text = trim(cell);
-  if (text.size() < 3 || text.size() > 10) return {};
-  const std::string word = lower(text);
-  if (word == "train") return "train";
-  if (word == "test") return "test";
-  return word == "val" || word == "valid" || word == "validation" ? "valid" : "";
 }
 
 }  // namespace
@@ -80,10 +70,19 @@ bool has_thousands_commas(std::string_view cell) {
     text = text.substr(0, point);
   }
   const auto first = text.find(',');
-  if (first == std::string_view::npos || first > 3 || !is_digits(text.substr(0, first)) || text[0] == '0') return false;
+  if (first > 3 || !is_digits(text.substr(0, first)) || text[0] == '0') return false;  // npos is more than 3
   for (text.remove_prefix(first); !text.empty(); text.remove_prefix(4))
     if (text[0] != ',' || text.size() < 4 || !is_digits(text.substr(1, 3))) return false;
   return true;
+}
+
+std::string_view part_of_cell(std::string_view cell) {
+  const std::string_view text = trim(cell);
+  if (text.size() < 3 || text.size() > 10) return {};
+  const std::string word = lower(text);
+  if (word == "train") return "train";
+  if (word == "test") return "test";
+  return word == "val" || word == "valid" || word == "validation" ? "valid" : "";
 }
 
 void ColumnStats::add(std::string_view cell, const std::string& file, std::int64_t row) {
@@ -133,10 +132,11 @@ void ColumnStats::add(std::string_view cell, const std::string& file, std::int64
   if (is_whole) {
     least = filled == 1 ? *number : std::min(least, *number);
     most = filled == 1 ? *number : std::max(most, *number);
-    if (!repeats && whole.size() < kMostWhole) repeats = !whole.insert(static_cast<std::int64_t>(*number)).second;
+    if (is_judged && !repeats && whole.size() < kMostWhole)
+      repeats = !whole.insert(static_cast<std::int64_t>(*number)).second;
   }
   if (!is_whole || repeats) whole = {};
-  if (const std::string_view part = number ? std::string_view() : part_word(cell); !part.empty())
+  if (const std::string_view part = number ? std::string_view() : part_of_cell(cell); !part.empty())
     ++part_words, parts.emplace(part);
   if (keep_labels ? labels.size() <= kMostClasses : !number && labels.size() <= 2) labels.insert(class_label(cell));
 }

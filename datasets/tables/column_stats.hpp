@@ -28,6 +28,10 @@ bool has_decimal_comma(std::string_view cell);
 /// True for "1,000" and "-12,345.6": digits in groups of three. "1,000" may have a decimal comma too.
 bool has_thousands_commas(std::string_view cell);
 
+/// The part of a split that a cell names, in any case: "train", "valid" (also val and validation) or "test"; "" for any
+/// other text.
+std::string_view part_of_cell(std::string_view cell);
+
 /// Classes that a column may have.
 inline constexpr std::size_t kMostClasses = 1000;
 
@@ -38,11 +42,13 @@ struct CellPlace {
   bool exists() const { return row >= 0; }
 };
 
-/// What one column holds, gathered cell by cell in constant memory (class labels apart).
+/// What one column holds, gathered cell by cell in constant memory (class labels apart, and at most 1,024 whole
+/// numbers).
 struct ColumnStats {
   std::string name;
   bool keep_labels = false;  ///< gather all `labels`; else of cells that are no numbers, until there are three
   bool is_watched = false;   ///< for a hint only: never a target
+  bool is_judged = false;    ///< its whole numbers are compared with each other
   std::string descriptor{};  ///< the descriptor that the column equals, "" = none
   std::int64_t rows = 0, filled = 0;
 
@@ -79,10 +85,12 @@ struct ColumnStats {
   // What is no measurement (not_targets.hpp).
   bool is_whole = true, is_constant = true;  ///< all filled cells are whole numbers; are the same text
   std::string first_value{};
-  std::unordered_set<std::int64_t> whole{};  ///< the values, while they are whole and no two are the same
-  bool repeats = false;                      ///< two of them are the same
+  std::unordered_set<std::int64_t> whole{};  ///< the first 1,024 values, while they are whole and no two are the same
+  bool repeats = false;                      ///< two of those are the same
   double least = 0, most = 0;                ///< of the whole numbers
 
+  /// As far as its first values show.
+  bool are_all_different() const { return is_judged && is_whole && !repeats; }
   bool is_binary() const { return filled > 0 && !first_not_binary.exists(); }
   /// Every exact number but 0 has the same unit behind it.
   bool has_one_unit() const { return with_unit > 0 && !other_unit.exists() && !first_bare.exists(); }

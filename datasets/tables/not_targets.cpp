@@ -37,13 +37,13 @@ NotMeasured why_not_measured(const ColumnStats& column) {
   constexpr std::array<std::string_view, 4> identifiers{"id", "idx", "cid", "sid"};
   constexpr std::array<std::string_view, 2> places{"index", "row"};
   const auto is_called = [&](std::string_view word) { return has_word(words, word); };
-  if (column.is_whole &&
-      (std::ranges::any_of(identifiers, is_called) || (!column.repeats && std::ranges::any_of(places, is_called))))
+  if (column.is_whole && (std::ranges::any_of(identifiers, is_called) ||
+                          (column.are_all_different() && std::ranges::any_of(places, is_called))))
     return {"an identifier", true};
   if (column.is_whole && column.least >= 1800 && column.most <= 2100 && is_called("year")) return {"a year", true};
   if (column.is_constant && column.filled >= kFewestConstant) return {"constant"};
   const auto rows = static_cast<double>(column.rows);
-  if (column.is_whole && !column.repeats && column.filled == column.rows && column.filled >= kFewestIdentifiers &&
+  if (column.are_all_different() && column.filled == column.rows && column.filled >= kFewestIdentifiers &&
       column.most - column.least < 2 * rows)
     return {"consecutive whole numbers"};
   if (!column.descriptor.empty()) return {"the descriptor " + column.descriptor};

@@ -42,8 +42,9 @@ struct TargetWishes {
 /// cells are binary labels, multiclass if named columns hold two other words, mixed if named columns are words such as
 /// yes and no beside numbers, else regression. In a mixed task each column is what its cells say: binary if all are
 /// binary labels (0 and 1 too), else regression. Throws DataError for
-/// numbers with decimal commas, for a text column, for a cell that is no number, for two units in a column and for
-/// values that do not fit the kind, as censored ones do to no class; UsageError if `positive` does not fit it.
+/// numbers with decimal commas or with commas of two meanings, for a text column, for a cell that is no number, for two
+/// units in a column and for values that do not fit the kind, as censored ones do to no class; UsageError if `positive`
+/// does not fit it, and for more than kMostFoundTargets that nobody named.
 struct TargetChoice {
   std::vector<std::size_t> columns;     ///< indices into the statistics
   Task task;                            ///< names as in the table, units as in its cells

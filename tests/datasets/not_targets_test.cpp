@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 #include "datasets/load.hpp"
@@ -45,7 +46,7 @@ class NotTargetsTest : public ::testing::Test {
 };
 
 ColumnStats stats_of(const std::string& name, const Cells& cells) {
-  ColumnStats stats{.name = name};
+  ColumnStats stats{.name = name, .is_judged = true};
   for (std::size_t r = 0; r < cells.size(); ++r) stats.add(cells[r], "t.csv", static_cast<std::int64_t>(r));
   return stats;
 }
@@ -190,6 +191,29 @@ TEST_F(NotTargetsTest, PartsOfASplitAreHintedAt) {
   options.target_columns = {"y"};
   EXPECT_THAT(load_text("smiles,y,set\nC,1.5,train\nCC,2.5,test\n", options).notes,
               Contains(HasSubstr("--splits-column set")));
+}
+
+TEST_F(NotTargetsTest, ColumnsOfOneNameDisturbNobodyWhoDoesNotAskForThem) {
+  LoadOptions options;
+  options.target_columns = {"y"};
+  const LoadedData data = load_text("smiles,y,note,Note\nC,1.5,train,a\nCC,2.5,test,b\n", options);
+  EXPECT_THAT(data.set.task.names, ElementsAre("y"));
+  EXPECT_THAT(data.notes, Not(Contains(HasSubstr("--splits-column"))));
+}
+
+TEST_F(NotTargetsTest, InWideTablesValuesAreNotJudged) {
+  for (const int columns : {500, 1001}) {
+    std::string text = "smiles";
+    for (int t = 0; t < columns; ++t) text += ",t" + std::to_string(t);
+    for (int r = 0; r < 50; ++r) {
+      text += "\n" + std::string(static_cast<std::size_t>(r + 1), 'C');
+      for (int t = 0; t < columns; ++t) text += "," + std::to_string(t == 7 ? r : (r * r + t) % 97);
+    }
+    LoadOptions options;
+    options.target_columns = {"all"};
+    const auto names = load_text(text + "\n", options).set.task.names;
+    EXPECT_EQ(std::ranges::count(names, "t7"), columns > 1000) << columns;
+  }
 }
 
 TEST_F(NotTargetsTest, AUnitOfAllCellsIsRead) {
