@@ -8,14 +8,14 @@
 
 namespace molgraph {
 
-/// Rows from which on whole numbers that are all different are taken for an identifier.
+/// Rows from which on consecutive whole numbers are taken for an identifier.
 inline constexpr std::int64_t kFewestIdentifiers = 50;
 /// Rows from which on a column with one value is left out of the targets.
 inline constexpr std::int64_t kFewestConstant = 10;
 
 /// Why a column that nobody named should not be predicted.
 struct NotMeasured {
-  std::string why;       ///< "an identifier", "a year", "constant", "the descriptor MolWt"; "" = it may be a target
+  std::string why;       ///< "an identifier", "a year", "constant", "the descriptor MolWt" ...; "" = it may be a target
   bool by_name = false;  ///< its name says so, and its values allow it
 };
 
