@@ -4,7 +4,6 @@
 #include <cmath>
 #include <mutex>
 
-#include "apps/scoring/count_index.hpp"
 #include "apps/scoring/moments.hpp"
 #include "datasets/splits/splits.hpp"
 #include "datasets/system/threads.hpp"
@@ -16,37 +15,6 @@ namespace molgraph {
 namespace {
 
 constexpr std::int64_t kPiece = 16;
-
-struct Fingerprint {
-  std::vector<std::uint32_t> column;
-  std::vector<float> count;
-  CountsView view() const { return {column, count}; }
-};
-
-std::vector<Fingerprint> fingerprints_of(const MoleculeSet& set, const std::vector<std::int64_t>& molecules,
-                                         int threads) {
-  FeaturizerOptions options = set.featurizer;
-  options.descriptors = DescriptorSet::none;
-  const Featurizer featurizer(options, {.max_atoms = kMostAtoms}, {.fingerprint = true});
-  std::vector<Fingerprint> all(molecules.size());
-  parallel_for(static_cast<std::int64_t>(molecules.size()), kPiece, threads, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t i = begin; i < end; ++i) {
-      const auto g = static_cast<std::size_t>(molecules[static_cast<std::size_t>(i)]);
-      const FeaturizeResult read = featurizer.smiles(set.smiles[g]);
-      if (const auto* rejection = std::get_if<Rejection>(&read))
-        throw DataError(set.source.file, set.row[g] + 1, "cannot be read any more: " + rejection->reason,
-                        set.smiles[g]);
-      Fingerprint& made = all[static_cast<std::size_t>(i)];
-      const auto& bins = std::get<MolecularGraph>(read).fingerprint;
-      for (std::size_t k = 0; k < bins.size(); ++k) {
-        if (bins[k] == 0) continue;
-        made.column.push_back(static_cast<std::uint32_t>(k));
-        made.count.push_back(static_cast<float>(bins[k]));
-      }
-    }
-  });
-  return all;
-}
 
 /// [T] of the molecules' labels; 1 of classes and where it is 0.
 std::vector<double> scales_of(const MoleculeSet& set, const std::vector<std::int64_t>& molecules) {
@@ -122,6 +90,31 @@ std::vector<Twins> find_twins(const MoleculeSet& set, const std::vector<Judged>&
 }
 
 }  // namespace
+
+std::vector<Fingerprint> fingerprints_of(const MoleculeSet& set, const std::vector<std::int64_t>& molecules,
+                                         int threads) {
+  FeaturizerOptions options = set.featurizer;
+  options.descriptors = DescriptorSet::none;
+  const Featurizer featurizer(options, {.max_atoms = kMostAtoms}, {.fingerprint = true});
+  std::vector<Fingerprint> all(molecules.size());
+  parallel_for(static_cast<std::int64_t>(molecules.size()), kPiece, threads, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      const auto g = static_cast<std::size_t>(molecules[static_cast<std::size_t>(i)]);
+      const FeaturizeResult read = featurizer.smiles(set.smiles[g]);
+      if (const auto* rejection = std::get_if<Rejection>(&read))
+        throw DataError(set.source.file, set.row[g] + 1, "cannot be read any more: " + rejection->reason,
+                        set.smiles[g]);
+      Fingerprint& made = all[static_cast<std::size_t>(i)];
+      const auto& bins = std::get<MolecularGraph>(read).fingerprint;
+      for (std::size_t k = 0; k < bins.size(); ++k) {
+        if (bins[k] == 0) continue;
+        made.column.push_back(static_cast<std::uint32_t>(k));
+        made.count.push_back(static_cast<float>(bins[k]));
+      }
+    }
+  });
+  return all;
+}
 
 void add_similarities(const MoleculeSet& set, const Split& split, std::uint64_t seed, int threads,
                       ReportRecord& record) {

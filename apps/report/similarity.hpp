@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "apps/report/report_record.hpp"
+#include "apps/scoring/count_index.hpp"
 #include "datasets/store/molecule_set.hpp"
 
 namespace molgraph {
@@ -16,6 +17,16 @@ inline constexpr std::int64_t kMostTwinned = 5'000;
 /// Twins are at least so similar.
 inline constexpr double kTwinSimilarity = 0.7;
 inline constexpr std::size_t kTwinsKept = 10;
+
+/// Counts of a count-Morgan fingerprint of radius 2.
+struct Fingerprint {
+  std::vector<std::uint32_t> column;
+  std::vector<float> count;
+  CountsView view() const { return {column, count}; }
+};
+/// [molecules], from their texts. Throws DataError where one cannot be read any more.
+std::vector<Fingerprint> fingerprints_of(const MoleculeSet& set, const std::vector<std::int64_t>& molecules,
+                                         int threads);
 
 /// Fills `similarity` of both parts (Tanimoto's coefficient of count-Morgan fingerprints, radius 2, with the most
 /// similar training molecule) and `twins`: pairs of validation and test molecules that are at least kTwinSimilarity

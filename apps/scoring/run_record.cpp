@@ -17,6 +17,34 @@ using Json = nlohmann::ordered_json;
 
 Json number_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
+double number_of(const Json& value) {
+  return value.is_null() ? std::numeric_limits<double>::quiet_NaN() : value.get<double>();
+}
+
+constexpr const char* kSuspiciousKey = "suspicious_labels";
+
+Json json_of(const SuspiciousLabel& label) {
+  Json one = {{"target", label.target}, {"value", number_or_null(label.value)}, {"row", label.row}, {"id", label.id}};
+  if (!label.part.empty()) one["part"] = label.part;
+  if (!label.merged.empty()) one["merged"] = label.merged;
+  one["median"] = number_or_null(label.median);
+  one["deviations"] = number_or_null(label.deviations);
+  if (!label.neighbours.empty()) one["neighbours"] = label.neighbours;
+  return one;
+}
+
+SuspiciousLabel suspicious_label_of(const Json& one) {
+  return {.target = one.at("target").get<std::string>(),
+          .value = number_of(one.at("value")),
+          .row = one.at("row").get<std::int64_t>(),
+          .id = one.at("id").get<std::string>(),
+          .part = one.value("part", ""),
+          .merged = one.value("merged", ""),
+          .median = number_of(one.at("median")),
+          .deviations = number_of(one.at("deviations")),
+          .neighbours = one.value("neighbours", std::vector<double>{})};
+}
+
 /// model_K of a folder.
 fs::path member(const fs::path& folder, std::int64_t k) { return folder / ("model_" + std::to_string(k)); }
 
@@ -91,6 +119,7 @@ void write_run_record(const std::string& folder, const RunRecord& r) {
     if (!r.precision.empty()) all["precision"] = r.precision;
     if (r.calibrated) all["calibrated"] = true;
     if (r.explained) all["explained"] = true;
+    for (const SuspiciousLabel& label : r.suspicious_labels) all[kSuspiciousKey].push_back(json_of(label));
   }
   write_file_atomically(folder + "/" + kRunRecord, all.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
@@ -121,10 +150,7 @@ std::optional<RunRecord> read_run_record(const std::string& folder) {
     split.at("name").get_to(r.split);
     all.at("metric").get_to(r.metric);
     constexpr std::array kParts{"train", "valid", "test"};
-    const auto metric_of = [&](const Json& values, std::size_t p) {
-      const Json& value = values.at(kParts[p]);
-      return value.is_null() ? std::numeric_limits<double>::quiet_NaN() : value.get<double>();
-    };
+    const auto metric_of = [&](const Json& values, std::size_t p) { return number_of(values.at(kParts[p])); };
     for (std::size_t p = 0; p < kParts.size(); ++p) {
       split.at(kParts[p]).get_to(r.parts[p]);
       r.baseline[p] = metric_of(baseline, p);
@@ -141,7 +167,20 @@ std::optional<RunRecord> read_run_record(const std::string& folder) {
     if (const auto blend = all.find("blend"); blend != all.end() && blend->is_boolean())  // of version 0.1
       r.blend = blend->get<bool>() ? std::vector<std::string>{"trees"} : std::vector<std::string>{};
     else if (blend != all.end()) blend->get_to(r.blend);
+    if (all.contains(kSuspiciousKey))
+      for (const Json& one : all[kSuspiciousKey]) r.suspicious_labels.push_back(suspicious_label_of(one));
     return r;
+  } catch (const nlohmann::json::exception& problem) {
+    throw FileError(path + ": damaged: " + problem.what());
+  }
+}
+
+void strip_run_record(const std::string& folder) {
+  const std::string path = folder + "/" + kRunRecord;
+  try {
+    Json all = Json::parse(read_file(path));
+    if (all.erase(kSuspiciousKey) == 0) return;
+    write_file_atomically(path, all.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
   } catch (const nlohmann::json::exception& problem) {
     throw FileError(path + ": damaged: " + problem.what());
   }

@@ -12,6 +12,19 @@ namespace molgraph {
 
 inline constexpr const char* kRunRecord = "run.json";
 
+/// A label so far from all others of its target that it may be wrong (label_limits.hpp).
+struct SuspiciousLabel {
+  std::string target;
+  double value = 0;      ///< in the target's unit
+  std::int64_t row = 0;  ///< in the table, from 1 as in messages
+  std::string id;
+  std::string part;       ///< "train", "valid", "test", "calibration"; "" of folds, where it has another one in each
+  std::string merged{};   ///< "the mean of rows 3, 8 (-3.500, -350.0)"; "" = it is the label of its row
+  double median = 0;      ///< of the labels in training and validation part
+  double deviations = 0;  ///< its distance from the median in median absolute deviations of that side
+  std::vector<double> neighbours{};  ///< labels of the most similar molecules, at most three
+};
+
 /// Written at the end of training, and with `members` alone at its start. Counts are molecules, but for `rejected`.
 struct RunRecord {
   std::int64_t members = 0;       ///< model_0 ... of an ensemble or of folds; 0 = the weights lie in the folder itself
@@ -35,7 +48,9 @@ struct RunRecord {
   std::vector<std::string> blend;
   std::string precision;    ///< what its products were computed in: "fp32", "tf32", "bf16"; "" = not recorded
   bool calibrated = false;  ///< calibration.json stands beside it (calibration.hpp)
-  bool explained = false;   ///< explanation.safetensors stands beside each model's weights (explanation_file.hpp)
+  /// Of its training, validation and test part: private data, which molgraph-info --strip takes out.
+  std::vector<SuspiciousLabel> suspicious_labels{};
+  bool explained = false;  ///< explanation.safetensors stands beside each model's weights (explanation_file.hpp)
 };
 
 /// Is it the name of an ensemble's or fold's folder: "model_0", with at most nine digits?
@@ -45,6 +60,9 @@ bool is_member(const std::string& name);
 void write_run_record(const std::string& folder, const RunRecord& record);
 /// Nothing if the folder has none, as those of earlier versions. Throws FileError if it is damaged.
 std::optional<RunRecord> read_run_record(const std::string& folder);
+/// Takes `suspicious_labels` out of the folder's record; all else stays as it is, fields of later versions too. Throws
+/// FileError.
+void strip_run_record(const std::string& folder);
 
 /// The weight files of a run directory, of a folder of runs (model_0, model_1, ...) or a model file itself, in order.
 /// Throws FileError naming the one that is missing: by the folder's record, without one where a later model is there.

@@ -48,7 +48,7 @@ bool extract(const toml::node& node, T& out) {
 }
 
 /// Options that runs of earlier versions lack, and what those versions did: "" = what they do by default now.
-constexpr std::array<std::pair<const char*, const char*>, 27> kNewer{{{"header", ""},
+constexpr std::array<std::pair<const char*, const char*>, 28> kNewer{{{"header", ""},
                                                                       {"censored", ""},
                                                                       {"weight-column", ""},
                                                                       {"descriptors", "none"},
@@ -74,7 +74,8 @@ constexpr std::array<std::pair<const char*, const char*>, 27> kNewer{{{"header",
                                                                       {"calibrate", ""},
                                                                       {"domain", ""},
                                                                       {"domain-labels", ""},
-                                                                      {"report", ""}}};
+                                                                      {"report", ""},
+                                                                      {"clip-labels", ""}}};
 
 }  // namespace
 

@@ -7,6 +7,7 @@
 #include "apps/scoring/moments.hpp"
 #include "apps/training/batches.hpp"
 #include "apps/training/model_factory.hpp"
+#include "datasets/label_limits.hpp"
 
 namespace molgraph {
 namespace {
@@ -55,7 +56,11 @@ std::vector<double> targets_of(const MoleculeSet& set, const std::vector<std::in
   return targets;
 }
 
-TargetStatistics target_statistics(const MoleculeSet& set, const std::vector<std::int64_t>& indices) {
+namespace {
+
+/// target_statistics() of labels within `limits` [T]; empty: of all as they are.
+TargetStatistics statistics_within(const std::vector<LabelLimits>& limits, const MoleculeSet& set,
+                                   const std::vector<std::int64_t>& indices) {
   const std::size_t num_targets = set.task.names.size();
   TargetStatistics result{std::vector<double>(num_targets), std::vector<double>(num_targets)};
   const auto measure = [&](std::size_t t, bool censored) {
@@ -65,7 +70,7 @@ TargetStatistics target_statistics(const MoleculeSet& set, const std::vector<std
       const bool is_limit = !set.bound.empty() && set.bound[at] != 0;
       const double target = set.target(at);
       if (std::isnan(target) || is_limit != censored) continue;
-      moments.add(target);
+      moments.add(limits.empty() || censored ? target : std::clamp(target, limits[t].low, limits[t].high));
     }
     result.mean[t] = moments.mean;
     result.deviation[t] = moments.deviation();
@@ -76,9 +81,16 @@ TargetStatistics target_statistics(const MoleculeSet& set, const std::vector<std
   return result;
 }
 
+}  // namespace
+
+TargetStatistics target_statistics(const MoleculeSet& set, const std::vector<std::int64_t>& indices) {
+  return statistics_within({}, set, indices);
+}
+
 TargetStatistics target_scaling_of(const MoleculeSet& set, const std::vector<std::int64_t>& indices) {
   if (!set.computed_targets.empty()) return {set.target_center, set.target_scale};
-  TargetStatistics result = target_statistics(set, indices);
+  // One slip of typing may be a thousand deviations away: all other targets would be scaled to the same number.
+  TargetStatistics result = statistics_within(label_limits(set, indices), set, indices);
   for (std::size_t t = 0; t < result.mean.size(); ++t) {
     const bool regression = set.task.kind_of(t) == TaskKind::regression;
     if (!regression) result.mean[t] = 0;

@@ -30,7 +30,8 @@ struct TargetStatistics {
 TargetStatistics target_statistics(const MoleculeSet& set, const std::vector<std::int64_t>& indices);
 
 /// What targets are scaled by in a model that standardises them: mean and deviation of regression targets, 1 instead of
-/// the deviation of constant ones; 0 and 1 of classes. Of computed targets it is the set's own.
+/// the deviation of constant ones; 0 and 1 of classes. A label beyond the label_limits() of `indices` counts as that
+/// limit. Of computed targets it is the set's own.
 TargetStatistics target_scaling_of(const MoleculeSet& set, const std::vector<std::int64_t>& indices);
 
 }  // namespace molgraph

@@ -263,6 +263,8 @@ void check_training_flags(const TrainOptions& o, const NamedFlags& named, const 
   if (weights > 0 && weights != targets)
     throw UsageError("--task-weights: " + std::to_string(weights) + " weights, but there are " +
                      std::to_string(targets) + " targets: " + list_of(data.set.task.names, 10));
+  refuse(o.training.clip_labels && !data.set.task.has(TaskKind::regression), "--clip-labels",
+         "there is no number to clip");
   const bool scaling = named.contains("scale-targets");
   refuse(scaling && !data.set.task.has(TaskKind::regression), "--scale-targets", "it is for regression");
   refuse(scaling && start != nullptr && !needs_new_head(start->task, data.set.task), "--scale-targets",

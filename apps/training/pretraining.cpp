@@ -110,6 +110,7 @@ void check_pretraining(const TrainOptions& o) {
   refuse(t.refit, "--refit", "the validation part is too small to matter");
   refuse(t.baselines == Switch::on || t.blend == Switch::on, "--baselines and --blend",
          "they are for measured targets");
+  refuse(t.clip_labels, "--clip-labels", "no label of theirs is typed by hand");
   refuse(!t.scale_targets, "--no-scale-targets", "the targets have very different sizes");
   refuse(!o.model.recipe.empty(), "--recipe", "the papers pre-train on nothing like it");
 }

@@ -11,6 +11,7 @@
 #include "apps/training/baselines/gaussian_process_fit.hpp"
 #include "apps/training/baselines/shares.hpp"
 #include "apps/training/run_directory.hpp"
+#include "datasets/label_limits.hpp"
 #include "datasets/system/readable.hpp"
 #include "datasets/system/text.hpp"
 #include "featurize/graph/error.hpp"
@@ -150,28 +151,48 @@ void RunBaselines::blend(const LoadedData& data, const Baselines& baselines, All
     model_shares_.push_back(1 - shares.of_trees[t] - shares.of_process[t]);
   const std::vector<std::int64_t> known = known_molecules(data.split);
   Partners partners;
+  const auto trees_say = [&](const std::vector<std::int64_t>& molecules) {
+    return partners.trees ? tree_predictions(*partners.trees, *rows_, molecules, run_.threads) : std::vector<double>();
+  };
+  const auto process_says = [&](const std::vector<std::int64_t>& molecules) {
+    return partners.process ? process_predictions(*partners.process, *rows_, molecules, run_.threads,
+                                                  [this] { run_.control.stop_if_asked(); })
+                            : std::vector<double>();
+  };
+  // What the partner in use says of train, test and calibration part: a partner that is rejected says nothing.
+  const auto of_parts = [&](const auto& says) {
+    return PartPredictions{says(data.split.train), says(data.split.test), says(data.split.calibration)};
+  };
+  PartPredictions of_trees, of_process;
+  bool rejected = false;
   if (baselines.trees) {
-    partners.trees = refit_trees(baselines, *rows_, data.set, known, baseline_options());
-    set_shares(shares.of_trees, partners.trees->targets);
+    const auto use = [&](Trees trees) {
+      set_shares(shares.of_trees, trees.targets);
+      partners.trees = std::move(trees);
+      of_trees = of_parts(trees_say);
+    };
+    use(refit_trees(baselines, *rows_, data.set, known, baseline_options()));
+    if (is_rejected(kTreesName, data, baselines.of_trees, of_trees)) use(*baselines.trees), rejected = true;
+    else knows_valid_ = true;
   }
   if (baselines.process) {
-    GaussianProcess made = refit_process(baselines, *rows_, data.set, known, baseline_options());
-    set_shares(shares.of_process, made.targets);
-    partners.process.emplace(std::move(made));
+    const auto use = [&](GaussianProcess process) {
+      set_shares(shares.of_process, process.targets);
+      partners.process.emplace(std::move(process));
+      of_process = of_parts(process_says);
+    };
+    use(refit_process(baselines, *rows_, data.set, known, baseline_options()));
+    if (is_rejected(kProcessName, data, baselines.of_process, of_process)) use(*baselines.process), rejected = true;
+    else knows_valid_ = true;
   }
 
-  const auto mix = [&](const std::vector<std::int64_t>& molecules, std::vector<double>& rows) {
-    std::vector<double> by_trees, by_process;
-    if (partners.trees) by_trees = tree_predictions(*partners.trees, *rows_, molecules, run_.threads);
-    if (partners.process)
-      by_process = process_predictions(*partners.process, *rows_, molecules, run_.threads,
-                                       [this] { run_.control.stop_if_asked(); });
-    partners.mix(by_trees, by_process, rows);
-  };
-  mix(data.split.train, predictions.parts[0]);
+  partners.mix(of_trees[0], of_process[0], predictions.parts[0]);
   partners.mix(baselines.of_trees[1], baselines.of_process[1], predictions.parts[1]);  // who have not learned it
-  mix(data.split.test, predictions.parts[2]);
-  mix(data.split.calibration, predictions.calibration);
+  partners.mix(of_trees[1], of_process[1], predictions.parts[2]);
+  partners.mix(of_trees[2], of_process[2], predictions.calibration);
+  const auto mix = [&](const std::vector<std::int64_t>& molecules, std::vector<double>& rows) {
+    partners.mix(trees_say(molecules), process_says(molecules), rows);
+  };
   for (auto& [name, values] : predictions.hidden) mix_present(data.hidden_parts.at(name), mix, values);
 
   const RunDirectory directory{folder};
@@ -183,8 +204,20 @@ void RunBaselines::blend(const LoadedData& data, const Baselines& baselines, All
     write_process(directory.process(), partners.process->process(), resolved_.model.featurizer);
     partners_.emplace_back(kProcessPartner);
   }
-  run_.control.note("Blend: " + partners.shares_text() +
-                    ", the transformer's the rest; chosen on the validation part, which they then learn too");
+  run_.control.note("Blend: " + partners.shares_text() + ", the transformer's the rest; chosen on the validation part" +
+                    (rejected ? "" : ", which they then learn too"));
+}
+
+bool RunBaselines::is_rejected(const std::string& name, const LoadedData& data, const PartPredictions& before,
+                               const PartPredictions& after) const {
+  const std::vector<double> train = targets_of(data.set, data.split.train),
+                            valid = targets_of(data.set, data.split.valid);
+  const std::string why =
+      why_refit_is_rejected(resolved_.trainer.metric, data.set.task, {before[0], before[1], after, train, valid});
+  if (why.empty()) return false;
+  run_.control.warn("Blend: of the " + name + " made again with the validation part nothing is used, because " + why +
+                    "; the run keeps the one made without it. A label of the validation part may be wrong");
+  return true;
 }
 
 Baselines RunBaselines::make(const LoadedData& data, const std::vector<Split>& rounds) const {
@@ -211,9 +244,9 @@ Baselines RunBaselines::make(const LoadedData& data, const std::vector<Split>& r
   return made;
 }
 
-std::vector<Rival> RunBaselines::of_split(const LoadedData& data, const std::vector<Split>& rounds,
+std::vector<Rival> RunBaselines::of_split(LoadedData& data, const std::vector<Split>& rounds,
                                           AllPredictions& predictions, const std::string& folder) {
-  partners_.clear(), model_shares_.clear();
+  partners_.clear(), model_shares_.clear(), knows_valid_ = false;
   if (!wanted_) return {};
   const auto begin = std::chrono::steady_clock::now();
   if (rows_of(data.set) == nullptr) return {};
@@ -221,6 +254,9 @@ std::vector<Rival> RunBaselines::of_split(const LoadedData& data, const std::vec
   // Nobody may have asked for it: then a trained model is not lost for it.
   const bool asked = run_.options.training.blend == Switch::on;
   const AllPredictions alone = predictions;
+  const std::vector<std::int64_t> known = known_molecules(data.split);
+  // One label that is wrong by a factor of 100 would spoil least squares, and shares by the mean loss.
+  const ClippedLabels clipped(data.set, label_limits(data.set, known), known);
   try {
     const Baselines made = make(data, rounds);
     for (const std::string& note : made.notes) run_.control.note(note);
@@ -244,7 +280,7 @@ std::vector<Rival> RunBaselines::of_split(const LoadedData& data, const std::vec
     run_.control.warn("Baselines left out: there is not enough memory for them");
   }
   predictions = alone;
-  partners_.clear(), model_shares_.clear();
+  partners_.clear(), model_shares_.clear(), knows_valid_ = false;
   return {};
 }
 

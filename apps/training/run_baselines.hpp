@@ -25,13 +25,18 @@ class RunBaselines {
   /// ensemble's: predictions of the validation part are those
   /// of partners that have not learned it, by which the shares were chosen, all others those of partners that have. The
   /// transformer alone is a column then. `rounds`: the splits that the members were trained on, where these are
-  /// several; the baselines are made for each. Tells what was left out and why. Throws RunError, Stopped, UsageError
-  /// where a blend is asked for and can have no partner.
-  std::vector<Rival> of_split(const LoadedData& data, const std::vector<Split>& rounds, AllPredictions& predictions,
+  /// several; the baselines are made for each. All of it is learned and chosen by labels within the label_limits() of
+  /// training and validation part, which `data` has in place of the others until the call ends. A partner that is far
+  /// worse with the validation part than without stays the one without (why_refit_is_rejected()). Tells what was left
+  /// out and why. Throws RunError, Stopped, UsageError where a blend is asked for and can have no partner.
+  std::vector<Rival> of_split(LoadedData& data, const std::vector<Split>& rounds, AllPredictions& predictions,
                               const std::string& folder);
 
   /// [T] The transformer's share in what it predicts of the last split; empty = all.
   const std::vector<double>& model_shares() const { return model_shares_; }
+
+  /// Has a partner of the last split learned its validation part?
+  bool knows_valid() const { return knows_valid_; }
 
   /// What the last split's models were mixed with, as run.json names it; empty = nothing.
   const std::vector<std::string>& partners() const { return partners_; }
@@ -39,6 +44,10 @@ class RunBaselines {
  private:
   /// Nothing if the molecules' texts cannot be read (the reason is told).
   const FeatureRows* rows_of(const MoleculeSet& set);
+  /// Is a partner that was made again not used? Then the log says why. `before`: predictions of the one made of the
+  /// training part, `after`: of the one made again, of all parts but the validation part.
+  bool is_rejected(const std::string& name, const LoadedData& data, const PartPredictions& before,
+                   const PartPredictions& after) const;
   void blend(const LoadedData& data, const Baselines& baselines, AllPredictions& predictions,
              const std::string& folder);
   /// Of `data.split`, or of all rounds, pooled; trees and process of the last.
@@ -51,6 +60,7 @@ class RunBaselines {
   std::optional<FeatureRows> rows_;
   std::vector<std::string> partners_;
   std::vector<double> model_shares_;
+  bool knows_valid_ = false;
 };
 
 }  // namespace molgraph

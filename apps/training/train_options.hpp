@@ -289,6 +289,9 @@ std::vector<TrainOption> options_over(Options& o) {
       {"--ema", training, t.ema, "decay of the weights' moving average that is validated and saved; 0 = off",
        RealRange{0, 1, false, true}},
       {"--scale-targets", training, t.scale_targets, "regression: standardise targets inside the model"},
+      {"--clip-labels", training, t.clip_labels,
+       "regression: labels of training and validation part that lie far from all others, which the log names, are "
+       "learned and chosen by as the outermost of the others; results show the table's labels"},
       {"--ensemble-size", training, or_open(t.ensemble_size, 0),
        "models to train, with seeds seed, seed + 1, ...; 0 = by --quality: 5 or 1", WholeRange{0, kMostFolds}},
       {"--member-splits", training, on_off(t.member_splits),

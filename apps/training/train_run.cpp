@@ -11,6 +11,7 @@
 #include "apps/scoring/model_file.hpp"
 #include "apps/scoring/run_record.hpp"
 #include "apps/training/compute.hpp"
+#include "apps/training/label_check.hpp"
 #include "apps/training/model_size.hpp"
 #include "apps/training/pretraining.hpp"
 #include "apps/training/quality.hpp"
@@ -24,8 +25,10 @@
 #include "apps/training/shipped_weights.hpp"
 #include "apps/training/train_model.hpp"
 #include "apps/training/train_report.hpp"
+#include "apps/training/warm_start.hpp"
 #include "attention/engine.hpp"
 #include "datasets/dataset_warnings.hpp"
+#include "datasets/label_limits.hpp"
 #include "datasets/system/files.hpp"
 #include "datasets/system/readable.hpp"
 #include "datasets/system/text.hpp"
@@ -93,6 +96,21 @@ void tell_results(const TrainRun& run, const std::string& folder, const Report& 
   if (!report.warning.empty()) run.control.warn(report.warning);
 }
 
+/// The labels of the split as the model learns them and is chosen by: with --clip-labels within their limits.
+class LearnedLabels {
+ public:
+  LearnedLabels(const ResolvedRun& resolved, LoadedData& data)
+      : set_(data.set), known_(known_molecules(data.split)),
+        limits_(resolved.options.training.clip_labels ? label_limits(set_, known_) : std::vector<LabelLimits>{}) {}
+  /// From here to the end of what is returned.
+  ClippedLabels use() { return {set_, limits_, known_}; }
+
+ private:
+  MoleculeSet& set_;
+  std::vector<std::int64_t> known_;
+  std::vector<LabelLimits> limits_;
+};
+
 struct SplitResult {
   Report report;
   PredictedRows test;                 ///< uncalibrated
@@ -101,7 +119,8 @@ struct SplitResult {
 
 /// Trains on one split, a model or an ensemble, and reports.
 SplitResult train_split(const TrainRun& run, const ResolvedRun& resolved, LoadedData& data,
-                        const std::optional<StartingPoint>& start, const std::string& folder, RunBaselines& baselines) {
+                        const std::optional<StartingPoint>& start, const std::string& folder, RunBaselines& baselines,
+                        const std::vector<SuspiciousLabel>& suspicious) {
   const RunDirectory directory{folder};
   const bool first = run.processes->first();
   const auto begin = std::chrono::steady_clock::now();
@@ -119,7 +138,9 @@ SplitResult train_split(const TrainRun& run, const ResolvedRun& resolved, Loaded
     write_splits(directory.splits(), data.set, data.split);
   }
   std::vector<AllPredictions> models;
+  LearnedLabels labels(resolved, data);
   for (std::int64_t m = 0; m < members; ++m) {
+    const ClippedLabels learned_labels = labels.use();
     const std::string own_folder = members == 1 ? folder : folder + "/model_" + std::to_string(m);
     if (members > 1) run.control.note("Model " + std::to_string(m + 1) + " of " + std::to_string(members));
     if (!rounds.empty()) {
@@ -151,8 +172,10 @@ SplitResult train_split(const TrainRun& run, const ResolvedRun& resolved, Loaded
   const std::vector<Rival> rivals = baselines.of_split(data, rounds, mean, folder);
   RunCalibration calibration;
   disagreement.scale(data.set.task, baselines.model_shares());
-  if (resolved.options.training.calibrate && data.set.computed_targets.empty())
+  if (resolved.options.training.calibrate && data.set.computed_targets.empty()) {
+    const ClippedLabels learned_labels = labels.use();
     calibration = RunCalibration::of_split(data, mean, disagreement, members, run.control);
+  }
   for (const auto& [path, part] : {std::pair(directory.valid_predictions(), 1), {directory.test_predictions(), 2}})
     if (const auto& rows = *parts_of(data.split)[part]; !rows.empty() && data.set.computed_targets.empty())
       write_predictions(path, data.set, rows, mean.parts[part], mean.output_scale);
@@ -161,7 +184,7 @@ SplitResult train_split(const TrainRun& run, const ResolvedRun& resolved, Loaded
   calibration.add_results(report);
   tell_results(run, folder, report);
   const std::vector<std::int64_t> learned =
-      learned_molecules(data.split, resolved.options.training.refit || !baselines.partners().empty());
+      learned_molecules(data.split, resolved.options.training.refit || baselines.knows_valid());
   if (data.folds.empty()) write_run_domain(run, folder, data.set, learned);
   RunRecord record = record_of(run, resolved, data, members, start, begin);
   record.baselines = report.baselines;
@@ -169,6 +192,7 @@ SplitResult train_split(const TrainRun& run, const ResolvedRun& resolved, Loaded
   record.explained = data.set.computed_targets.empty();
   record.blend = baselines.partners();
   record.refit = resolved.options.training.refit;
+  record.suspicious_labels = suspicious;
   record_run(run, folder, record);
   report_split(run, resolved, data, {mean, rivals, disagreement, std::move(members_alone), report.recipe}, folder);
   data.split = asked;
@@ -177,7 +201,8 @@ SplitResult train_split(const TrainRun& run, const ResolvedRun& resolved, Loaded
 
 /// One model per split, each in a folder of its own.
 void train_folds(const TrainRun& run, const ResolvedRun& resolved, LoadedData& data,
-                 const std::optional<StartingPoint>& start, RunBaselines& baselines) {
+                 const std::optional<StartingPoint>& start, RunBaselines& baselines,
+                 const std::vector<SuspiciousLabel>& suspicious) {
   if (*resolved.options.training.ensemble_size > 1)
     throw UsageError("--ensemble-size beside several splits: each of them trains one model");
   const Metric metric = resolved.trainer.metric;
@@ -193,8 +218,8 @@ void train_folds(const TrainRun& run, const ResolvedRun& resolved, LoadedData& d
     run.control.note(text("Fold %zu of %zu", k + 1, data.folds.size()));
     data.split = data.folds[k];
     if (k > 0) run.control.warn_of(part_warnings(data.set, data.split));  // the first one's stand with the data's
-    SplitResult fold =
-        train_split(run, for_fold(resolved, data), data, start, run.folder + "/model_" + std::to_string(k), baselines);
+    SplitResult fold = train_split(run, for_fold(resolved, data), data, start,
+                                   run.folder + "/model_" + std::to_string(k), baselines, suspicious);
     reports.push_back(std::move(fold.report));
     tests.push_back(std::move(fold.test));
     learned.insert(fold.learned.begin(), fold.learned.end());
@@ -217,6 +242,7 @@ void train_folds(const TrainRun& run, const ResolvedRun& resolved, LoadedData& d
   record.baselines = report.baselines;
   record.blend = partners.value_or(std::vector<std::string>{});
   record.refit = resolved.options.training.refit;
+  record.suspicious_labels = suspicious;
   record_run(run, run.folder, record);
   report_folds_page(run, resolved, run.folder);
 }
@@ -273,11 +299,17 @@ void run_training(const TrainRun& asked) {
   }
   if (const std::string why = why_no_blend_by_default(run.options, data); !why.empty())
     run.control.note("No blend with trees and a Gaussian process: " + why);
+  std::vector<SuspiciousLabel> suspicious;
+  if (run.processes->first()) {
+    const TrainOptions& o = run.options;
+    suspicious = suspicious_labels(data, o.data.duplicates.value_or(Duplicates::mean), o.training.seed, run.threads);
+    run.control.warn_of(suspicious_text(suspicious, o.training.clip_labels));
+  }
   RunBaselines baselines(run, resolved);
   if (data.folds.empty()) {
-    train_split(run, resolved, data, start, run.folder, baselines);
+    train_split(run, resolved, data, start, run.folder, baselines, suspicious);
   } else {
-    train_folds(run, resolved, data, start, baselines);
+    train_folds(run, resolved, data, start, baselines, suspicious);
   }
 }
 

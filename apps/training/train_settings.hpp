@@ -120,6 +120,7 @@ struct TrainingSettings {
   std::optional<std::int64_t> patience;  ///< epochs without a better validation; 0 = never stop early
   double ema = 0.0;                      ///< 0 = off
   bool scale_targets = true;
+  bool clip_labels = false;  ///< train and choose by labels within label_limits()
   std::optional<std::int64_t> ensemble_size;
   Switch member_splits = Switch::automatic;
   bool refit = false;

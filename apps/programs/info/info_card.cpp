@@ -172,6 +172,14 @@ void add_record(const fs::path& folder, Json& card) {
   if (!r->target_descriptors.empty()) card["target_descriptors"] = r->target_descriptors;
   if (r->refit) card["refit"] = true;
   if (!r->blend.empty()) card["blend"] = r->blend;
+  for (const SuspiciousLabel& label : r->suspicious_labels) {
+    Json one = {{"target", label.target}, {"value", value(label.value)}, {"row", label.row}, {"id", label.id}};
+    if (!label.part.empty()) one["part"] = label.part;
+    if (!label.merged.empty()) one["merged"] = label.merged;
+    one["median"] = value(label.median), one["deviations"] = value(label.deviations);
+    if (!label.neighbours.empty()) one["neighbours"] = label.neighbours;
+    card["suspicious_labels"].push_back(std::move(one));
+  }
 }
 
 /// What a run holds of its training molecules, by file.

@@ -168,6 +168,20 @@ std::string calibrated(const Json& calibration) {
          (told.size() > 1 ? " labels or more" : " labels");
 }
 
+/// "2 labels that may be wrong: logS -350.0 (row 17), ...".
+std::string suspicious(const Json& labels) {
+  std::vector<std::string> told;
+  for (const Json& label : labels) {
+    const auto row = std::to_string(label["row"].get<std::int64_t>()), id = label["id"].get<std::string>();
+    told.push_back(label["target"].get<std::string>() + " " +
+                   (label["value"].is_number() ? number(label["value"].get<double>()) : "-") + " (row " + row +
+                   (id.empty() || id == row ? "" : ", " + id) + ")");
+  }
+  return with_thousands(std::ssize(labels)) +
+         (labels.size() == 1 ? " label that may be wrong: " : " labels that may be wrong: ") + list_of(told, 3) +
+         "; all: -v";
+}
+
 /// What whoever gets the run learns of its molecules; of many files alike the first.
 std::string held(const Json& files) {
   std::vector<std::string> told;
@@ -189,6 +203,7 @@ std::string run_headline(const Json& card) {
          line("how good", how_good(card)) +
          (card.contains("calibration") ? line("calibrated", calibrated(card["calibration"])) : "") +
          (card.contains("lacks") ? line("lacks", list_of(card["lacks"].get<std::vector<std::string>>())) : "") +
+         (card.contains("suspicious_labels") ? line("suspicious", suspicious(card["suspicious_labels"])) : "") +
          (card.contains("holds") ? line("holds", held(card["holds"])) : "") + line("made", made(card)) +
          line("model", size_of(card));
 }

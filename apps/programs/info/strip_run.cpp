@@ -53,6 +53,8 @@ std::vector<FileOfMolecules> files_of_molecules(const std::string& run) {
     if (!fs::exists(path, error)) continue;
     files.push_back({path, *kind.holds != '\0' ? kind.holds : held_by_domain(path), kind.needed});
   }
+  if (const std::optional<RunRecord> record = read_run_record(run); record && !record->suspicious_labels.empty())
+    files.push_back({run + "/" + kRunRecord, "ids and true values of labels that may be wrong", false, true});
   std::set<std::string> inner;
   for (fs::directory_iterator entry(run, error), end; !error && entry != end; entry.increment(error)) {
     const std::string name = entry->path().filename().string();
@@ -74,6 +76,11 @@ std::string strip_run(const std::string& run) {
   for (const FileOfMolecules& file : files_of_molecules(run)) {
     if (file.needed) {
       told += "stays: " + file.path + " (" + file.holds + "; predictions are made from it)\n";
+      continue;
+    }
+    if (file.in_part) {
+      strip_run_record(fs::path(file.path).parent_path().string());
+      told += "removed from " + file.path + ": " + file.holds + "\n";
       continue;
     }
     if (!fs::remove(file.path, error) || error) throw FileError(file.path + ": cannot be removed: " + error.message());

@@ -28,6 +28,7 @@ const NamedFlags kHidden{"subset",
                          "task-balance",
                          "class-balance",
                          "scale-targets",
+                         "clip-labels",
                          "mix-width"};
 
 }  // namespace

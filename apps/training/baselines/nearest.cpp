@@ -85,4 +85,17 @@ std::vector<double> nearest_predictions(const FeatureRows& rows, const MoleculeS
   return predictions;
 }
 
+std::vector<double> nearest_labels(const MoleculeSet& set, const std::vector<std::int64_t>& train,
+                                   const std::vector<double>& similarity, std::int64_t query, std::size_t target,
+                                   std::size_t most) {
+  std::vector<double> labels;
+  BySimilarity neighbours(similarity, train, query);
+  for (std::size_t k = 0; k < neighbours.size() && labels.size() < most; ++k) {
+    const auto g = static_cast<std::size_t>(train[neighbours[k]]);
+    if (const double label = set.exact_target(g * set.task.names.size() + target); !std::isnan(label))
+      labels.push_back(label);
+  }
+  return labels;
+}
+
 }  // namespace molgraph

@@ -17,4 +17,10 @@ std::vector<double> nearest_predictions(const FeatureRows& rows, const MoleculeS
                                         const std::vector<std::int64_t>& train,
                                         const std::vector<std::int64_t>& queries, int threads);
 
+/// Labels of one target, of at most `most` molecules of `train` that have an exact one: the most similar first.
+/// `similarity` [train] with the molecule `query`, which is not its own neighbour.
+std::vector<double> nearest_labels(const MoleculeSet& set, const std::vector<std::int64_t>& train,
+                                   const std::vector<double>& similarity, std::int64_t query, std::size_t target,
+                                   std::size_t most);
+
 }  // namespace molgraph

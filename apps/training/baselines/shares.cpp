@@ -5,6 +5,8 @@
 #include <set>
 #include <utility>
 
+#include "datasets/system/readable.hpp"
+
 namespace molgraph {
 namespace {
 
@@ -13,6 +15,8 @@ constexpr double kLeastProbability = 1e-6;  ///< that a logarithm is taken of
 constexpr double kSameShare = 1e-9;
 /// One is the usual rule; with it a few dozen rows still choose 0 or 1 now and then (docs/accuracy.md).
 constexpr double kStandardErrors = 2;
+/// How much worse a partner made again must be to be rejected.
+constexpr double kWorseTimes = 1.5, kWorseErrors = 3;
 
 /// [n, count] of [n, width]: one target's columns.
 std::vector<double> columns_of(const std::vector<double>& rows, std::size_t width, std::size_t begin,
@@ -48,6 +52,22 @@ double loss_of(Metric metric, TaskKind kind, const double* row, double label) {
                              : label > 0.5                ? row[0]
                                                           : 1 - row[0];
   return -std::log(std::max(probability, kLeastProbability));
+}
+
+/// [labelled rows] of one target's outputs [n, outputs].
+std::vector<double> losses_of(Metric metric, const BlendTarget& target, const std::vector<double>& rows,
+                              const std::vector<double>& labels) {
+  const auto outputs = static_cast<std::size_t>(target.classes);
+  std::vector<double> losses;
+  for (std::size_t i = 0; i < labels.size(); ++i)
+    if (!std::isnan(labels[i])) losses.push_back(loss_of(metric, target.kind, &rows[i * outputs], labels[i]));
+  return losses;
+}
+
+double mean_loss(const std::vector<double>& losses) {
+  double mean = 0;
+  for (const double loss : losses) mean += loss / static_cast<double>(losses.size());
+  return mean;
 }
 
 /// Mean and standard error of how much more `one` loses than `best`.
@@ -110,14 +130,41 @@ std::vector<double> choose_shares(Metric metric, const Task& task, const std::ve
       target.share = 1 - candidate.share;
       std::vector<double> mixed = a;
       mix_rows({target}, b, mixed);
-      for (std::size_t i = 0; i < own.size(); ++i)
-        if (!std::isnan(own[i])) candidate.losses.push_back(loss_of(metric, target.kind, &mixed[i * outputs], own[i]));
-      for (const double loss : candidate.losses) candidate.mean += loss / static_cast<double>(candidate.losses.size());
+      candidate.losses = losses_of(metric, target, mixed, own);
+      candidate.mean = mean_loss(candidate.losses);
       candidates.push_back(std::move(candidate));
     }
     shares.push_back(choose(candidates).share);
   }
   return shares;
+}
+
+std::string why_refit_is_rejected(Metric metric, const Task& task, const RefitCheck& check) {
+  for (const std::vector<double>& part : check.after)
+    if (!std::ranges::all_of(part, [](double value) { return std::isfinite(value); }))
+      return "one of its predictions is not finite";
+  const auto width = static_cast<std::size_t>(task.num_outputs());
+  std::size_t t = 0, begin = 0;
+  for (const BlendTarget& target : blend_targets(task)) {
+    const auto outputs = static_cast<std::size_t>(target.classes);
+    const auto losses = [&](const std::vector<double>& rows, const std::vector<double>& labels) {
+      return losses_of(metric, target, columns_of(rows, width, begin, outputs),
+                       columns_of(labels, task.names.size(), t, 1));
+    };
+    Candidate before{0, losses(check.before_train, check.train_labels), 0},
+        after{0, losses(check.after[0], check.train_labels), 0};
+    std::vector<double> unseen = losses(check.before_valid, check.valid_labels);
+    begin += outputs, ++t;
+    if (unseen.empty() || before.losses.empty()) continue;
+    before.mean = mean_loss(before.losses), after.mean = mean_loss(after.losses);
+    const auto middle = unseen.begin() + static_cast<std::ptrdiff_t>(unseen.size() / 2);
+    std::nth_element(unseen.begin(), middle, unseen.end());
+    const auto [more, error] = excess(after, before);
+    if (after.mean > kWorseTimes * before.mean && more > kWorseErrors * error && after.mean > *middle)
+      return "its mean loss on the training part is " + sensible_number(after.mean) + " for '" + target.name + "', " +
+             sensible_number(before.mean) + " of the one made without the validation part";
+  }
+  return {};
 }
 
 }  // namespace molgraph

@@ -1,6 +1,9 @@
-// Shares of a blend: how much of each of two predictors predicts best on the validation part.
+// Shares of a blend: how much of each of two predictors predicts best on the validation part; and whether a partner
+// that has learned that part may be used.
 #pragma once
 
+#include <array>
+#include <string>
 #include <vector>
 
 #include "apps/scoring/blend.hpp"
@@ -17,6 +20,21 @@ namespace molgraph {
 /// show who is surer and not who is right, or with one label or none the share is a half.
 std::vector<double> choose_shares(Metric metric, const Task& task, const std::vector<double>& first,
                                   const std::vector<double>& second, const std::vector<double>& labels);
+
+/// Why a partner that was made again, with more molecules, is not used; "" where it is. It is not where one of its
+/// predictions is not finite, or where a target has labels in both parts and
+/// - its mean loss on the training part is more than 1.5 times that of the partner made of the training part alone,
+/// - the mean of the paired differences is more than three standard errors, and
+/// - its mean loss on the training part, which it has learned, is larger than the other's median loss on the validation
+///   part, which that one has not learned. So a partner that learns a sample of its molecules, or learns them by heart,
+///   is not rejected because there are more of them.
+/// The loss is that of choose_shares(). Predictions are [n, outputs], labels [n, T].
+struct RefitCheck {
+  const std::vector<double>&before_train, &before_valid;  ///< of the partner made of the training part alone
+  const std::array<std::vector<double>, 3>& after;        ///< of the one made again: of the training part, and others
+  const std::vector<double>&train_labels, &valid_labels;
+};
+std::string why_refit_is_rejected(Metric metric, const Task& task, const RefitCheck& check);
 
 /// Predictions [n, outputs] of a model, mixed row by row with a partner's [n, outputs].
 void mix_rows(const std::vector<BlendTarget>& partner, const std::vector<double>& of_partner,

@@ -1,0 +1,189 @@
+// Labels that may be wrong, from training to molgraph-info: told, clipped where it is asked for, shown as they are.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "apps/training/baselines/booster.hpp"
+#include "tests/apps/shell.hpp"
+#include "tests/support/places.hpp"
+
+namespace molgraph::test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+const std::string kTiny = " --layers 1 --width 16 --ffn 16 --heads 2 --threads 1 --from none --no-report ";
+const std::string kAlone = kTiny + "--epochs 2 --loss mse --no-baselines --no-blend ";
+
+class LabelClipCli : public ::testing::Test {
+ protected:
+  static constexpr int kRows = 140;
+
+  /// Chains with an end each and labels 0 ... 9; rows 61 ... 120 are valid, 121 ... 140 test. `labels` of rows from 1
+  /// are others.
+  std::string table(const std::map<int, std::string>& labels) {
+    std::string text = "smiles,id,logS,active,part\n";
+    const char* ends[] = {"O", "N", "c1ccccc1", "C1CC1"};
+    for (int k = 0; k < kRows; ++k) {
+      const auto label = labels.find(k + 1);
+      text += std::string(static_cast<std::size_t>(1 + k / 4), 'C') + ends[k % 4] + ",m" + std::to_string(k + 1) + "," +
+              (label != labels.end() ? label->second : std::to_string(k % 10)) + "," + std::to_string(k % 2) + "," +
+              (k < 60    ? "train"
+               : k < 120 ? "val"
+                         : "test") +
+              "\n";
+    }
+    const std::string name = "t" + std::to_string(++tables_) + ".csv";
+    scratch.write(name, text);
+    return name;
+  }
+  ShellResult run(const std::string& command) { return scratch.run(bin_dir(), command); }
+  std::string train(const std::string& arguments, const std::string& target = "logS") {
+    const ShellResult result = run("molgraph-train " + arguments + " --target-columns " + target);
+    EXPECT_EQ(result.code, 0) << result.err;
+    return result.err;
+  }
+  void expect_same(const std::string& a, const std::string& b) {
+    EXPECT_TRUE(scratch.read(a) == scratch.read(b)) << a << " " << b;
+  }
+  nlohmann::json record(const std::string& folder) { return nlohmann::json::parse(scratch.read(folder + "/run.json")); }
+  /// The label that a file of predictions shows of a molecule.
+  std::optional<std::string> shown(const std::string& file, const std::string& id) {
+    for (const std::string& line : lines_of(scratch.read(file)))
+      if (const auto cells = cells_of(line); cells.at(0) == id) return cells.at(2);
+    return std::nullopt;
+  }
+
+  Scratch scratch;
+
+ private:
+  int tables_ = 0;
+};
+
+const std::string kPart = " --splits-column part ";
+
+TEST_F(LabelClipCli, ASlipIsToldKeptAndStripped) {
+  const std::string told =
+      train(table({{5, "-3500"}, {65, "900"}, {125, "800"}}) + " -o R --domain-labels" + kPart + kAlone);
+  EXPECT_THAT(told, HasSubstr("3 labels lie far from all others"));
+  EXPECT_THAT(told, HasSubstr("'logS' -3,500 (row 5, id m5, train part): "));
+  EXPECT_THAT(told, HasSubstr("'logS' 900.0 (row 65, id m65, validation part): "));
+  EXPECT_THAT(told, HasSubstr("'logS' 800.0 (row 125, id m125, test part): "));
+  EXPECT_THAT(told, HasSubstr("; the most similar molecules have "));
+  const auto labels = record("R")["suspicious_labels"];
+  ASSERT_EQ(labels.size(), 3u);
+  EXPECT_EQ(labels[0]["value"], -3500);
+  EXPECT_EQ(labels[0]["neighbours"].size(), 3u);
+  EXPECT_THAT(run("molgraph-info R").out, HasSubstr("3 labels that may be wrong: logS -3500 (row 5, m5), logS"));
+  const auto card = nlohmann::json::parse(run("molgraph-info R --json").out);
+  EXPECT_EQ(card["suspicious_labels"].size(), 3u);
+  EXPECT_EQ(card["holds"]["run.json"], "ids and true values of labels that may be wrong");
+  const ShellResult stripped = run("molgraph-info R --strip");
+  EXPECT_THAT(stripped.out, HasSubstr("removed from R/run.json: ids and true values"));
+  EXPECT_EQ(run("grep -rlE -e '-3500|m65' R").out, "");
+  EXPECT_FALSE(record("R").contains("suspicious_labels"));
+  EXPECT_THAT(run("molgraph-info R").out, Not(HasSubstr("may be wrong")));
+  EXPECT_THAT(run("molgraph-info R --strip").out, HasSubstr("holds nothing"));
+  EXPECT_THAT(train(table({}) + " -o N" + kPart + kAlone), Not(HasSubstr("far from all others")));
+  EXPECT_FALSE(record("N").contains("suspicious_labels"));
+}
+
+TEST_F(LabelClipCli, TheModelLearnsTheLimitsAndFilesShowTheLabels) {
+  const std::string slips = table({{5, "-3500"}, {65, "900"}, {125, "800"}}), by_hand = table({{5, "0"}, {65, "9"}});
+  train(slips + " -o C --clip-labels --domain-labels" + kPart + kAlone);
+  train(by_hand + " -o H" + kPart + kAlone);
+  train(slips + " -o P" + kPart + kAlone);
+  expect_same("C/model.safetensors", "H/model.safetensors");
+  expect_same("C/metrics.csv", "H/metrics.csv");
+  expect_same("C/calibration.json", "H/calibration.json");
+  EXPECT_FALSE(scratch.read("C/model.safetensors") == scratch.read("P/model.safetensors"));
+  EXPECT_EQ(shown("C/valid_predictions.csv", "m65"), "900");
+  EXPECT_EQ(shown("H/valid_predictions.csv", "m65"), "9");
+  EXPECT_EQ(shown("C/test_predictions.csv", "m125"), "800");
+  EXPECT_FALSE(scratch.read("C/results.csv") == scratch.read("H/results.csv")) << "of the labels of the table";
+  const std::string near = run("molgraph-score -m C --domain -i " + slips + " -o -").out;
+  EXPECT_THAT(near, HasSubstr("-3500")) << "labels of the domain";
+  EXPECT_THAT(scratch.read("C/config.toml"), HasSubstr("clip-labels = true"));
+}
+
+TEST_F(LabelClipCli, EachSplitHasItsOwn) {
+  // Row 5 is a test molecule of the first split and a training molecule of the second.
+  const std::string slip = table({{5, "-3500"}}), by_hand = table({{5, "0"}});
+  scratch.write(
+      "splits.json",
+      R"([{"train": "10-69", "val": "70-129", "test": "0-9"}, {"train": "0-59", "val": "60-119", "test": "120-139"}])");
+  const std::string told = train(slip + " -o C --clip-labels --splits-file splits.json" + kAlone);
+  EXPECT_EQ(told.find("far from all others"), told.rfind("far from all others")) << "once";
+  EXPECT_THAT(told, HasSubstr("'logS' -3,500 (row 5, id m5): "));
+  train(by_hand + " -o H --splits-file splits.json" + kAlone);
+  expect_same("C/model_0/model.safetensors", "H/model_0/model.safetensors");
+  expect_same("C/model_1/model.safetensors", "H/model_1/model.safetensors");
+  EXPECT_EQ(shown("C/model_0/test_predictions.csv", "m5"), "-3500");
+  for (const char* folder : {"C", "C/model_0", "C/model_1"})
+    EXPECT_EQ(record(folder)["suspicious_labels"].size(), 1u) << folder;
+  EXPECT_THAT(run("molgraph-info C --strip").out, HasSubstr("removed from C/model_1/run.json"));
+  EXPECT_EQ(run("grep -rl -e -3500 C").out, "");
+}
+
+TEST_F(LabelClipCli, AnEnsembleIsCheckedOnce) {
+  const std::string slip = table({{5, "-3500"}});
+  const std::string told = train(slip + " -o C --clip-labels --ensemble-size 2 --member-splits" + kPart + kAlone);
+  EXPECT_EQ(told.find("far from all others"), told.rfind("far from all others"));
+  train(table({{5, "0"}}) + " -o H --ensemble-size 2 --member-splits" + kPart + kAlone);
+  for (const char* model : {"/model_0/model.safetensors", "/model_1/model.safetensors"})
+    expect_same(std::string("C") + model, std::string("H") + model);
+}
+
+TEST_F(LabelClipCli, PartnersLearnTheLimitsAlways) {
+  // The slip is in the validation part, and one epoch is the best of one: the transformer is the same.
+  const std::string flags = kPart + kTiny + "--epochs 1 ";
+  train(table({{65, "900"}}) + " -o S --blend" + flags);
+  train(table({{65, "9"}}) + " -o H --blend" + flags);
+  expect_same("S/model.safetensors", "H/model.safetensors");
+  expect_same("S/gaussian_process.safetensors", "H/gaussian_process.safetensors");
+  if (!xgboost_version().empty()) expect_same("S/trees.safetensors", "H/trees.safetensors");
+  expect_same("S/test_predictions.csv", "H/test_predictions.csv");
+  EXPECT_EQ(shown("S/valid_predictions.csv", "m65"), "900");
+}
+
+TEST_F(LabelClipCli, ARejectedPartnerIsTheOneThatScores) {
+  // Six labels of the validation part are wrong: too many for slips, and far too many for the partners.
+  std::map<int, std::string> wrong;
+  for (int row = 61; row <= 91; row += 6) wrong[row] = "-7000";
+  const std::string told = train(table(wrong) + " -o R --blend" + kPart + kTiny + "--epochs 1 ");
+  EXPECT_THAT(told, Not(HasSubstr("far from all others")));
+  EXPECT_THAT(told, HasSubstr("Blend: of the Gaussian process made again with the validation part nothing is used"));
+  EXPECT_THAT(told, HasSubstr("the run keeps the one made without it"));
+  EXPECT_THAT(told, Not(HasSubstr("which they then learn too")));
+  ASSERT_EQ(run("molgraph-score -m R -i R/test_predictions.csv -o scored.csv").code, 0);
+  const auto wanted = lines_of(scratch.read("R/test_predictions.csv")), scored = lines_of(scratch.read("scored.csv"));
+  ASSERT_EQ(scored.size(), wanted.size());
+  ASSERT_EQ(scored.size(), 21u);
+  for (std::size_t i = 1; i < wanted.size(); ++i)
+    EXPECT_NEAR(std::stod(cells_of(wanted[i]).at(3)), std::stod(cells_of(scored[i]).at(4)), 1e-4) << scored[i];
+}
+
+TEST_F(LabelClipCli, ItIsRefusedWhereThereIsNoNumber) {
+  const ShellResult classes =
+      run("molgraph-train " + table({}) + " -o X --clip-labels --target-columns active" + kPart + kTiny);
+  EXPECT_EQ(classes.code, 2);
+  EXPECT_THAT(classes.err, HasSubstr("--clip-labels would do nothing: there is no number to clip"));
+  const ShellResult corpus = run("molgraph-pretrain " + table({}) + " -o X --clip-labels");
+  EXPECT_EQ(corpus.code, 2);
+  EXPECT_THAT(corpus.err, HasSubstr("--clip-labels"));
+  EXPECT_FALSE(scratch.exists("X"));
+  // A run of an earlier version has no such line, and goes on.
+  const std::string start = table({}) + " -o R" + kPart + kAlone;
+  train(start);
+  ASSERT_EQ(run("sed -i /clip-labels/d R/config.toml").code, 0);
+  EXPECT_EQ(run("molgraph-train -o R --resume").code, 0);
+  EXPECT_THAT(scratch.read("R/config.toml"), HasSubstr("clip-labels = false"));
+}
+
+}  // namespace
+}  // namespace molgraph::test
