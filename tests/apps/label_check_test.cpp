@@ -67,6 +67,7 @@ TEST(LabelCheck, OfFoldsIsOfTheirUnion) {
   const std::vector<SuspiciousLabel> found = suspicious_labels(data, Duplicates::mean, 0, 1);
   ASSERT_EQ(found.size(), 1u) << "once, though it is in two training parts and a test part";
   EXPECT_EQ(found[0].part, "");
+  EXPECT_EQ(found[0].median, 16.5) << "of 1, 2, 3, 5 ... 30 and 3000";
   EXPECT_EQ(found[0].row, 4);
 }
 

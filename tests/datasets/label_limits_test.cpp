@@ -189,8 +189,7 @@ TEST(LabelLimits, OfTheGivenMoleculesAndExactLabels) {
 }
 
 TEST(LabelLimits, ClassesAndComputedTargetsHaveNone) {
-  MoleculeSet classes = labelled(std::vector<double>(30, 0), TaskKind::binary);
-  classes.targets[3] = 1;
+  const MoleculeSet classes = labelled(with(up_to(41), {900}), TaskKind::multiclass);
   const std::vector<LabelLimits> limits = label_limits(classes, all_of(classes));
   ASSERT_EQ(limits.size(), 1u);
   expect_range(limits[0], -kInfinite, kInfinite);
