@@ -134,10 +134,10 @@ std::vector<std::string> suspicious_text(const std::vector<SuspiciousLabel>& lab
       with_thousands(count) +
       (count == 1 ? " label lies far from all others of its target: is it right? "
                   : " labels lie far from all others of their target: are they right? ") +
-      (clipped
-           ? "Of the training and validation part the outermost of the others is learned instead (--clip-labels)"
-           : "The transformer learns them, and its epoch is chosen, as they are, unless --clip-labels is given; trees "
-             "and Gaussian process learn the outermost of the others instead")};
+      (clipped ? "Of the training and validation part the outermost of the others is learned instead (--clip-labels)"
+               : "The transformer learns, and its epoch is chosen, by the labels of the table, unless --clip-labels is "
+                 "given; "
+                 "trees and Gaussian process learn the outermost of the others instead")};
   for (std::size_t i = 0; i < std::min(labels.size(), kNamedLabels); ++i) lines.push_back(line_of(labels[i]));
   if (labels.size() > kNamedLabels)
     lines.push_back("and " + with_thousands(count - static_cast<std::int64_t>(kNamedLabels)) +
