@@ -10,6 +10,7 @@
 #include "datasets/system/readable.hpp"
 #include "datasets/tables/column_stats.hpp"
 #include "datasets/tables/labels.hpp"
+#include "datasets/tables/output_columns.hpp"
 #include "datasets/tables/table_reader.hpp"
 #include "featurize/graph/error.hpp"
 
@@ -99,7 +100,8 @@ PartRows read_predictions(const std::string& path, const Task& task) {
   const std::size_t classes = multiclass ? static_cast<std::size_t>(task.classes) : 0, width = 2 + classes,
                     whole = 2 + width * task.names.size();
   read_table(path, columns, [&](const std::vector<std::string>& cells) {
-    if (cells.size() != whole)
+    const bool intervals = cells.size() > whole && columns[whole].ends_with(output_column::kLow);
+    if (cells.size() != whole && !intervals)
       throw FileError(path + ": has " + std::to_string(cells.size()) + " columns; its model has " +
                       std::to_string(whole));
     rows.id.push_back(cells[0]);

@@ -9,7 +9,8 @@
 
 namespace molgraph {
 
-/// test_predictions.csv or valid_predictions.csv: id, smiles, then per target its label and its prediction.
+/// test_predictions.csv or valid_predictions.csv: id, smiles, then per target its label and its prediction;
+/// intervals after these are not read.
 PartRows read_predictions(const std::string& path, const Task& task);
 /// metrics.csv.
 LearningCurve read_curve(const std::string& path);

@@ -1,11 +1,29 @@
 #include "apps/scoring/calibrated_prediction.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "featurize/graph/error.hpp"
 
 namespace molgraph {
+
+namespace {
+
+/// Of folds the temperature was fitted to single models, so that each gets it before their mean is taken.
+void apply_to_members(const Calibration& calibration, Prediction& prediction) {
+  std::fill(prediction.values.begin(), prediction.values.end(), 0);
+  for (std::vector<double> member : prediction.members) {
+    apply_temperatures(calibration, member.data());
+    for (std::size_t o = 0; o < member.size(); ++o)
+      prediction.values[o] += member[o] / static_cast<double>(prediction.members.size());
+  }
+}
+
+/// False for a bound that is no finite float, as predictions are; NaN is no bound.
+bool is_bound(double value) { return std::isnan(value) || std::isfinite(static_cast<float>(value)); }
+
+}  // namespace
 
 void summarise_members(Prediction& prediction) {
   const std::size_t runs = prediction.members.size();
@@ -32,7 +50,9 @@ void calibrate(const Calibration& calibration, bool temperatures, double level, 
     prediction.high = prediction.low;
   }
   if (prediction.status != RowStatus::ok) return;
-  if (temperatures) apply_temperatures(calibration, prediction.values.data());
+  const bool of_members = calibration.part == CalibrationPart::folds && !prediction.members.empty();
+  if (temperatures && of_members) apply_to_members(calibration, prediction);
+  else if (temperatures) apply_temperatures(calibration, prediction.values.data());
   std::size_t o = 0;
   std::vector<double> members;
   for (const TargetCalibration& target : calibration.targets) {
@@ -46,6 +66,14 @@ void calibrate(const Calibration& calibration, bool temperatures, double level, 
     }
     o += static_cast<std::size_t>(target.outputs);
   }
+  if (std::ranges::all_of(prediction.low, is_bound) && std::ranges::all_of(prediction.high, is_bound)) return;
+  prediction.status = RowStatus::not_finite;
+  prediction.reason = "its interval holds inf";
+  for (auto* values : {&prediction.values, &prediction.deviation, &prediction.low, &prediction.high})
+    std::ranges::fill(*values, std::numeric_limits<double>::quiet_NaN());
+  for (auto& member : prediction.members) std::ranges::fill(member, std::numeric_limits<double>::quiet_NaN());
+  std::ranges::fill(prediction.embedding, std::numeric_limits<float>::quiet_NaN());
+  prediction.domain.reset();
 }
 
 void check_calibration(const std::optional<Calibration>& calibration, const std::vector<std::string>& runs,

@@ -14,7 +14,8 @@ namespace molgraph {
 /// Fills `values` and `deviation` from `members`, which one run does not keep.
 void summarise_members(Prediction& prediction);
 
-/// After that: `temperatures`: probabilities get theirs; `level` above 0: low and high are filled.
+/// After that: `temperatures`: probabilities get theirs (of folds those of each member, and `values` is their mean);
+/// `level` above 0: low and high are filled.
 void calibrate(const Calibration& calibration, bool temperatures, double level, Prediction& prediction);
 
 /// What a Predictor of `runs`, `models` in all, may be asked for. Throws UsageError if there are no intervals at the

@@ -38,7 +38,8 @@ struct TargetCalibration {
   TaskKind kind = TaskKind::regression;
   int outputs = 1;          ///< of multiclass the classes
   std::int64_t labels = 0;  ///< that it rests on
-  double temperature = 1;   ///< of classes: log-odds (multiclass: log-probabilities) are divided by it
+  /// Of classes: log-odds (multiclass: log-probabilities) are divided by it; of folds those of each model.
+  double temperature = 1;
   /// Of numbers: |label - prediction|, or |label - prediction| / (deviation over the ensemble + `offset`) where
   /// `offset` is above 0 (Papadopoulos et al. 2011, normalised conformity scores). One sample; of folds one per model.
   /// Empty = no interval: too few labels.
@@ -61,9 +62,9 @@ struct Interval {
 
 /// The interval of a target's prediction that covers the label with the probability `level`, of molecules that are
 /// drawn as the part was. Split conformal prediction (Papadopoulos et al. 2002; Lei et al. 2018, algorithm 2): the
-/// ceil((n + 1) level)-th smallest error on both sides. Of folds CV+ (Barber et al. 2021, equation 11), which surely
-/// covers 2 level - 1 and in practice `level`: `members` are the models' own predictions, else unused. NaN where n is
-/// less than level / (1 - level).
+/// ceil((n + 1) level)-th smallest error on both sides. Of K folds CV+ (Barber et al. 2021, equation 11), which covers
+/// at least 2 level - 1 - min(2 (1 - 1/K) / (n/K + 1), (1 - K/n) / (K + 1)) (theorem 4) and in practice `level`:
+/// `members` are the models' own predictions, else unused. NaN where n is less than level / (1 - level).
 Interval interval_of(const TargetCalibration& target, double level, double value, double deviation,
                      std::span<const double> members);
 

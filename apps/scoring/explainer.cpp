@@ -74,9 +74,12 @@ double explained_value(const double* values, const TargetPlace& target, std::siz
 /// A few molecules, all targets, all models.
 class Explainer::Group {
  public:
-  Group(const Explainer& owner, const ExplainedRows& rows, std::span<const std::size_t> chosen)
-      : owner_(owner), rows_(rows), chosen_(chosen), targets_(places_of(owner.runs_[0].config.task)),
-        outputs_(owner.runs_[0].target_shift.size()), inputs_(owner.runs_[0].config.input_names.size()) {
+  /// `temperatures` null = none.
+  Group(const Explainer& owner, const ExplainedRows& rows, std::span<const std::size_t> chosen,
+        const Calibration* temperatures)
+      : owner_(owner), rows_(rows), chosen_(chosen), temperatures_(temperatures),
+        targets_(places_of(owner.runs_[0].config.task)), outputs_(owner.runs_[0].target_shift.size()),
+        inputs_(owner.runs_[0].config.input_names.size()) {
     for (const std::size_t i : chosen) {
       graphs_.push_back(std::get<MolecularGraph>(rows.molecules[i]).view());
       graphs_.back().num_inputs = static_cast<int>(inputs_);
@@ -98,11 +101,11 @@ class Explainer::Group {
   }
 
   /// Takes molecule k's explanation; temperatures divide logits.
-  void take(std::size_t k, const Calibration* temperatures, Explanation& to) {
+  void take(std::size_t k, Explanation& to) {
     for (std::size_t t = 0; t < targets_.size(); ++t) {
       TargetExplanation& one = parts_[k * targets_.size() + t].sum;
-      if (temperatures != nullptr && targets_[t].kind != TaskKind::regression)
-        divide(one, temperatures->targets[t].temperature);
+      if (temperatures_ != nullptr && targets_[t].kind != TaskKind::regression)
+        divide(one, temperatures_->targets[t].temperature);
       to.targets.push_back(std::move(one));
     }
   }
@@ -158,11 +161,17 @@ class Explainer::Group {
     return all;
   }
 
-  /// The class that the models together predict.
-  std::size_t class_of(std::size_t molecule, const TargetPlace& target) const {
+  /// The class that the models together predict, of folds each at its temperature (calibrate()).
+  std::size_t class_of(std::size_t molecule, std::size_t t) const {
+    const TargetPlace& target = targets_[t];
     std::vector<double> sums(target.count);
-    for (const Run& run : said_)
-      for (std::size_t c = 0; c < target.count; ++c) sums[c] += run.values[molecule * outputs_ + target.first + c];
+    for (const Run& run : said_) {
+      const auto first = run.values.begin() + static_cast<std::ptrdiff_t>(molecule * outputs_ + target.first);
+      std::vector<double> row(first, first + static_cast<std::ptrdiff_t>(target.count));
+      if (temperatures_ != nullptr && temperatures_->part == CalibrationPart::folds)
+        apply_temperature(temperatures_->targets[t], row.data());
+      for (std::size_t c = 0; c < target.count; ++c) sums[c] += row[c];
+    }
     return static_cast<std::size_t>(std::ranges::max_element(sums) - sums.begin());
   }
 
@@ -171,7 +180,7 @@ class Explainer::Group {
     for (std::size_t k = 0; k < graphs_.size(); ++k)
       for (std::size_t t = 0; t < targets_.size(); ++t) {
         const TargetPlace& target = targets_[t];
-        Part part{k, t, target.kind == TaskKind::multiclass ? class_of(k, target) : 0, {}, {}};
+        Part part{k, t, target.kind == TaskKind::multiclass ? class_of(k, t) : 0, {}, {}};
         for (std::size_t r = 0; r < said_.size(); ++r) {
           const Run& run = said_[r];
           const Linear linear = explained_of(owner_.runs_[r], target, part.chosen);
@@ -282,6 +291,7 @@ class Explainer::Group {
   const Explainer& owner_;
   const ExplainedRows& rows_;
   std::span<const std::size_t> chosen_;
+  const Calibration* temperatures_;
   std::vector<TargetPlace> targets_;
   std::size_t outputs_, inputs_;
   std::vector<GraphView> graphs_;
@@ -314,11 +324,11 @@ std::vector<Explanation> Explainer::explain(const ExplainedRows& rows, const Cal
     const auto b = static_cast<std::size_t>(begin);
     const std::span<const std::size_t> chosen(batches.order.data() + batches.offset[b],
                                               batches.offset[b + 1] - batches.offset[b]);
-    Group group(*this, rows, chosen);
+    Group group(*this, rows, chosen, temperatures);
     group.integrate();
     for (std::size_t k = 0; k < chosen.size(); ++k) {
       Explanation& to = all[chosen[k]];
-      group.take(k, temperatures, to);
+      group.take(k, to);
       const bool finite = std::ranges::all_of(to.targets, [](const TargetExplanation& one) {
         return std::isfinite(one.error) && std::isfinite(one.prediction) && std::isfinite(one.baseline);
       });

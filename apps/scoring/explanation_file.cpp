@@ -43,7 +43,7 @@ NodeMean read_node_mean(const std::string& path, const ModelConfig& config) {
 }
 
 std::string explanation_file_of(const std::string& weights) {
-  const fs::path folder = fs::absolute(weights).parent_path(), path = folder / kExplanationFile;
+  const fs::path folder = real_folder_of(weights), path = folder / kExplanationFile;
   std::error_code error;
   if (fs::exists(path, error)) return path.string();
   if (must_have(folder) || (is_member(folder.filename().string()) && must_have(folder.parent_path())))

@@ -71,6 +71,12 @@ Precision precision_from_string(const std::string& text) {
   throw UsageError("precision " + text + ": use fp32, tf32 or bf16");
 }
 
+Pooling pooling_of(Pooling asked, const ModelConfig& config) {
+  const Readout readout = config.encoder().readout;
+  if (asked != Pooling::token || readout == Readout::virtual_node) return asked;
+  return readout == Readout::sum ? Pooling::sum : Pooling::mean;
+}
+
 void pool(Pooling pooling, const float* rows, std::int64_t tokens, std::int64_t width, float* out) {
   if (pooling == Pooling::token) {
     std::copy_n(rows, width, out);

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/scoring/model_config.hpp"
 #include "apps/scoring/predictor.hpp"
 
 namespace molgraph {
@@ -40,6 +41,8 @@ struct DistinctRows {
   }
 };
 
+/// With `token` replaced where the model's head reads another row.
+Pooling pooling_of(Pooling asked, const ModelConfig& config);
 /// Pools the token rows [tokens, width] of one molecule into `out` [width]; row 0 is the virtual node.
 void pool(Pooling pooling, const float* rows, std::int64_t tokens, std::int64_t width, float* out);
 void scale_to_length_one(std::vector<float>& row);

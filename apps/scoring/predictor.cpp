@@ -16,6 +16,7 @@
 #include "apps/scoring/placed_prediction.hpp"
 #include "apps/scoring/rollout.hpp"
 #include "apps/scoring/run_blend.hpp"
+#include "apps/scoring/run_files.hpp"
 #include "apps/scoring/run_record.hpp"
 #include "attention/spec/missing_rows.hpp"
 #include "attention/spec/scalar.hpp"
@@ -28,10 +29,11 @@ namespace {
 constexpr std::int64_t kMoleculesPerPiece = 16;  // handed to a featurising thread at once
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-/// "nan", "inf" or "", if all numbers are finite.
+/// "nan", "inf" or "", if all numbers are finite, as floats too: so tables and Python's arrays hold them.
 template <class Number>
 std::string not_finite(std::span<const Number> values) {
-  const auto bad = std::find_if(values.begin(), values.end(), [](Number value) { return !std::isfinite(value); });
+  const auto bad =
+      std::ranges::find_if_not(values, [](Number value) { return std::isfinite(static_cast<float>(value)); });
   return bad == values.end() ? "" : std::isnan(*bad) ? "nan" : "inf";
 }
 
@@ -51,13 +53,6 @@ std::vector<Embedding> embeddings_of(std::vector<Prediction> predictions) {
   for (Prediction& one : predictions)
     embeddings.push_back({one.status, std::move(one.reason), std::move(one.embedding)});
   return embeddings;
-}
-
-/// With `token` replaced where the head reads another row.
-Pooling pooling_of(Pooling asked, const ModelConfig& config) {
-  const Readout readout = config.encoder().readout;
-  if (asked != Pooling::token || readout == Readout::virtual_node) return asked;
-  return readout == Readout::sum ? Pooling::sum : Pooling::mean;
 }
 
 }  // namespace
@@ -292,6 +287,7 @@ Predictor::Predictor(const std::vector<std::string>& runs, const PredictorOption
   state_->calibration = std::move(calibration);
   state_->domain = std::move(domain);
   if (options.explain != ExplainMethod::none) state_->prepare_explanations();
+  check_run_files(runs, state_->files);
 }
 
 Predictor::~Predictor() = default;

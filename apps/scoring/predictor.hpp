@@ -74,9 +74,9 @@ struct Embedding {
 class Predictor {
  public:
   /// `runs`: run directories, folders of runs (model_0, model_1, ...) or model.safetensors files. All must have the
-  /// same task and featuriser. Throws FileError naming what is missing (a model of an ensemble too), damaged or
-  /// different, UsageError if the CPU is asked for tf32, the GPU cannot be used, or an interval, a domain or
-  /// explanations are asked for that the run does not have.
+  /// same task and featuriser. Throws FileError naming what is missing (a model of an ensemble, a run directory's
+  /// run.json), damaged, different or, by the checksums in run.json, of another run, UsageError if the CPU is asked for
+  /// tf32, the GPU cannot be used, or an interval, a domain or explanations are asked for that the run does not have.
   explicit Predictor(const std::vector<std::string>& runs, const PredictorOptions& options = {});
   ~Predictor();
   Predictor(Predictor&&) noexcept;

@@ -28,8 +28,9 @@ bool names_partner(const fs::path& folder, const char* partner) {
 std::string partner_file(const fs::path& folder, const char* name, const char* partner) {
   std::error_code error;
   if (fs::exists(folder / name, error)) return (folder / name).string();
-  const bool member = is_member(folder.filename().string());
-  const fs::path above = member ? folder.parent_path() : folder;
+  const fs::path real = real_folder_of((folder / name).string());
+  const bool member = is_member(real.filename().string());
+  const fs::path above = member ? real.parent_path() : real;
   if (member && fs::exists(above / name, error)) return (above / name).string();
   if (names_partner(folder, partner))
     throw FileError((folder / name).string() + " is missing: by its run.json the run is a blend of the model and it");

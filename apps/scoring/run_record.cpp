@@ -91,6 +91,8 @@ void find_weights(const fs::path& path, std::vector<std::string>& files) {
 
 }  // namespace
 
+fs::path real_folder_of(const std::string& file) { return fs::weakly_canonical(fs::absolute(file).parent_path()); }
+
 bool is_member(const std::string& name) {
   return name.starts_with("model_") && name.size() > 6 && name.size() < 16 &&
          name.find_first_not_of("0123456789", 6) == std::string::npos;
@@ -120,6 +122,7 @@ void write_run_record(const std::string& folder, const RunRecord& r) {
     if (r.calibrated) all["calibrated"] = true;
     if (r.explained) all["explained"] = true;
     for (const SuspiciousLabel& label : r.suspicious_labels) all[kSuspiciousKey].push_back(json_of(label));
+    if (!r.checksums.empty()) all["checksums"] = r.checksums;
   }
   write_file_atomically(folder + "/" + kRunRecord, all.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
@@ -164,6 +167,7 @@ std::optional<RunRecord> read_run_record(const std::string& folder) {
     r.precision = all.value("precision", "");
     r.calibrated = all.value("calibrated", false);
     r.explained = all.value("explained", false);
+    if (const auto checksums = all.find("checksums"); checksums != all.end()) checksums->get_to(r.checksums);
     if (const auto blend = all.find("blend"); blend != all.end() && blend->is_boolean())  // of version 0.1
       r.blend = blend->get<bool>() ? std::vector<std::string>{"trees"} : std::vector<std::string>{};
     else if (blend != all.end()) blend->get_to(r.blend);

@@ -3,6 +3,8 @@
 
 #include <array>
 #include <cstdint>
+#include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -48,11 +50,16 @@ struct RunRecord {
   std::vector<std::string> blend;
   std::string precision;    ///< what its products were computed in: "fp32", "tf32", "bf16"; "" = not recorded
   bool calibrated = false;  ///< calibration.json stands beside it (calibration.hpp)
+  bool explained = false;   ///< explanation.safetensors stands beside each model's weights (explanation_file.hpp)
   /// Of its training, validation and test part: private data, which molgraph-info --strip takes out.
   std::vector<SuspiciousLabel> suspicious_labels{};
-  bool explained = false;  ///< explanation.safetensors stands beside each model's weights (explanation_file.hpp)
+  /// SHA-256 of the files that predictions are made from, by their path in the folder (run_files.hpp); empty = not
+  /// recorded.
+  std::map<std::string, std::string> checksums{};
 };
 
+/// The folder of a run's file as its own name, without links: "." and "link" may stand for an ensemble's model_0.
+std::filesystem::path real_folder_of(const std::string& file);
 /// Is it the name of an ensemble's or fold's folder: "model_0", with at most nine digits?
 bool is_member(const std::string& name);
 

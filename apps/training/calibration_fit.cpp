@@ -52,6 +52,30 @@ std::vector<double> log_losses(const TargetCalibration& target, const std::vecto
   return losses;
 }
 
+/// The same against what a temperature is fitted to: not 1 for a label's class and 0 for the others, but (n + 1) / (n +
+/// K) and 1 / (n + K), with n labels of that class and K classes (Platt 1999, section 2.2, for two).
+std::vector<double> smoothed_losses(const TargetCalibration& target, const std::vector<Labelled>& rows) {
+  const bool binary = target.kind == TaskKind::binary;
+  const std::size_t classes = binary ? 2 : static_cast<std::size_t>(target.outputs);
+  const auto class_of = [&](const Labelled& one) {
+    return binary ? std::size_t{one.label > 0} : static_cast<std::size_t>(one.label);
+  };
+  std::vector<double> count(classes), losses, row;
+  for (const Labelled& one : rows) count[class_of(one)] += 1;
+  for (const Labelled& one : rows) {
+    row.assign(one.values, one.values + target.outputs);
+    apply_temperature(target, row.data());
+    if (binary) row = {1 - row[0], row[0]};
+    const std::size_t own = class_of(one);
+    const double other = 1 / (count[own] + static_cast<double>(classes));
+    double loss = 0;
+    for (std::size_t c = 0; c < classes; ++c)
+      loss -= (c == own ? (count[own] + 1) * other : other) * std::log(std::max(kLeastProbability, row[c]));
+    losses.push_back(loss);
+  }
+  return losses;
+}
+
 double mean_of(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
@@ -64,13 +88,13 @@ bool is_gain(const std::vector<double>& gains) {
   return mean > kStandardErrors * std::sqrt(squares / (n - 1) / n);
 }
 
-/// The likelihood's logarithm is concave in 1 / temperature, so it has one maximum between the bounds: golden section.
-/// 1 where that is not clearly better: what luck in a hundred labels finds makes other molecules' probabilities worse.
+/// The loss is convex in 1 / temperature, so it has one minimum between the bounds: golden section. 1 where that is not
+/// clearly better: what luck in a hundred labels finds makes other molecules' probabilities worse.
 double best_temperature(TargetCalibration target, const std::vector<Labelled>& rows) {
   const double golden = (std::sqrt(5.0) - 1) / 2;
   const auto loss = [&](double log_temperature) {
     target.temperature = std::exp(log_temperature);
-    return mean_of(log_losses(target, rows));
+    return mean_of(smoothed_losses(target, rows));
   };
   double low = std::log(kLeastTemperature), high = std::log(kMostTemperature);
   double left = high - golden * (high - low), right = low + golden * (high - low);
@@ -85,9 +109,9 @@ double best_temperature(TargetCalibration target, const std::vector<Labelled>& r
     }
   }
   target.temperature = 1;
-  std::vector<double> gains = log_losses(target, rows);
+  std::vector<double> gains = smoothed_losses(target, rows);
   target.temperature = std::exp((low + high) / 2);
-  const std::vector<double> best = log_losses(target, rows);
+  const std::vector<double> best = smoothed_losses(target, rows);
   std::ranges::transform(gains, best, gains.begin(), std::minus());
   return is_gain(gains) ? target.temperature : 1;
 }
@@ -168,7 +192,8 @@ double expected_calibration_error(const std::vector<double>& probabilities, cons
   return sum / static_cast<double>(probabilities.size());
 }
 
-Calibration fit_calibration(const Task& task, CalibrationPart part, const std::vector<PredictedRows>& rows) {
+Calibration fit_calibration(const Task& task, CalibrationPart part, const std::vector<PredictedRows>& rows,
+                            bool temperatures) {
   Calibration calibration{.part = part};
   const std::vector<BlendTarget> targets = blend_targets(task);
   const std::size_t outputs = outputs_of(targets);
@@ -194,7 +219,8 @@ Calibration fit_calibration(const Task& task, CalibrationPart part, const std::v
           errors.push_back(std::abs(one.label - *one.values) / (target.offset > 0 ? one.deviation + target.offset : 1));
         target.errors.push_back(error_sample(std::move(errors)));
       }
-    } else if (enough && std::ranges::any_of(all, [&](const Labelled& one) { return one.label != all[0].label; })) {
+    } else if (temperatures && enough &&
+               std::ranges::any_of(all, [&](const Labelled& one) { return one.label != all[0].label; })) {
       target.temperature = best_temperature(target, all);
     }
     calibration.targets.push_back(std::move(target));

@@ -23,10 +23,12 @@ struct PredictedRows {
 };
 
 /// `rows`: one, or of folds one per fold. A target with fewer labels than kFewestCalibrationLabels, or of one class
-/// alone, keeps the temperature 1 and no errors. The temperature, between 0.25 and 10, has the least negative
-/// log-likelihood, and is 1 unless that gains more than two of its standard errors. The offset of an ensemble's errors
-/// is its mean deviation over the rows.
-Calibration fit_calibration(const Task& task, CalibrationPart part, const std::vector<PredictedRows>& rows);
+/// alone, keeps the temperature 1 and no errors; so do all classes without `temperatures`. The temperature, between
+/// 0.25 and 10, has the least negative log-likelihood of Platt's targets (1999, section 2.2), which keep a small part
+/// whose classes are all told apart from giving probabilities of 0 and 1. It is 1 unless that gains more than two of
+/// its standard errors. The offset of an ensemble's errors is its mean deviation over the rows.
+Calibration fit_calibration(const Task& task, CalibrationPart part, const std::vector<PredictedRows>& rows,
+                            bool temperatures = true);
 /// True if there is an interval or a temperature for any target.
 bool is_of_use(const Calibration& calibration);
 /// What was made of how many labels, and for which targets there were too few; for people.

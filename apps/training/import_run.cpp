@@ -1,15 +1,21 @@
 #include "apps/training/import_run.hpp"
 
 #include <algorithm>
+#include <filesystem>
+#include <limits>
 #include <set>
 
 #include "apps/scoring/model_file.hpp"
+#include "apps/scoring/run_files.hpp"
+#include "apps/scoring/run_record.hpp"
 #include "apps/training/model_factory.hpp"
 #include "apps/training/run_claim.hpp"
 #include "apps/training/run_directory.hpp"
 #include "apps/training/warm_start.hpp"
 #include "datasets/archives/torch_archive.hpp"
+#include "datasets/system/files.hpp"
 #include "datasets/system/readable.hpp"
+#include "datasets/system/text.hpp"
 #include "featurize/graph/error.hpp"
 #include "graphormer/published.hpp"
 #include "grpe/published.hpp"
@@ -119,6 +125,14 @@ ModelConfig import_run(const ImportOptions& options, const std::string& run, con
     item.value().copy_(tensor);
   }
   save_model(directory.model(), *model, config);
+  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  write_run_record(run, {.finished = now_utc(),
+                         .program = options.program,
+                         .data = {options.weights},
+                         .source = std::filesystem::path(options.weights).filename().string(),
+                         .sha256 = sha256_of_file(options.weights),
+                         .baseline = {kNone, kNone, kNone},
+                         .checksums = checksums_of(run)});
   std::int64_t published = 0;
   for (const auto& [name, tensor] : state) published += tensor.numel();
   const EncoderOptions& e = config.encoder();

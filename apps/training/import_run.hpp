@@ -20,11 +20,12 @@ struct ImportOptions {
   int path_hops = 0;                      ///< 0 = 5 for ogb, 20 for zinc
   int max_distance = 0;                   ///< 0 = by the tables
   int spatial_pos_max = 0;                ///< 0 = off
+  std::string program;                    ///< who imports, for run.json: "molgraph 0.1.0"
   std::vector<std::string> target_names;  ///< empty = target, or target_1, target_2 ...
 };
 
-/// Writes RUN/model.safetensors and returns what it is. Throws UsageError if a run is there already or a flag does not
-/// fit, FileError naming every tensor that is missing, surplus or misshapen.
+/// Writes RUN/model.safetensors and RUN/run.json, and returns what it is. Throws UsageError if a run is there already
+/// or a flag does not fit, FileError naming every tensor that is missing, surplus or misshapen.
 ModelConfig import_run(const ImportOptions& options, const std::string& run, const RunControl& control = {});
 
 /// Writes the weights of a run that was imported, and perhaps fine-tuned since, as a state dict of its origin. Rows

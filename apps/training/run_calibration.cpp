@@ -1,13 +1,16 @@
 #include "apps/training/run_calibration.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
+#include <map>
 
 #include "apps/scoring/blend.hpp"
 #include "apps/training/evaluate.hpp"
 #include "apps/training/run_directory.hpp"
 #include "datasets/system/readable.hpp"
 #include "datasets/system/text.hpp"
+#include "featurize/graph/error.hpp"
 
 namespace molgraph {
 Disagreement::Disagreement(const std::vector<AllPredictions>& models, bool same_parts) {
@@ -33,8 +36,7 @@ void Disagreement::scale(const Task& task, const std::vector<double>& shares) {
 }
 
 RunCalibration RunCalibration::of_split(const LoadedData& data, AllPredictions& predictions,
-                                        const Disagreement& disagreement, std::int64_t members,
-                                        const RunControl& control) {
+                                        const Disagreement& disagreement, std::int64_t members, bool pooled) {
   RunCalibration made;
   const MoleculeSet& set = data.set;
   const auto rows_of = [&](const std::vector<std::int64_t>& molecules, const std::vector<double>& predicted,
@@ -48,21 +50,35 @@ RunCalibration RunCalibration::of_split(const LoadedData& data, AllPredictions& 
       apart ? fit_calibration(set.task, CalibrationPart::calibration,
                               {rows_of(data.split.calibration, predictions.calibration, disagreement.calibration)})
             : fit_calibration(set.task, CalibrationPart::valid,
-                              {rows_of(data.split.valid, predictions.parts[1], disagreement.valid)});
+                              {rows_of(data.split.valid, predictions.parts[1], disagreement.valid)}, !pooled);
   calibration.members = members;
-  for (const std::string& note : calibration_notes(calibration)) control.note(note);
+  if (pooled && !apart && set.task.kind != TaskKind::regression)
+    made.notes_.emplace_back(
+        "Probabilities stay as the models say them: each molecule of the validation parts is predicted by one model, "
+        "and the run predicts the mean (--calibration-size keeps a part for a temperature of the mean)");
+  else made.notes_ = calibration_notes(calibration);
   const auto outputs = static_cast<std::size_t>(set.task.num_outputs());
   predictions.for_each_row(outputs, [&](double* row) { apply_temperatures(calibration, row); });
   made.calibration_ = std::move(calibration);
   return made;
 }
 
-RunCalibration RunCalibration::of_folds(const Task& task, const std::vector<PredictedRows>& tests,
-                                        const RunControl& control) {
+RunCalibration RunCalibration::of_folds(const Task& task, const std::vector<Split>& folds,
+                                        const std::vector<PredictedRows>& tests) {
   RunCalibration made;
+  std::map<std::int64_t, int> tested;
+  for (const Split& fold : folds)
+    for (const std::int64_t molecule : fold.test) ++tested[molecule];
+  if (const auto repeated = std::ranges::count_if(tested, [](const auto& one) { return one.second > 1; });
+      repeated > 0) {
+    made.notes_.push_back("No intervals and no temperatures: the test parts of the splits share " +
+                          with_thousands(repeated) + (repeated == 1 ? " molecule" : " molecules") +
+                          ", whose errors would count more than once (CV+ needs test parts that do not overlap)");
+    return made;
+  }
   made.calibration_ = fit_calibration(task, CalibrationPart::folds, tests);
   made.calibration_->members = static_cast<std::int64_t>(tests.size());
-  for (const std::string& note : calibration_notes(*made.calibration_)) control.note(note);
+  made.notes_ = calibration_notes(*made.calibration_);
   return made;
 }
 
@@ -74,6 +90,53 @@ bool RunCalibration::write(const std::string& folder) const {
   }
   std::filesystem::remove(path);
   return false;
+}
+
+std::optional<IntervalColumns> RunCalibration::test_intervals() const {
+  if (!calibration_) return std::nullopt;
+  std::size_t outputs = 0, first = 0;
+  for (const TargetCalibration& target : calibration_->targets) outputs += static_cast<std::size_t>(target.outputs);
+  const double none = std::nan("");
+  IntervalColumns columns{std::vector<double>(test_.labels.size(), none),
+                          std::vector<double>(test_.labels.size(), none)};
+  const std::size_t targets = calibration_->targets.size();
+  for (std::size_t t = 0; t < targets; ++t) {
+    const TargetCalibration& target = calibration_->targets[t];
+    for (std::size_t i = t, at = first; i < test_.labels.size(); i += targets, at += outputs) {
+      const double deviation = test_.deviation.empty() ? 0 : test_.deviation[at];
+      const Interval interval = interval_of(target, kReportedLevel, test_.predictions[at], deviation, {});
+      columns.low[i] = interval.low, columns.high[i] = interval.high;
+    }
+    first += static_cast<std::size_t>(target.outputs);
+  }
+  return columns;
+}
+
+std::string check_calibration_size(const LoadedData& data, bool resumed) {
+  if (data.split.calibration.empty()) return {};
+  const std::vector<double> apart = targets_of(data.set, data.split.calibration),
+                            rest = targets_of(data.set, data.split.train);
+  const std::vector<std::string>& names = data.set.task.names;
+  std::vector<std::string> few;
+  double needed = 1;  // share of the training part, for the target with the most labels
+  for (std::size_t t = 0; t < names.size(); ++t) {
+    const auto labels = [&](const std::vector<double>& values) {
+      std::int64_t count = 0;
+      for (std::size_t i = t; i < values.size(); i += names.size()) count += !std::isnan(values[i]);
+      return count;
+    };
+    const std::int64_t here = labels(apart), all = here + labels(rest);
+    if (here < kFewestCalibrationLabels) few.push_back(names[t] + " (" + std::to_string(here) + ")");
+    if (all > 0)
+      needed = std::min(needed, 1.1 * static_cast<double>(kFewestCalibrationLabels) / static_cast<double>(all));
+  }
+  if (few.empty()) return {};
+  const std::string why = "--calibration-size leaves fewer than " + std::to_string(kFewestCalibrationLabels) +
+                          " labels for an interval or a temperature: " + list_of(few, 5);
+  if (few.size() < names.size() || resumed) return why;
+  throw UsageError(why + (needed < 1
+                              ? text("; give at least %.2f, or leave the option out", std::ceil(needed * 100) / 100)
+                              : std::string("; the table has too few labels")));
 }
 
 void RunCalibration::add_results(Report& report) const {

@@ -7,7 +7,7 @@
 
 #include "apps/training/calibration_fit.hpp"
 #include "apps/training/predictions.hpp"
-#include "apps/training/run_control.hpp"
+#include "apps/training/run_directory.hpp"
 #include "apps/training/train_report.hpp"
 
 namespace molgraph {
@@ -25,14 +25,21 @@ struct Disagreement {
 class RunCalibration {
  public:
   /// Of a split: by its calibration part, else by its validation part. `predictions`: what the run says, uncalibrated;
-  /// afterwards its probabilities have their temperature. Tells what was made, and what not.
+  /// afterwards its probabilities have their temperature. `pooled`: the validation part consists of several, each
+  /// predicted by one member, whose temperature would not be that of the members' mean: there is none.
   static RunCalibration of_split(const LoadedData& data, AllPredictions& predictions, const Disagreement& disagreement,
-                                 std::int64_t members, const RunControl& control);
-  /// Of cross-validation: by each fold's test part, as its own model predicts it without a temperature.
-  static RunCalibration of_folds(const Task& task, const std::vector<PredictedRows>& tests, const RunControl& control);
+                                 std::int64_t members, bool pooled);
+  /// Of cross-validation: by the test part of each of `folds`, as its own model predicts it without a temperature.
+  /// Nothing if a molecule is in several test parts.
+  static RunCalibration of_folds(const Task& task, const std::vector<Split>& folds,
+                                 const std::vector<PredictedRows>& tests);
 
   /// Writes calibration.json into the folder, or takes one away that is none of this run; true if there is one.
   bool write(const std::string& folder) const;
+  /// What was made and what was not, for people.
+  const std::vector<std::string>& notes() const { return notes_; }
+  /// Of the test part of of_split() at kReportedLevel; nothing if no target has an interval.
+  std::optional<IntervalColumns> test_intervals() const;
   /// Rows for results.csv, and a line for people.
   void add_results(Report& report) const;
   /// Uncalibrated predictions of the test part of of_split().
@@ -40,7 +47,13 @@ class RunCalibration {
 
  private:
   std::optional<Calibration> calibration_;  ///< nothing: no part is there to calibrate by
+  std::vector<std::string> notes_;
   PredictedRows test_;
 };
+
+/// Throws UsageError if --calibration-size leaves fewer than kFewestCalibrationLabels labels of every target, and names
+/// the share that is needed. Returns a warning if it leaves fewer of some targets, or if `resumed`: such a run was
+/// started by an earlier version. "" = enough.
+std::string check_calibration_size(const LoadedData& data, bool resumed);
 
 }  // namespace molgraph

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
+#include <set>
 
 #include "apps/scoring/run_record.hpp"
 #include "datasets/system/files.hpp"
@@ -23,6 +24,22 @@ std::string or_blank(double value, const std::string& text) { return std::isnan(
 
 std::string class_label(const Task& task, std::size_t label) {
   return label < task.class_labels.size() ? task.class_labels[label] : std::to_string(label);
+}
+
+/// Targets whose intervals are written.
+std::vector<std::size_t> with_intervals(const Task& task, const std::optional<IntervalColumns>& intervals) {
+  std::vector<std::size_t> targets;
+  if (!intervals) return targets;
+  const std::set<std::string> names(task.names.begin(), task.names.end());
+  for (std::size_t t = 0; t < task.names.size(); ++t) {
+    if (names.contains(task.names[t] + output_column::kLow) || names.contains(task.names[t] + output_column::kHigh))
+      return {};  // a reader could not tell them apart
+    bool any = false;
+    for (std::size_t i = t; i < intervals->low.size() && !any; i += task.names.size())
+      any = !std::isnan(intervals->low[i]);
+    if (any) targets.push_back(t);
+  }
+  return targets;
 }
 
 }  // namespace
@@ -91,7 +108,8 @@ void write_duplicates(const std::string& path, const std::vector<RepeatedRow>& r
 }
 
 void write_predictions(const std::string& path, const MoleculeSet& set, const std::vector<std::int64_t>& indices,
-                       const std::vector<double>& predictions, const std::vector<double>& output_scale) {
+                       const std::vector<double>& predictions, const std::vector<double>& output_scale,
+                       const std::optional<IntervalColumns>& intervals) {
   const Task& task = set.task;
   const std::size_t num_targets = task.names.size(), outputs = static_cast<std::size_t>(task.num_outputs());
   const auto classes = static_cast<std::size_t>(task.classes);
@@ -102,6 +120,9 @@ void write_predictions(const std::string& path, const MoleculeSet& set, const st
     for (std::size_t c = 0; multiclass && c < classes; ++c)
       text += "," + cell(name + output_column::kProbability + class_label(task, c));
   }
+  const std::vector<std::size_t> bounded = with_intervals(task, intervals);
+  for (const std::size_t t : bounded)
+    text += "," + cell(task.names[t] + output_column::kLow) + "," + cell(task.names[t] + output_column::kHigh);
   text += "\n";
   for (std::size_t k = 0; k < indices.size(); ++k) {
     const auto g = static_cast<std::size_t>(indices[k]);
@@ -123,6 +144,11 @@ void write_predictions(const std::string& path, const MoleculeSet& set, const st
       text += "," + cell(class_label(task, static_cast<std::size_t>(std::max_element(row, row + classes) - row)));
       for (std::size_t c = 0; c < classes; ++c) text += "," + or_blank(row[c], number_text(row[c], 1));
     }
+    for (const std::size_t t : bounded)
+      for (const auto* bounds : {&intervals->low, &intervals->high}) {
+        const double bound = (*bounds)[k * num_targets + t];
+        text += "," + or_blank(bound, number_text(bound, output_scale[t]));
+      }
     text += "\n";
   }
   write_file_atomically(path, text);

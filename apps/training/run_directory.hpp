@@ -1,6 +1,7 @@
 // The files of a run: splits, predictions, and where things lie.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -58,10 +59,17 @@ void write_rejected(const std::string& path, const MoleculeSet& set);
 /// molecules.
 void write_duplicates(const std::string& path, const std::vector<RepeatedRow>& rows, const Task& task);
 
-/// Columns id, smiles, then per target its true value and NAME_pred (multiclass: the class, and NAME_prob_CLASS).
+/// Intervals of predictions [n, T] in the target's unit; NaN = none.
+struct IntervalColumns {
+  std::vector<double> low, high;
+};
+
+/// Columns id, smiles, then per target its true value and NAME_pred (multiclass: the class, and NAME_prob_CLASS), then
+/// NAME_low and NAME_high of each target that has `intervals`; these are left out where a target has such a name.
 /// `predictions` [n, outputs] for the molecules `indices`.
 void write_predictions(const std::string& path, const MoleculeSet& set, const std::vector<std::int64_t>& indices,
-                       const std::vector<double>& predictions, const std::vector<double>& output_scale);
+                       const std::vector<double>& predictions, const std::vector<double>& output_scale,
+                       const std::optional<IntervalColumns>& intervals = std::nullopt);
 
 /// The model file of a run directory (or the file itself). Throws FileError.
 std::string model_file_of(const std::string& run);

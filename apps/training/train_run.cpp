@@ -9,6 +9,8 @@
 #include <utility>
 
 #include "apps/scoring/model_file.hpp"
+#include "apps/scoring/run_blend.hpp"
+#include "apps/scoring/run_files.hpp"
 #include "apps/scoring/run_record.hpp"
 #include "apps/training/compute.hpp"
 #include "apps/training/label_check.hpp"
@@ -41,20 +43,33 @@ namespace {
 namespace fs = std::filesystem;
 
 /// A finished run that is resumed keeps its record, unless it has become a blend of something else, calibrated or
-/// explained.
-void record_run(const TrainRun& run, const std::string& folder, const RunRecord& record) {
+/// explained; the checksums are those of its files now.
+void record_run(const TrainRun& run, const std::string& folder, RunRecord record) {
+  record.checksums = checksums_of(folder);
   if (run.resume) {
-    const std::optional<RunRecord> before = read_run_record(folder);
+    std::optional<RunRecord> before = read_run_record(folder);
     if (before && !before->finished.empty() && before->blend == record.blend &&
-        before->calibrated == record.calibrated && before->explained == record.explained)
+        before->calibrated == record.calibrated && before->explained == record.explained) {
+      if (std::exchange(before->checksums, record.checksums) != record.checksums) write_run_record(folder, *before);
       return;
+    }
   }
   write_run_record(folder, record);
 }
 
+/// Takes away the files of partners that the run does not have, such as those of an earlier attempt.
+void remove_other_partners(const std::string& folder, const std::vector<std::string>& partners) {
+  const RunDirectory directory{folder};
+  for (const auto& [file, partner] :
+       {std::pair(directory.trees(), kTreesPartner), {directory.process(), kProcessPartner}})
+    if (std::ranges::find(partners, partner) == partners.end()) fs::remove(file);
+}
+
 /// How many models a folder will hold, known to it before the first is trained.
 void announce_members(const TrainRun& run, const std::string& folder, std::int64_t members) {
-  if (members > 1) record_run(run, folder, {.members = members, .program = run.program});
+  if (members == 1) return;
+  const std::optional<RunRecord> before = run.resume ? read_run_record(folder) : std::nullopt;
+  if (!before || before->members != members) write_run_record(folder, {.members = members, .program = run.program});
 }
 
 /// The weights that a run started from, in words.
@@ -93,7 +108,6 @@ void tell_results(const TrainRun& run, const std::string& folder, const Report& 
                   const std::string& remark = {}) {
   write_file_atomically(RunDirectory{folder}.results(), report.csv);
   run.control.report(report.text + "Run directory: " + folder + remark + "\n");
-  if (!report.warning.empty()) run.control.warn(report.warning);
 }
 
 /// The labels of the split as the model learns them and is chosen by: with --clip-labels within their limits.
@@ -174,18 +188,23 @@ SplitResult train_split(const TrainRun& run, const ResolvedRun& resolved, Loaded
   disagreement.scale(data.set.task, baselines.model_shares());
   if (resolved.options.training.calibrate && data.set.computed_targets.empty()) {
     const ClippedLabels learned_labels = labels.use();
-    calibration = RunCalibration::of_split(data, mean, disagreement, members, run.control);
+    calibration = RunCalibration::of_split(data, mean, disagreement, members, !rounds.empty());
   }
+  if (data.folds.empty())  // else the notes of the whole run follow
+    for (const std::string& note : calibration.notes()) run.control.note(note);
   for (const auto& [path, part] : {std::pair(directory.valid_predictions(), 1), {directory.test_predictions(), 2}})
     if (const auto& rows = *parts_of(data.split)[part]; !rows.empty() && data.set.computed_targets.empty())
-      write_predictions(path, data.set, rows, mean.parts[part], mean.output_scale);
+      write_predictions(path, data.set, rows, mean.parts[part], mean.output_scale,
+                        part == 2 ? calibration.test_intervals() : std::nullopt);
   write_submissions(folder, data, mean, run.control);
   Report report = report_results(data, resolved.options, mean.parts, rivals);
   calibration.add_results(report);
   tell_results(run, folder, report);
+  if (!report.warning.empty() && data.folds.empty()) run.control.warn(report.warning);
   const std::vector<std::int64_t> learned =
       learned_molecules(data.split, resolved.options.training.refit || baselines.knows_valid());
   if (data.folds.empty()) write_run_domain(run, folder, data.set, learned);
+  remove_other_partners(folder, baselines.partners());
   RunRecord record = record_of(run, resolved, data, members, start, begin);
   record.baselines = report.baselines;
   record.calibrated = calibration.write(folder);
@@ -197,6 +216,33 @@ SplitResult train_split(const TrainRun& run, const ResolvedRun& resolved, Loaded
   report_split(run, resolved, data, {mean, rivals, disagreement, std::move(members_alone), report.recipe}, folder);
   data.split = asked;
   return {std::move(report), calibration.test(), learned};
+}
+
+/// What part_warnings() says of the folds after the first and the data's warnings, which are about the first, do not:
+/// each text once.
+std::vector<std::string> warnings_of_folds(const LoadedData& data) {
+  std::vector<std::pair<std::string, std::string>> all;  // a text, and the folds that it is about
+  for (std::size_t k = 1; k < data.folds.size(); ++k)
+    for (const std::string& warning : part_warnings(data.set, data.folds[k])) {
+      if (std::ranges::find(data.warnings, warning) != data.warnings.end()) continue;
+      auto found = std::ranges::find(all, warning, [](const auto& one) { return one.first; });
+      if (found == all.end()) found = all.insert(found, {warning, "fold "});
+      else found->second += ", ";
+      found->second += std::to_string(k + 1);
+    }
+  std::vector<std::string> lines;
+  for (const auto& [warning, folds] : all) lines.push_back(folds + ": " + warning);
+  return lines;
+}
+
+/// The first of what the folds' results warn of, and how many have such a warning; "" = none.
+std::string warning_of_folds(const std::vector<Report>& folds) {
+  const auto has_one = [](const Report& fold) { return !fold.warning.empty(); };
+  const auto first = std::ranges::find_if(folds, has_one);
+  if (first == folds.end()) return {};
+  const auto count = std::ranges::count_if(folds, has_one);
+  return text("Fold %td", first - folds.begin() + 1) + (count > 1 ? text(", and %td others likewise", count - 1) : "") +
+         ": " + first->warning;
 }
 
 /// One model per split, each in a folder of its own.
@@ -214,10 +260,10 @@ void train_folds(const TrainRun& run, const ResolvedRun& resolved, LoadedData& d
   const auto folds = static_cast<std::int64_t>(data.folds.size());
   std::array<double, 3> baseline{};
   if (run.processes->first()) announce_members(run, run.folder, folds);
+  run.control.warn_of(warnings_of_folds(data));
   for (std::size_t k = 0; k < data.folds.size(); ++k) {
     run.control.note(text("Fold %zu of %zu", k + 1, data.folds.size()));
     data.split = data.folds[k];
-    if (k > 0) run.control.warn_of(part_warnings(data.set, data.split));  // the first one's stand with the data's
     SplitResult fold = train_split(run, for_fold(resolved, data), data, start,
                                    run.folder + "/model_" + std::to_string(k), baselines, suspicious);
     reports.push_back(std::move(fold.report));
@@ -231,10 +277,13 @@ void train_folds(const TrainRun& run, const ResolvedRun& resolved, LoadedData& d
   if (!run.processes->first()) return;
   const Report report = report_folds(metric, reports);
   tell_results(run, run.folder, report, " (molgraph-score -m takes it as an ensemble)");
+  if (const std::string warning = warning_of_folds(reports); !warning.empty()) run.control.warn(warning);
+  remove_other_partners(run.folder, {});
   write_run_domain(run, run.folder, data.set, {learned.begin(), learned.end()});
   RunRecord record = record_of(run, resolved, data, folds, start, begin);
   RunCalibration calibration;
-  if (resolved.options.training.calibrate) calibration = RunCalibration::of_folds(data.set.task, tests, run.control);
+  if (resolved.options.training.calibrate) calibration = RunCalibration::of_folds(data.set.task, data.folds, tests);
+  for (const std::string& note : calibration.notes()) run.control.note(note);
   record.calibrated = calibration.write(run.folder);
   record.explained = data.set.computed_targets.empty();
   record.parts = {};  // they are the folds' own
@@ -291,6 +340,7 @@ void run_training(const TrainRun& asked) {
       run.control.warn_of({leak});
   const ResolvedRun resolved = resolve(run.options, data, start ? &start->config : nullptr, run.named);
   check_feasible(run, resolved);
+  if (const std::string few = check_calibration_size(data, run.resume); !few.empty()) run.control.warn(few);
   if (run.processes->first()) {
     const RunDirectory directory{run.folder};
     write_file_atomically(directory.config(), std::string(kConfigHeading) + "\n" + to_toml(resolved.options));

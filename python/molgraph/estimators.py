@@ -142,7 +142,8 @@ class MolgraphRegressor(RegressorMixin, _Molgraph):
 
 
 class MolgraphClassifier(ClassifierMixin, _Molgraph):
-    """Classes from SMILES: two or more, of any labels; probabilities are calibrated. Else as MolgraphRegressor."""
+    """Classes from SMILES: two or more, of any labels; probabilities are calibrated, but with quality "best". Else as
+    MolgraphRegressor."""
 
     def fit(self, X: Any, y: Any) -> "MolgraphClassifier":
         smiles, labels = _paired(X, y)

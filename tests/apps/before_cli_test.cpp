@@ -122,7 +122,7 @@ TEST_F(Before, ModelsScore) {
   expect_close("scored.csv", "now.csv");
   run("molgraph-score -m graphormer/model.safetensors -i molecules.csv -o classes.csv -q");
   expect_close("classified.csv", "classes.csv");
-  run("molgraph-score -m imported -i molecules.csv -o of_import.csv -q");
+  run("molgraph-score -m imported/model.safetensors -i molecules.csv -o of_import.csv -q");  // it has no run.json
   expect_close("imported_scored.csv", "of_import.csv");
 }
 

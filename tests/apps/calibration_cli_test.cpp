@@ -73,11 +73,13 @@ TEST_F(CalibrationCli, IntervalsOfTheTestPartAreThoseThatResultsTell) {
   double covered = 0, width = 0;
   const auto scored = rows("out.csv");
   for (auto row : scored) {
-    const double y = std::stod(row["y"]), low = std::stod(row["molgraph_y_pred"]) - std::stod(row["y_low"]),
-                 high = std::stod(row["y_high"]) - std::stod(row["molgraph_y_pred"]);
+    const double y = std::stod(row["y"]), low = std::stod(row["molgraph_y_pred"]) - std::stod(row["molgraph_y_low"]),
+                 high = std::stod(row["molgraph_y_high"]) - std::stod(row["molgraph_y_pred"]);
+    EXPECT_NEAR(std::stod(row["y_low"]), std::stod(row["molgraph_y_low"]), 1e-4) << "test_predictions.csv";
+    EXPECT_NEAR(std::stod(row["y_high"]), std::stod(row["molgraph_y_high"]), 1e-4);
     EXPECT_NEAR(low, high, 1e-3);
     EXPECT_GT(low, 0);
-    covered += y >= std::stod(row["y_low"]) && y <= std::stod(row["y_high"]);
+    covered += y >= std::stod(row["molgraph_y_low"]) && y <= std::stod(row["molgraph_y_high"]);
     width += low + high;
   }
   auto results = test_results("R");
@@ -98,10 +100,8 @@ TEST_F(CalibrationCli, IntervalsOfTheTestPartAreThoseThatResultsTell) {
 
 TEST_F(CalibrationCli, WithoutTheFlagNothingIsDifferent) {
   train("t.csv -o R");
-  ASSERT_EQ(run("molgraph-score -m R -i t.csv -o a.csv && rm R/run.json && mv R/calibration.json c && "
-                "molgraph-score -m R -i t.csv -o b.csv")
-                .code,
-            0);
+  ASSERT_EQ(
+      run("molgraph-score -m R -i t.csv -o a.csv && molgraph-score -m R/model.safetensors -i t.csv -o b.csv").code, 0);
   EXPECT_EQ(scratch.read("a.csv"), scratch.read("b.csv"));
   EXPECT_THAT(scratch.read("a.csv"), Not(HasSubstr("y_low")));
 }
@@ -164,7 +164,9 @@ TEST_F(CalibrationCli, EnsemblesAndFoldsHaveIntervalsOfTheirOwn) {
   std::set<double> factors;
   const auto scored = rows("e.csv");
   for (auto row : scored) {
-    const double y = std::stod(row["y"]), low = std::stod(row["y_low"]), high = std::stod(row["y_high"]);
+    const double y = std::stod(row["y"]), low = std::stod(row["molgraph_y_low"]),
+                 high = std::stod(row["molgraph_y_high"]);
+    EXPECT_NEAR(std::stod(row["y_low"]), low, 1e-4);
     covered += y >= low && y <= high;
     const double factor = (high - low) / 2 / (std::stod(row["y_std"]) + ensemble["targets"][0]["offset"].get<double>());
     factors.insert(std::round(factor * 100));
@@ -174,6 +176,7 @@ TEST_F(CalibrationCli, EnsemblesAndFoldsHaveIntervalsOfTheirOwn) {
 
   const ShellResult trained = train("t.csv -o F --folds 3 --split-sizes 0.6 0.3 0.1");
   EXPECT_THAT(trained.err, HasSubstr("the folds' test parts"));
+  EXPECT_THAT(trained.err, Not(HasSubstr("the validation part: y"))) << "a fold's own intervals are not announced";
   const auto folds = nlohmann::json::parse(scratch.read("F/calibration.json"));
   EXPECT_EQ(folds["part"], "folds");
   EXPECT_EQ(folds["targets"][0]["samples"].size(), 3u);
@@ -183,8 +186,54 @@ TEST_F(CalibrationCli, EnsemblesAndFoldsHaveIntervalsOfTheirOwn) {
   EXPECT_TRUE(scratch.exists("F/model_0/calibration.json"));
 }
 
+TEST_F(CalibrationCli, TestPartsThatOverlapGiveNoIntervals) {
+  nlohmann::json splits;
+  const auto add = [&](nlohmann::json& split, const char* part, int begin, int end) {
+    for (int row = begin; row < end; ++row) split[part].push_back(row);
+  };
+  for (const int test : {500, 599}) {  // they share the last row
+    nlohmann::json split;
+    add(split, "train", 0, 400);
+    add(split, "val", 400, 500);
+    add(split, "test", test, 600);
+    splits.push_back(split);
+  }
+  scratch.write("splits.json", splits.dump());
+  const ShellResult trained = train("t.csv -o R --splits-file splits.json");
+  EXPECT_THAT(trained.err,
+              HasSubstr("No intervals and no temperatures: the test parts of the splits share 1 molecule"));
+  EXPECT_FALSE(scratch.exists("R/calibration.json"));
+  EXPECT_EQ(run("molgraph-score -m R -i t.csv -o x.csv --interval 0.9").code, 2);
+  EXPECT_EQ(run("molgraph-score -m R/model_0 -i t.csv -o x.csv --interval 0.9").code, 0);
+}
+
+TEST_F(CalibrationCli, AMeanOfModelsWithPartsOfTheirOwnHasNoTemperature) {
+  scratch.write("k.csv", table(true));
+  const std::string sure =
+      " --epochs 1 --batch-size 16 --layers 1 --width 16 --ffn 16 --heads 2 --threads 1 --no-baselines "
+      "--target-columns kind --lr 0.01 --from none --ensemble-size 3";
+  const ShellResult pooled = train("k.csv -o P --member-splits", sure);
+  EXPECT_THAT(pooled.err,
+              HasSubstr("Probabilities stay as the models say them: each molecule of the validation parts"));
+  EXPECT_FALSE(scratch.exists("P/calibration.json"));
+}
+
 TEST_F(CalibrationCli, WhatCannotBeIsRefusedAndTold) {
   scratch.write("few.csv", table(false).substr(0, 3000));
+  std::string fewer;
+  for (const std::string& line : lines_of(table(false)))
+    if (std::ranges::count(fewer, '\n') < 46) fewer += line + "\n";
+  scratch.write("fewer.csv", fewer);
+  const ShellResult folds = train("fewer.csv -o K --folds 3 --split-sizes 0.8 0.1 0.1", kTiny);
+  for (const char* once : {"Too few labels", "On the validation part a simple method is better"}) {
+    const auto first = folds.err.find(once);
+    ASSERT_NE(first, std::string::npos) << folds.err;
+    EXPECT_EQ(folds.err.find(once, first + 1), std::string::npos) << folds.err;
+  }
+  const ShellResult small = run("molgraph-train few.csv -o G --calibration-size 0.1" + kAlone);
+  EXPECT_EQ(small.code, 2);
+  EXPECT_THAT(small.err,
+              HasSubstr("--calibration-size leaves fewer than 50 labels for an interval or a temperature: y ("));
   const ShellResult few = train("few.csv -o S");
   EXPECT_THAT(few.err, HasSubstr("Too few labels in the validation part"));
   EXPECT_FALSE(scratch.exists("S/calibration.json"));

@@ -169,6 +169,40 @@ TEST(Temperature, OfSeveralClassesIsFoundAgain) {
   EXPECT_GT(row[1], row[2]);
 }
 
+TEST(Temperature, OfAPartThatIsAllToldApartIsThatOfPlattsTargets) {
+  // 25 labels of each class, each with odds of 19: they become those of 26/27, not of 1.
+  PredictedRows two, three;
+  for (int i = 0; i < 50; ++i) two.predictions.push_back(i % 2 == 0 ? 0.05 : 0.95), two.labels.push_back(i % 2);
+  const Calibration of_two = fit_calibration(task_of(TaskKind::binary, {"y"}), CalibrationPart::valid, {two});
+  EXPECT_NEAR(of_two.targets[0].temperature, std::log(19) / std::log(26), 1e-3);
+  // 20 labels of each of three classes: 21/23, and 1/23 for each of the others.
+  for (int i = 0; i < 60; ++i) {
+    for (int c = 0; c < 3; ++c) three.predictions.push_back(c == i % 3 ? 0.8 : 0.1);
+    three.labels.push_back(i % 3);
+  }
+  const Task classes = task_of(TaskKind::multiclass, {"y"}, 3);
+  const Calibration of_three = fit_calibration(classes, CalibrationPart::valid, {three});
+  EXPECT_NEAR(of_three.targets[0].temperature, std::log(8) / std::log(21), 1e-3);
+  EXPECT_EQ(fit_calibration(classes, CalibrationPart::valid, {three}, false).targets[0].temperature, 1);
+}
+
+TEST(Temperature, OfFoldsIsThatOfEachModel) {
+  Calibration calibration{.part = CalibrationPart::folds, .members = 2};
+  calibration.targets.push_back({.name = "y", .kind = TaskKind::binary, .temperature = 2});
+  Prediction row{.members = {{0.9}, {0.5}}};
+  summarise_members(row);
+  Prediction of_mean = row, raw = row;
+  calibrate(calibration, true, 0, row);
+  EXPECT_NEAR(row.values[0], (0.75 + 0.5) / 2, 1e-12);  // odds 9 become 3
+  EXPECT_EQ(row.members, raw.members);
+  calibration.part = CalibrationPart::valid;  // of an ensemble that of the mean 0.7
+  calibrate(calibration, true, 0, of_mean);
+  const double odds = std::sqrt(0.7 / 0.3);
+  EXPECT_NEAR(of_mean.values[0], odds / (1 + odds), 1e-12);
+  calibrate(calibration, false, 0, raw);
+  EXPECT_NEAR(raw.values[0], 0.7, 1e-12);
+}
+
 TEST(Temperature, ByHandAndKeepsTheEnds) {
   TargetCalibration target{.name = "y", .kind = TaskKind::binary, .temperature = 2};
   double p = 0.8;  // odds 4 become 2
@@ -231,6 +265,18 @@ TEST(Calibration, ARowThatCouldNotBeScoredStaysEmpty) {
   Prediction row{.status = RowStatus::invalid_smiles, .values = {kNaN, kNaN}};
   calibrate(calibration, true, 0.9, row);
   for (const double value : {row.values[0], row.values[1], row.low[0], row.high[1]}) EXPECT_TRUE(std::isnan(value));
+}
+
+TEST(Calibration, ARowWhoseIntervalIsNoFloatIsNotFinite) {
+  Calibration calibration;
+  calibration.targets.push_back(numbers({{1, 2, 3, 4, 5, 6, 7, 8, 1e300}}));
+  Prediction row{.values = {5}};
+  calibrate(calibration, true, 0.5, row);
+  EXPECT_EQ(row.status, RowStatus::ok);
+  EXPECT_EQ(row.high[0], 10);
+  calibrate(calibration, true, 0.9, row);
+  EXPECT_EQ(row.status, RowStatus::not_finite);
+  for (const double value : {row.values[0], row.low[0], row.high[0]}) EXPECT_TRUE(std::isnan(value));
 }
 
 TEST(Calibration, ErrorByHand) {

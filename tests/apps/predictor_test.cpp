@@ -86,6 +86,7 @@ void write_scaled(const std::string& from, const std::string& to, DType dtype, s
   }
   std::filesystem::create_directories(to);
   write_safetensors(to + "/model.safetensors", file.metadata, views);
+  write_run_record(to, {.program = "a test"});
 }
 
 // Targets -500,000 +- 0.05; and models written before the two numbers were kept in double.

@@ -103,8 +103,9 @@ TEST_F(QualityCli, BestIsAnEnsembleOfFiveThatValidateEachElsewhere) {
   ASSERT_EQ(run("molgraph-score -m B -i B/test_predictions.csv -o scored.csv").code, 0);
   const auto reported = lines_of(scratch.read("B/test_predictions.csv")), scored = lines_of(scratch.read("scored.csv"));
   ASSERT_EQ(reported.size(), 11u);
+  ASSERT_EQ(cells_of(scored[0])[6], "molgraph_y_pred");
   for (std::size_t i = 1; i < reported.size(); ++i)
-    EXPECT_NEAR(std::stod(cells_of(reported[i])[3]), std::stod(cells_of(scored[i])[4]), 1e-4);
+    EXPECT_NEAR(std::stod(cells_of(reported[i])[3]), std::stod(cells_of(scored[i])[6]), 1e-4);
   EXPECT_THAT(run("molgraph-info B").out, HasSubstr("5 x GRPE"));
 
   // It goes on.

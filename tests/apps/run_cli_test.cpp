@@ -76,13 +76,16 @@ TEST_F(RunTest, InfoSaysFirstWhatAPersonAsks) {
 TEST_F(RunTest, OlderRunsSayWhatTheyDoNotKnow) {
   train("-o R");
   std::filesystem::remove(scratch.path("R/run.json"));
-  const ShellResult result = run("molgraph-info R && molgraph-score -m R -i small.csv -o out.csv");
+  const ShellResult result = run("molgraph-info R && molgraph-score -m R/model.safetensors -i small.csv -o out.csv");
   EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_EQ(run("molgraph-score -m R -i small.csv -o out.csv").code, 4);
   const auto lines = lines_of(result.out);
   EXPECT_NE(lines[3].find("not recorded: the run is older"), std::string::npos) << lines[3];
   EXPECT_NE(lines[3].find("32 train"), std::string::npos) << lines[3];
   EXPECT_NE(lines[4].find("baseline not recorded"), std::string::npos) << lines[4];
-  EXPECT_NE(lines[6].find("not recorded"), std::string::npos) << lines[6];
+  EXPECT_NE(lines[5].find("run.json is missing"), std::string::npos) << lines[5];
+  EXPECT_EQ(lines[7].find("made"), 2u) << lines[7];
+  EXPECT_NE(lines[7].find("not recorded"), std::string::npos) << lines[7];
   const std::string file = run("molgraph-info R/model.safetensors").out;
   EXPECT_NE(file.find("ask its run directory"), std::string::npos) << file;
 }

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <stdexcept>
 
+#include "apps/scoring/run_record.hpp"
 #include "apps/training/model_factory.hpp"
 
 namespace molgraph::test {
@@ -33,6 +34,7 @@ void save_tiny_run(const std::string& folder, const ModelConfig& config, std::ui
     model->set_target_scaling(torch::full({outputs}, 3.0), torch::full({outputs}, 2.0));
   }
   save_model(folder + "/model.safetensors", *model, config);
+  write_run_record(folder, {.program = "a test"});
 }
 
 void scale_weights(const std::string& folder, const std::string& tensor, float factor) {

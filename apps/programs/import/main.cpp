@@ -68,6 +68,7 @@ int body(const std::vector<std::string>& arguments) {
   const std::vector<FileRole> weights{{options.weights, "the weights"}};
   refuse_overwriting(weights, in_role("--output-dir", RunDirectory{run}.files()));
   refuse_folder_inside(weights, {run, "--output-dir"});
+  options.program = version_text();
   import_run(options, run, {.note = log_info, .warn = log_warning});
   return kExitDone;
 }

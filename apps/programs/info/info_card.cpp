@@ -17,6 +17,7 @@
 #include "apps/scoring/calibration.hpp"
 #include "apps/scoring/explanation_file.hpp"
 #include "apps/scoring/model_file.hpp"
+#include "apps/scoring/run_files.hpp"
 #include "apps/scoring/run_record.hpp"
 #include "datasets/archives/safetensors.hpp"
 #include "datasets/store/store.hpp"
@@ -138,6 +139,13 @@ void add_calibration(const std::string& run, const Task& task, Json& card) {
   }
 }
 
+/// Files that are missing or of another run; false if there are any.
+bool add_missing(const std::string& run, Json& card) {
+  const std::vector<std::string> problems = run_file_problems(run);
+  for (const std::string& problem : problems) card["lacks"].push_back(problem);
+  return problems.empty();
+}
+
 /// What the run can be asked for beside predictions, and what it lacks for that.
 void add_explanation(const std::vector<std::string>& weights, Json& card) {
   std::int64_t atoms = 0;
@@ -158,6 +166,7 @@ void add_record(const fs::path& folder, Json& card) {
   if (!r) return;
   card["made"] = {{"finished", r->finished}, {"program", r->program}, {"seconds", r->seconds}};
   if (r->finished.empty()) return;
+  if (r->metric.empty()) return;  // imported: nothing was trained or measured
   if (!r->precision.empty()) card["made"]["precision"] = r->precision;
   card["data"] = {{"given", r->data},          {"source", r->source},     {"sha256", r->sha256}, {"rdkit", r->rdkit},
                   {"molecules", r->molecules}, {"rejected", r->rejected}, {"split", r->split}};
@@ -298,11 +307,12 @@ Json run_card(const std::string& path) {
       card["folds"] = weights.size();
   }
   add_record(folder, card);
-  add_calibration(path, read_model_config(read_model_file(weights[0]), weights[0]).task, card);
-  add_explanation(weights, card);
+  const bool whole = add_missing(path, card);
+  if (whole) add_calibration(path, read_model_config(read_model_file(weights[0]), weights[0]).task, card);
+  if (whole) add_explanation(weights, card);
   add_training(folder, card);
   add_held(path, card);
-  add_report(path, weights, card);
+  if (whole) add_report(path, weights, card);
   return card;
 }
 

@@ -118,6 +118,8 @@ std::string made(const Json& card) {
   if (when.empty()) return "not finished, by " + made["program"].get<std::string>();
   std::replace(when.begin(), when.end(), 'T', ' ');
   if (when.ends_with('Z')) when.replace(when.size() - 1, 1, " UTC");
+  if (card.contains("origin") && !card.contains("data"))
+    return "imported " + when + " by " + made["program"].get<std::string>();
   return when + " by " + made["program"].get<std::string>() + ", in " + duration_text(made["seconds"].get<double>()) +
          (made.contains("precision") ? " in " + made["precision"].get<std::string>() : "");
 }
