@@ -77,7 +77,7 @@ LabelLimits limits_of(const std::vector<double>& labels) {
   LabelLimits limits;
   if (labels.size() < kFewestLimited) return limits;
   limits.median = middle_of(labels);
-  const auto [first, last] = std::ranges::equal_range(labels, limits.median);
+  const auto [first, last] = std::equal_range(labels.begin(), labels.end(), limits.median);
   const std::vector<double> under(std::make_reverse_iterator(first), labels.rend()), over(last, labels.end());
   const LabelsOfTarget target{labels, limits.median};
   const Side below = side_of(under, target), above = side_of(over, target);

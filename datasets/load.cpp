@@ -274,7 +274,8 @@ LoadedData load_data(const LoadOptions& options, const std::function<void(std::i
   add_warnings(data, options);
   draw_calibration(data, options, first_rows);
   if (source.has_parts()) first_rows.clear();  // they are those of the training part alone
-  set_rounds(data, options, std::move(first_rows), std::move(keys));
+  set_rounds(data, options, first_rows, keys);
+  set_inner_folds(data, options, std::move(first_rows), std::move(keys));
   return data;
 }
 

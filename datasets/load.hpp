@@ -62,6 +62,7 @@ struct LoadOptions {
   /// of the training part: kept apart as Split::calibration, whole molecules drawn by the seed; 0 to 1
   double calibration_share = 0;
   int fewest_rounds = 0;  ///< where there are too few molecules, scaffolds or groups for `rounds`: so many will do
+  int inner_folds = 0;    ///< of one split without rounds: LoadedData::inner; 0 = none
   std::uint64_t seed = 0;
   std::int64_t limit = 0;  ///< > 0: keep this many molecules: the first of each split part in proportion
   /// molecules in several rows; empty = `mean` for tables of one's own with targets, else all rows as they are (data
@@ -86,6 +87,7 @@ struct LoadedData {
   Split split;
   std::vector<Split> folds;   ///< several splits, `split` is the first; empty if there is but one
   std::vector<Split> rounds;  ///< [LoadOptions::rounds] splits with the test part of `split` (set_rounds()); or empty
+  std::vector<Split> inner;   ///< [LoadOptions::inner_folds] splits of train and valid (set_inner_folds()); or empty
   std::string metric;         ///< the data set's own, "" = by the task
   TrainingDefaults training;  ///< the data set's own
   /// Parts whose labels are hidden, for the benchmark's judges ("test-dev"): per row of the part, in the table's order,

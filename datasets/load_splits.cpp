@@ -251,49 +251,93 @@ void draw_calibration(LoadedData& data, const LoadOptions& options, const std::v
     throw DataError(data.set.source.name + ": the training part has too few molecules for a calibration part");
 }
 
+namespace {
+
+/// What is dealt into validation parts: the molecules of the training and validation part.
+struct Pool {
+  std::vector<std::int64_t> molecules;
+  Units units;
+  std::vector<std::string> keys;  ///< [units] scaffolds and groups; empty = random
+  ClassLabels labels;
+  std::string what;       ///< "molecules", "groups" or "scaffolds"
+  std::size_t apart = 0;  ///< how many of these there are
+};
+
+/// A split by time has one validation part: later rows must not be learned before they are predicted. Neither has one
+/// by groups that are not known any more.
+bool has_one_validation_part(SplitKind kind, const std::vector<std::string>& groups) {
+  return kind == SplitKind::time || (kind == SplitKind::group && groups.empty());
+}
+
+Pool pool_of(const LoadedData& data, const LoadOptions& options, std::vector<std::int64_t> first_rows,
+             std::vector<std::string> groups, SplitKind kind) {
+  std::vector<std::int64_t> molecules = learned_and_validated(data);
+  if (first_rows.empty()) first_rows = first_rows_of(data.set, options.threads);
+  const Units units(picked(first_rows, molecules));
+  Pool pool{std::move(molecules), units, {}, {}, "molecules", units.members.size()};
+  if (needs_scaffolds(kind)) groups = scaffolds_of(data.set, options.threads);
+  if (kind == SplitKind::random) {
+    pool.labels = class_labels_of(data.set).of_some(picked(pool.molecules, units.firsts()));
+    return pool;
+  }
+  // Those of no group, and molecules without rings, which have no scaffold in common.
+  pool.keys = apart_where_empty(keys_of_units(picked(groups, pool.molecules), units, {}, kind));
+  pool.what = kind == SplitKind::group ? "groups" : "scaffolds";
+  pool.apart = std::unordered_set<std::string>(pool.keys.begin(), pool.keys.end()).size();
+  return pool;
+}
+
+/// A fold's test part is a split's validation part, and all the rest is trained on.
+std::vector<Split> dealt(const LoadedData& data, const Pool& pool, std::size_t count, std::uint64_t seed) {
+  std::vector<Split> splits;
+  for (const Split& fold :
+       k_fold_splits(pool.units.count(), pool.keys, static_cast<int>(count), {1, 0, 0}, seed, pool.labels))
+    splits.push_back({picked(pool.molecules, pool.units.expanded(fold.train)),
+                      picked(pool.molecules, pool.units.expanded(fold.test)), data.split.test, data.split.calibration});
+  return splits;
+}
+
+}  // namespace
+
 void set_rounds(LoadedData& data, const LoadOptions& options, std::vector<std::int64_t> first_rows,
                 std::vector<std::string> groups) {
   if (options.rounds == 0) return;
   if (!data.folds.empty()) throw UsageError(kRoundsAndFolds);
   std::size_t count = static_cast<std::size_t>(options.rounds);
   const SplitKind kind = kind_of_name(data.split_name);
-  if (kind == SplitKind::time || (kind == SplitKind::group && groups.empty())) {
+  if (has_one_validation_part(kind, groups)) {
     data.rounds.assign(count, data.split);
     data.notes.push_back("the " + std::to_string(count) + " validation parts are all that of the split: " +
                          (kind == SplitKind::time ? "its later rows must not be learned before they are predicted"
                                                   : "its groups are not known any more"));
     return;
   }
-  const std::vector<std::int64_t> pool = learned_and_validated(data);
-  if (first_rows.empty()) first_rows = first_rows_of(data.set, options.threads);
-  const Units units(picked(first_rows, pool));
-  std::vector<std::string> keys;  // [units] of scaffolds and groups
-  if (needs_scaffolds(kind)) groups = scaffolds_of(data.set, options.threads);
-  if (kind != SplitKind::random) keys = keys_of_units(picked(groups, pool), units, {}, kind);
-  // Those of no group, and molecules without rings, which have no scaffold in common.
-  if (kind != SplitKind::random) keys = apart_where_empty(std::move(keys));
-  const std::string what = kind == SplitKind::random ? "molecules" : kind == SplitKind::group ? "groups" : "scaffolds";
-  const std::size_t apart = kind == SplitKind::random
-                                ? units.members.size()
-                                : std::unordered_set<std::string>(keys.begin(), keys.end()).size();
+  const Pool pool = pool_of(data, options, std::move(first_rows), std::move(groups), kind);
   if (const auto fewest = static_cast<std::size_t>(options.fewest_rounds); fewest > 0)
-    count = std::min(count, std::max(fewest, apart));
-  if (apart < count)
-    throw DataError(data.set.source.name + ": the training and validation part have " + with_commas(units.count()) +
-                    " molecules" + (kind == SplitKind::random ? "" : " of " + std::to_string(apart) + " " + what) +
+    count = std::min(count, std::max(fewest, pool.apart));
+  if (pool.apart < count)
+    throw DataError(data.set.source.name + ": the training and validation part have " +
+                    with_commas(pool.units.count()) + " molecules" +
+                    (kind == SplitKind::random ? "" : " of " + std::to_string(pool.apart) + " " + pool.what) +
                     ", too few for " + std::to_string(count) + " validation parts");
-  const ClassLabels labels =
-      kind == SplitKind::random ? class_labels_of(data.set).of_some(picked(pool, units.firsts())) : ClassLabels{};
-  // A fold's test part is a round's validation part, and all the rest is trained on.
-  for (const Split& fold : k_fold_splits(units.count(), keys, static_cast<int>(count), {1, 0, 0}, options.seed, labels))
-    data.rounds.push_back({picked(pool, units.expanded(fold.train)), picked(pool, units.expanded(fold.test)),
-                           data.split.test, data.split.calibration});
+  data.rounds = dealt(data, pool, count, options.seed);
   const auto [least, most] =
       std::ranges::minmax_element(data.rounds, {}, [](const Split& round) { return round.valid.size(); });
   const auto text = [](std::size_t number) { return with_commas(static_cast<std::int64_t>(number)); };
   data.notes.push_back(std::to_string(count) + " validation parts of " + text(least->valid.size()) +
                        (least->valid.size() == most->valid.size() ? "" : " to " + text(most->valid.size())) +
-                       " of the " + text(pool.size()) + " training and validation rows, by " + what);
+                       " of the " + text(pool.molecules.size()) + " training and validation rows, by " + pool.what);
+}
+
+void set_inner_folds(LoadedData& data, const LoadOptions& options, std::vector<std::int64_t> first_rows,
+                     std::vector<std::string> groups) {
+  const SplitKind kind = kind_of_name(data.split_name);
+  if (options.inner_folds == 0 || !data.folds.empty() || !data.rounds.empty() || data.split.valid.empty() ||
+      has_one_validation_part(kind, groups))
+    return;
+  const Pool pool = pool_of(data, options, std::move(first_rows), std::move(groups), kind);
+  const std::size_t count = std::min(static_cast<std::size_t>(options.inner_folds), pool.apart);
+  if (count > 1) data.inner = dealt(data, pool, count, options.seed);
 }
 
 }  // namespace molgraph

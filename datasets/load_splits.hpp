@@ -61,4 +61,11 @@ void draw_calibration(LoadedData& data, const LoadOptions& options, const std::v
 void set_rounds(LoadedData& data, const LoadOptions& options, std::vector<std::int64_t> first_rows,
                 std::vector<std::string> groups);
 
+/// Sets LoadedData::inner: LoadOptions::inner_folds splits whose valid parts are made as those of set_rounds(), so that
+/// each molecule of the training and validation part is held out once. Fewer where there are fewer molecules
+/// (scaffolds, groups); nothing with several splits or rounds, without a validation part, of a split by time and of one
+/// by groups that are not known.
+void set_inner_folds(LoadedData& data, const LoadOptions& options, std::vector<std::int64_t> first_rows,
+                     std::vector<std::string> groups);
+
 }  // namespace molgraph

@@ -315,6 +315,7 @@ LoadedData load_from_store(const LoadOptions& options) {
   add_warnings(data, options);
   draw_calibration(data, options, {});
   set_rounds(data, options, {}, {});
+  set_inner_folds(data, options, {}, {});
   return data;
 }
 

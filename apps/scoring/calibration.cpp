@@ -23,8 +23,9 @@ constexpr std::size_t kMostErrors = 2000;  ///< kept of a sample
 constexpr double kSmallest = 1e-12;        ///< of a probability, so that its logarithm is a number
 constexpr int kHalvings = 200;             ///< enough to part any two doubles
 
-constexpr std::array<std::pair<CalibrationPart, const char*>, 3> kParts{{{CalibrationPart::calibration, "calibration"},
+constexpr std::array<std::pair<CalibrationPart, const char*>, 4> kParts{{{CalibrationPart::calibration, "calibration"},
                                                                          {CalibrationPart::valid, "valid"},
+                                                                         {CalibrationPart::inner_folds, "inner_folds"},
                                                                          {CalibrationPart::folds, "folds"}}};
 
 /// Which of `count` ascending errors is number k of `kept`.

@@ -17,8 +17,9 @@ inline constexpr const char* kCalibrationFile = "calibration.json";
 
 /// The molecules that a calibration rests on. `calibration`: a part that nothing was trained on or chosen by; `valid`:
 /// the validation part, which chose the epoch (and a blend's shares), so that errors elsewhere are a little larger;
-/// `folds`: of cross-validation each fold's test part, as its own model predicts it.
-enum class CalibrationPart : std::uint8_t { calibration, valid, folds };
+/// `inner_folds`: the training and validation part, each molecule as a model predicts it that was trained like the
+/// run's on the other four fifths; `folds`: of cross-validation each fold's test part, as its own model predicts it.
+enum class CalibrationPart : std::uint8_t { calibration, valid, inner_folds, folds };
 std::string_view to_string(CalibrationPart part);
 
 /// Absolute errors of n molecules in ascending order; of many only some, so that a file stays small.

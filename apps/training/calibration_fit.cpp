@@ -126,6 +126,7 @@ const char* words_of(CalibrationPart part) {
   switch (part) {
     case CalibrationPart::calibration: return "calibration part";
     case CalibrationPart::folds: return "folds' test parts";
+    case CalibrationPart::inner_folds: return "training and validation part, out of fold";
     default: return "validation part";
   }
 }
@@ -246,10 +247,11 @@ std::vector<std::string> calibration_notes(const Calibration& calibration) {
   const std::string part = words_of(calibration.part);
   if (!few.empty())
     notes.push_back("Too few labels in the " + part + " for an interval or a temperature (" +
-                    std::to_string(kFewestCalibrationLabels) + " are needed): " + named(few));
+                    std::to_string(kFewestCalibrationLabels) + " are needed): " + named(few) +
+                    (calibration.part == CalibrationPart::valid ? " (--out-of-fold uses the training part too)" : ""));
   if (!intervals.empty())
     notes.push_back("Intervals (molgraph-score --interval) from the errors in the " + part + ": " + named(intervals) +
-                    (calibration.part == CalibrationPart::valid
+                    (calibration.part == CalibrationPart::valid || calibration.part == CalibrationPart::inner_folds
                          ? "; approximate, as that part chose the epoch (--calibration-size keeps one apart)"
                          : ""));
   if (!temperatures.empty())

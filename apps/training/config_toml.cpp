@@ -48,7 +48,7 @@ bool extract(const toml::node& node, T& out) {
 }
 
 /// Options that runs of earlier versions lack, and what those versions did: "" = what they do by default now.
-constexpr std::array<std::pair<const char*, const char*>, 28> kNewer{{{"header", ""},
+constexpr std::array<std::pair<const char*, const char*>, 29> kNewer{{{"header", ""},
                                                                       {"censored", ""},
                                                                       {"weight-column", ""},
                                                                       {"descriptors", "none"},
@@ -65,6 +65,7 @@ constexpr std::array<std::pair<const char*, const char*>, 28> kNewer{{{"header",
                                                                       {"target-descriptors", ""},
                                                                       {"quality", ""},
                                                                       {"member-splits", "off"},
+                                                                      {"out-of-fold", ""},
                                                                       {"walk-terms", ""},
                                                                       {"pair-relations", ""},
                                                                       {"readout", ""},

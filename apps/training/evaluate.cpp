@@ -56,6 +56,12 @@ std::vector<double> targets_of(const MoleculeSet& set, const std::vector<std::in
   return targets;
 }
 
+std::int64_t count_labels(const std::vector<double>& values, std::size_t target, std::size_t targets) {
+  std::int64_t count = 0;
+  for (std::size_t i = target; i < values.size(); i += targets) count += !std::isnan(values[i]);
+  return count;
+}
+
 namespace {
 
 /// target_statistics() of labels within `limits` [T]; empty: of all as they are.

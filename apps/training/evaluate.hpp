@@ -21,6 +21,8 @@ std::vector<double> predict_molecules(const PredictFunction& run, const PackOpti
 
 /// Targets [n, T] of the molecules `indices` that are exact: what is missing or censored is NaN.
 std::vector<double> targets_of(const MoleculeSet& set, const std::vector<std::int64_t>& indices);
+/// How many of these values [n, T] of one target there are.
+std::int64_t count_labels(const std::vector<double>& values, std::size_t target, std::size_t targets);
 
 /// [T] of those that are present and exact, else of the numbers of censored ones; 0 where there is none. The deviation
 /// is the population's.

@@ -10,6 +10,8 @@ namespace molgraph {
 inline constexpr std::int64_t kBestMembers = 5;
 /// One of so many of the usual epochs is what --quality fast trains.
 inline constexpr std::int64_t kFastShare = 3;
+/// Models that --out-of-fold trains beside the run's own.
+inline constexpr int kInnerFolds = 5;
 
 /// Is the data a table or store of one's own, no data set with a name?
 bool is_own_table(const TrainOptions& options);

@@ -49,7 +49,7 @@ RunCalibration RunCalibration::of_split(const LoadedData& data, AllPredictions& 
   Calibration calibration =
       apart ? fit_calibration(set.task, CalibrationPart::calibration,
                               {rows_of(data.split.calibration, predictions.calibration, disagreement.calibration)})
-            : fit_calibration(set.task, CalibrationPart::valid,
+            : fit_calibration(set.task, data.inner.empty() ? CalibrationPart::valid : CalibrationPart::inner_folds,
                               {rows_of(data.split.valid, predictions.parts[1], disagreement.valid)}, !pooled);
   calibration.members = members;
   if (pooled && !apart && set.task.kind != TaskKind::regression)
@@ -120,12 +120,7 @@ std::string check_calibration_size(const LoadedData& data, bool resumed) {
   std::vector<std::string> few;
   double needed = 1;  // share of the training part, for the target with the most labels
   for (std::size_t t = 0; t < names.size(); ++t) {
-    const auto labels = [&](const std::vector<double>& values) {
-      std::int64_t count = 0;
-      for (std::size_t i = t; i < values.size(); i += names.size()) count += !std::isnan(values[i]);
-      return count;
-    };
-    const std::int64_t here = labels(apart), all = here + labels(rest);
+    const std::int64_t here = count_labels(apart, t, names.size()), all = here + count_labels(rest, t, names.size());
     if (here < kFewestCalibrationLabels) few.push_back(names[t] + " (" + std::to_string(here) + ")");
     if (all > 0)
       needed = std::min(needed, 1.1 * static_cast<double>(kFewestCalibrationLabels) / static_cast<double>(all));

@@ -26,7 +26,7 @@ class RunCalibration {
  public:
   /// Of a split: by its calibration part, else by its validation part. `predictions`: what the run says, uncalibrated;
   /// afterwards its probabilities have their temperature. `pooled`: the validation part consists of several, each
-  /// predicted by one member, whose temperature would not be that of the members' mean: there is none.
+  /// predicted by one model, whose temperature would not be that of the members' mean: there is none.
   static RunCalibration of_split(const LoadedData& data, AllPredictions& predictions, const Disagreement& disagreement,
                                  std::int64_t members, bool pooled);
   /// Of cross-validation: by the test part of each of `folds`, as its own model predicts it without a temperature.

@@ -214,6 +214,20 @@ Report report_results(const LoadedData& data, const TrainOptions& options, const
   return report;
 }
 
+namespace {
+
+/// The first of what the folds' results warn of, and how many have such a warning; "" = none.
+std::string warning_of_folds(const std::vector<Report>& folds) {
+  const auto has_one = [](const Report& fold) { return !fold.warning.empty(); };
+  const auto first = std::ranges::find_if(folds, has_one);
+  if (first == folds.end()) return {};
+  const auto count = std::ranges::count_if(folds, has_one);
+  return text("Fold %td", first - folds.begin() + 1) + (count > 1 ? text(", and %td others likewise", count - 1) : "") +
+         ": " + first->warning;
+}
+
+}  // namespace
+
 Report report_folds(Metric chosen, const std::vector<Report>& folds) {
   const std::string metric(to_string(chosen));
   const char* names[] = {"train", "valid", "test"};
@@ -268,6 +282,7 @@ Report report_folds(Metric chosen, const std::vector<Report>& folds) {
   for (std::size_t p = 0; p < 3; ++p) report.reached[p] = mean[p];
   for (std::size_t m = 1; m < methods.size(); ++m)
     report.baselines.emplace_back(methods[m].first, Reached{mean[3 * m], mean[3 * m + 1], mean[3 * m + 2]});
+  report.warning = warning_of_folds(folds);
   return report;
 }
 

@@ -104,6 +104,11 @@ RunRecord record_of(const TrainRun& run, const ResolvedRun& resolved, const Load
   return record;
 }
 
+/// A model that is there for its predictions of a fold alone, and only until the run ends.
+std::string inner_folder(const std::string& folder, std::size_t fold) {
+  return folder + "/inner_" + std::to_string(fold);
+}
+
 void tell_results(const TrainRun& run, const std::string& folder, const Report& report,
                   const std::string& remark = {}) {
   write_file_atomically(RunDirectory{folder}.results(), report.csv);
@@ -124,6 +129,25 @@ class LearnedLabels {
   std::vector<std::int64_t> known_;
   std::vector<LabelLimits> limits_;
 };
+
+/// Trains a model on each inner fold, in folder/inner_0, ... for --resume: what each says of its validation part. All
+/// processes call it; the first one gets the predictions.
+PartPredictions predict_out_of_fold(const TrainRun& run, const ResolvedRun& resolved, LoadedData& data,
+                                    const std::optional<StartingPoint>& start, const std::string& folder) {
+  const Split asked = data.split;
+  std::vector<PartPredictions> models;
+  for (std::size_t k = 0; k < data.inner.size(); ++k) {
+    run.control.note(text("Inner fold %zu of %zu", k + 1, data.inner.size()));
+    data.split = data.inner[k];
+    ResolvedRun one = for_fold(resolved, data);
+    one.options.training.refit = false;
+    models.push_back(train_model(run, for_member(one, data, 0), data, start, inner_folder(folder, k)).parts);
+  }
+  PartPredictions all;
+  if (run.processes->first()) all = pooled(models, data.inner, union_of(data.inner));
+  data.split = asked;
+  return all;
+}
 
 struct SplitResult {
   Report report;
@@ -168,8 +192,13 @@ SplitResult train_split(const TrainRun& run, const ResolvedRun& resolved, Loaded
     models.push_back(train_model(run, for_member(member, data, m), data, start, own_folder));
   }
   data.split = asked;
+  PartPredictions out_of_fold;
+  if (!data.inner.empty()) {
+    const ClippedLabels learned_labels = labels.use();
+    out_of_fold = predict_out_of_fold(run, resolved, data, start, folder);
+  }
   if (!first) return {};
-  Disagreement disagreement(models, rounds.empty());
+  Disagreement disagreement(models, rounds.empty() && data.inner.empty());
   std::vector<MethodResults> members_alone = results_of_members(run, resolved, data, models, rounds.empty());
   std::vector<PartPredictions> parts;
   if (!rounds.empty())
@@ -183,12 +212,21 @@ SplitResult train_split(const TrainRun& run, const ResolvedRun& resolved, Loaded
         "In train stands what the models say of molecules that they have learned, in valid what they say of those that "
         "they have not");
   }
-  const std::vector<Rival> rivals = baselines.of_split(data, rounds, mean, folder);
+  if (!data.inner.empty()) {
+    mean.parts[1] = std::move(out_of_fold[1]);
+    data.split.valid = union_of(data.inner).valid;
+    run.control.note(
+        text("In valid stands what the models of the inner folds say of %zu training and validation rows "
+             "that they have not learned",
+             data.split.valid.size()));
+  }
+  const std::vector<Rival> rivals = baselines.of_split(data, rounds.empty() ? data.inner : rounds, mean, folder);
   RunCalibration calibration;
   disagreement.scale(data.set.task, baselines.model_shares());
   if (resolved.options.training.calibrate && data.set.computed_targets.empty()) {
     const ClippedLabels learned_labels = labels.use();
-    calibration = RunCalibration::of_split(data, mean, disagreement, members, !rounds.empty());
+    calibration = RunCalibration::of_split(data, mean, disagreement, members,
+                                           !rounds.empty() || (!data.inner.empty() && members > 1));
   }
   if (data.folds.empty())  // else the notes of the whole run follow
     for (const std::string& note : calibration.notes()) run.control.note(note);
@@ -215,6 +253,7 @@ SplitResult train_split(const TrainRun& run, const ResolvedRun& resolved, Loaded
   record_run(run, folder, record);
   report_split(run, resolved, data, {mean, rivals, disagreement, std::move(members_alone), report.recipe}, folder);
   data.split = asked;
+  for (std::size_t k = 0; k < data.inner.size(); ++k) fs::remove_all(inner_folder(folder, k));
   return {std::move(report), calibration.test(), learned};
 }
 
@@ -233,16 +272,6 @@ std::vector<std::string> warnings_of_folds(const LoadedData& data) {
   std::vector<std::string> lines;
   for (const auto& [warning, folds] : all) lines.push_back(folds + ": " + warning);
   return lines;
-}
-
-/// The first of what the folds' results warn of, and how many have such a warning; "" = none.
-std::string warning_of_folds(const std::vector<Report>& folds) {
-  const auto has_one = [](const Report& fold) { return !fold.warning.empty(); };
-  const auto first = std::ranges::find_if(folds, has_one);
-  if (first == folds.end()) return {};
-  const auto count = std::ranges::count_if(folds, has_one);
-  return text("Fold %td", first - folds.begin() + 1) + (count > 1 ? text(", and %td others likewise", count - 1) : "") +
-         ": " + first->warning;
 }
 
 /// One model per split, each in a folder of its own.
@@ -277,7 +306,7 @@ void train_folds(const TrainRun& run, const ResolvedRun& resolved, LoadedData& d
   if (!run.processes->first()) return;
   const Report report = report_folds(metric, reports);
   tell_results(run, run.folder, report, " (molgraph-score -m takes it as an ensemble)");
-  if (const std::string warning = warning_of_folds(reports); !warning.empty()) run.control.warn(warning);
+  if (!report.warning.empty()) run.control.warn(report.warning);
   remove_other_partners(run.folder, {});
   write_run_domain(run, run.folder, data.set, {learned.begin(), learned.end()});
   RunRecord record = record_of(run, resolved, data, folds, start, begin);

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "datasets/load.hpp"
 #include "tests/apps/shell.hpp"
 #include "tests/support/places.hpp"
 
@@ -32,6 +33,13 @@ std::string table(bool with_class) {
             (with_class ? (k / 50 % 6 == 3 || k / 50 % 6 == 4 ? ",yes" : ",no") : "") + "\n";
   }
   return text;
+}
+
+std::string first_lines(const std::string& text, std::size_t count) {
+  std::string first;
+  const auto lines = lines_of(text);
+  for (std::size_t k = 0; k < count; ++k) first += lines.at(k) + "\n";
+  return first;
 }
 
 class CalibrationCli : public ::testing::Test {
@@ -184,6 +192,60 @@ TEST_F(CalibrationCli, EnsemblesAndFoldsHaveIntervalsOfTheirOwn) {
   ASSERT_EQ(run("molgraph-score -m F -i t.csv -o f.csv --interval 0.8 --individual").code, 0);
   for (auto row : rows("f.csv")) EXPECT_LT(std::stod(row["y_low"]), std::stod(row["y_high"]));
   EXPECT_TRUE(scratch.exists("F/model_0/calibration.json"));
+}
+
+TEST_F(CalibrationCli, OutOfFoldTheWholeOfASmallTableCalibrates) {
+  scratch.write("few.csv", first_lines(table(false), 101));
+  const ShellResult trained = train("few.csv -o R --out-of-fold --no-blend", kTiny);
+  EXPECT_THAT(trained.err, HasSubstr("Inner fold 5 of 5"));
+  EXPECT_THAT(trained.err, HasSubstr("from the errors in the training and validation part, out of fold"));
+  EXPECT_THAT(scratch.read("R/config.toml"), HasSubstr("\nout-of-fold = true\n"));
+  const auto file = nlohmann::json::parse(scratch.read("R/calibration.json"));
+  EXPECT_EQ(file["part"], "inner_folds");
+  EXPECT_EQ(file["targets"][0]["labels"], 90);
+  EXPECT_THAT(scratch.read("R/results.csv"), HasSubstr("\ntrain,80,mae"));
+  EXPECT_THAT(scratch.read("R/results.csv"), HasSubstr("\nvalid,90,mae"));
+  // The intervals are the errors of valid_predictions.csv.
+  std::vector<double> errors;
+  for (auto row : rows("R/valid_predictions.csv"))
+    errors.push_back(std::abs(std::stod(row["y"]) - std::stod(row["y_pred"])));
+  std::ranges::sort(errors);
+  const auto kept = file["targets"][0]["samples"][0]["errors"].get<std::vector<double>>();
+  ASSERT_EQ(kept.size(), errors.size());
+  for (std::size_t k = 0; k < kept.size(); ++k) EXPECT_NEAR(kept[k], errors[k], 1e-4) << k;
+  EXPECT_FALSE(scratch.exists("R/inner_0"));
+  EXPECT_EQ(run("molgraph-score -m R -i t.csv -o x.csv --interval 0.9").code, 0);
+  EXPECT_EQ(run("molgraph-info R").code, 0);
+  const std::string results = scratch.read("R/results.csv");
+  ASSERT_EQ(run("molgraph-train -o R --resume").code, 0);
+  EXPECT_EQ(scratch.read("R/results.csv"), results);
+  // The run's own model is the same without.
+  const ShellResult without = train("few.csv -o N --no-blend", kTiny);
+  EXPECT_THAT(without.err, HasSubstr("(--out-of-fold uses the training part too)"));
+  EXPECT_EQ(scratch.read("N/model.safetensors"), scratch.read("R/model.safetensors"));
+  EXPECT_FALSE(scratch.exists("N/calibration.json"));
+  train("few.csv -o B --out-of-fold", kTiny);  // with partners of each fold
+  for (const char* none : {"--folds 2", "--ensemble-size 2 --member-splits", "--split-sizes 0.8 0 0.2"})
+    EXPECT_EQ(run(std::string("molgraph-train few.csv -o X --out-of-fold ") + none + kAlone).code, 2) << none;
+}
+
+TEST_F(CalibrationCli, AnInnerModelIsARunWithoutItsFold) {
+  scratch.write("few.csv", first_lines(table(false), 101));
+  train("few.csv -o R --out-of-fold");
+  LoadOptions options;
+  options.paths = {scratch.path("few.csv")};
+  options.inner_folds = 5;
+  const LoadedData data = load_data(options);
+  ASSERT_EQ(data.inner.size(), 5u);
+  const Split& fold = data.inner[3];
+  nlohmann::json split = {{"train", fold.train}, {"val", fold.valid}, {"test", fold.test}};  // all rows are molecules
+  scratch.write("fold.json", nlohmann::json::array({split}).dump());
+  train("few.csv -o F --splits-file fold.json");
+  std::map<std::string, std::string> whole;
+  for (auto row : rows("R/valid_predictions.csv")) whole[row["smiles"]] = row["y_pred"];
+  const auto own = rows("F/valid_predictions.csv");
+  ASSERT_EQ(own.size(), fold.valid.size());
+  for (auto row : own) EXPECT_EQ(row["y_pred"], whole[row["smiles"]]) << row["smiles"];
 }
 
 TEST_F(CalibrationCli, TestPartsThatOverlapGiveNoIntervals) {

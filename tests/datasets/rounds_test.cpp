@@ -314,5 +314,31 @@ TEST_F(RoundsTest, ContradictionsAreUsageErrors) {
   EXPECT_THAT(error_of<DataError>(alkanes(4), 5), HasSubstr("3 molecules, too few for 5 validation parts"));
 }
 
+TEST_F(RoundsTest, InnerFoldsAreMadeLikeRounds) {
+  options.split_sizes = {0.5, 0.25, 0.25};
+  const std::vector<Indices> rounds = valid_parts(load_text(alkanes(12), 3));
+  options.rounds = 0, options.inner_folds = 3;
+  const LoadedData data = load_data(options);
+  std::vector<Indices> inner;
+  for (const Split& fold : data.inner) {
+    inner.push_back(fold.valid);
+    EXPECT_EQ(united(fold.train, fold.valid), united(data.split.train, data.split.valid));
+    EXPECT_EQ(fold.test, data.split.test);
+  }
+  EXPECT_EQ(inner, rounds);
+  EXPECT_THAT(data.rounds, IsEmpty());
+  options.inner_folds = 40;
+  EXPECT_THAT(load_data(options).inner, SizeIs(9)) << "no more than there are molecules";
+  options.inner_folds = 3, options.folds = 2;
+  EXPECT_THAT(load_data(options).inner, IsEmpty());
+  options.folds = 0, options.rounds = 2;
+  EXPECT_THAT(load_data(options).inner, IsEmpty());
+  options.rounds = 0, options.split_sizes = {0.8, 0, 0.2};
+  EXPECT_THAT(load_data(options).inner, IsEmpty());
+  options.split_sizes = {0.5, 0.25, 0.25}, options.split = SplitKind::time, options.time_column = "year";
+  options.paths = {folder.write("dated.csv", "smiles,y,year\nC,1,1\nCC,2,2\nCCC,3,3\nCCCC,4,4\n")};
+  EXPECT_THAT(load_data(options).inner, IsEmpty());
+}
+
 }  // namespace
 }  // namespace molgraph

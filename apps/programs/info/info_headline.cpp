@@ -163,9 +163,10 @@ std::string calibrated(const Json& calibration) {
     fewest = std::min(fewest, target["labels"].get<std::int64_t>());
   }
   const auto part = calibration["part"].get<std::string>();
-  const std::string by = part == "valid"   ? "the validation part, which chose the epoch"
-                         : part == "folds" ? "the folds' test parts"
-                                           : "a part kept apart for it";
+  const std::string by = part == "valid"         ? "the validation part, which chose the epoch"
+                         : part == "inner_folds" ? "the training and validation part, each fifth by a model without it"
+                         : part == "folds"       ? "the folds' test parts"
+                                                 : "a part kept apart for it";
   return list_of(told, kMostTargets) + "; by " + by + ", " + with_thousands(fewest) +
          (told.size() > 1 ? " labels or more" : " labels");
 }

@@ -6,30 +6,12 @@ namespace molgraph {
 namespace {
 
 /// Flags of molgraph-train that mean nothing here: left out of the help, and refused if given (check_pretraining()).
-const NamedFlags kHidden{"subset",
-                         "data-dir",
-                         "target-columns",
-                         "task-type",
-                         "positive",
-                         "weight-column",
-                         "descriptors",
-                         "descriptor-columns",
-                         "target-descriptors",
-                         "censored",
-                         "folds",
-                         "recipe",
-                         "ensemble-size",
-                         "member-splits",
-                         "quality",
-                         "refit",
-                         "baselines",
-                         "blend",
-                         "task-weights",
-                         "task-balance",
-                         "class-balance",
-                         "scale-targets",
-                         "clip-labels",
-                         "mix-width"};
+const NamedFlags kHidden{
+    "subset",        "data-dir",           "target-columns",     "task-type",     "positive",      "weight-column",
+    "descriptors",   "descriptor-columns", "target-descriptors", "censored",      "folds",         "recipe",
+    "ensemble-size", "member-splits",      "out-of-fold",        "quality",       "refit",         "baselines",
+    "blend",         "task-weights",       "task-balance",       "class-balance", "scale-targets", "clip-labels",
+    "mix-width"};
 
 }  // namespace
 
