@@ -20,9 +20,6 @@ void apply_to_members(const Calibration& calibration, Prediction& prediction) {
   }
 }
 
-/// False for a bound that is no finite float, as predictions are; NaN is no bound.
-bool is_bound(double value) { return std::isnan(value) || std::isfinite(static_cast<float>(value)); }
-
 }  // namespace
 
 void summarise_members(Prediction& prediction) {
@@ -66,6 +63,7 @@ void calibrate(const Calibration& calibration, bool temperatures, double level, 
     }
     o += static_cast<std::size_t>(target.outputs);
   }
+  const auto is_bound = [](double value) { return std::isnan(value) || is_finite_float(value); };  // NaN: no interval
   if (std::ranges::all_of(prediction.low, is_bound) && std::ranges::all_of(prediction.high, is_bound)) return;
   prediction.status = RowStatus::not_finite;
   prediction.reason = "its interval holds inf";

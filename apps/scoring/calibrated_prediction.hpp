@@ -2,6 +2,7 @@
 // intervals.
 #pragma once
 
+#include <cmath>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,6 +11,9 @@
 #include "apps/scoring/predictor.hpp"
 
 namespace molgraph {
+
+/// False for NaN and for what a float cannot hold, as tables of predictions and Python's arrays do.
+inline bool is_finite_float(double value) { return std::isfinite(static_cast<float>(value)); }
 
 /// Fills `values` and `deviation` from `members`, which one run does not keep.
 void summarise_members(Prediction& prediction);

@@ -29,11 +29,10 @@ namespace {
 constexpr std::int64_t kMoleculesPerPiece = 16;  // handed to a featurising thread at once
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-/// "nan", "inf" or "", if all numbers are finite, as floats too: so tables and Python's arrays hold them.
+/// "nan", "inf" or "", if all numbers are finite floats.
 template <class Number>
 std::string not_finite(std::span<const Number> values) {
-  const auto bad =
-      std::ranges::find_if_not(values, [](Number value) { return std::isfinite(static_cast<float>(value)); });
+  const auto bad = std::ranges::find_if_not(values, is_finite_float);
   return bad == values.end() ? "" : std::isnan(*bad) ? "nan" : "inf";
 }
 

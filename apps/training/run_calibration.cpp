@@ -8,6 +8,7 @@
 #include "apps/scoring/blend.hpp"
 #include "apps/training/evaluate.hpp"
 #include "apps/training/run_directory.hpp"
+#include "apps/training/train_options.hpp"
 #include "datasets/system/readable.hpp"
 #include "datasets/system/text.hpp"
 #include "featurize/graph/error.hpp"
@@ -118,18 +119,19 @@ std::string check_calibration_size(const LoadedData& data, bool resumed) {
                             rest = targets_of(data.set, data.split.train);
   const std::vector<std::string>& names = data.set.task.names;
   std::vector<std::string> few;
-  double needed = 1;  // share of the training part, for the target with the most labels
+  constexpr double kMargin = 1.1;  // molecules are drawn, and not all have a label of each target
+  double needed = 1;               // share of the training part, for the target with the most labels
   for (std::size_t t = 0; t < names.size(); ++t) {
     const std::int64_t here = count_labels(apart, t, names.size()), all = here + count_labels(rest, t, names.size());
     if (here < kFewestCalibrationLabels) few.push_back(names[t] + " (" + std::to_string(here) + ")");
     if (all > 0)
-      needed = std::min(needed, 1.1 * static_cast<double>(kFewestCalibrationLabels) / static_cast<double>(all));
+      needed = std::min(needed, kMargin * static_cast<double>(kFewestCalibrationLabels) / static_cast<double>(all));
   }
   if (few.empty()) return {};
   const std::string why = "--calibration-size leaves fewer than " + std::to_string(kFewestCalibrationLabels) +
                           " labels for an interval or a temperature: " + list_of(few, 5);
   if (few.size() < names.size() || resumed) return why;
-  throw UsageError(why + (needed < 1
+  throw UsageError(why + (std::ceil(needed * 100) / 100 <= kMostCalibration
                               ? text("; give at least %.2f, or leave the option out", std::ceil(needed * 100) / 100)
                               : std::string("; the table has too few labels")));
 }

@@ -296,6 +296,11 @@ TEST_F(CalibrationCli, WhatCannotBeIsRefusedAndTold) {
   EXPECT_EQ(small.code, 2);
   EXPECT_THAT(small.err,
               HasSubstr("--calibration-size leaves fewer than 50 labels for an interval or a temperature: y ("));
+  EXPECT_THAT(small.err, HasSubstr("; give at least 0."));
+  scratch.write("hopeless.csv", first_lines(table(false), 61));  // 48 training labels
+  const ShellResult hopeless = run("molgraph-train hopeless.csv -o G --calibration-size 0.5" + kAlone);
+  EXPECT_EQ(hopeless.code, 2);
+  EXPECT_THAT(hopeless.err, HasSubstr("; the table has too few labels"));
   const ShellResult few = train("few.csv -o S");
   EXPECT_THAT(few.err, HasSubstr("Too few labels in the validation part"));
   EXPECT_FALSE(scratch.exists("S/calibration.json"));
