@@ -1,6 +1,7 @@
 #include "apps/training/checkpoint.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
@@ -118,6 +119,18 @@ TrainerState read_checkpoint(const std::string& path, const std::string& identit
                                   narrow ? torch::kFloat32 : tensor.scalar_type()));
   }
   return state;
+}
+
+std::optional<TrainerState> state_of_checkpoint(const std::string& path) {
+  if (!std::filesystem::is_regular_file(path)) return std::nullopt;
+  try {
+    const SafetensorsFile file = read_safetensors(path);
+    const auto stored = file.metadata.find("molgraph.state");
+    if (stored != file.metadata.end()) return state_from_text(stored->second);
+  } catch (const FileError&) {  // who reads it all says what is wrong
+  } catch (const nlohmann::json::exception&) {
+  }
+  return std::nullopt;
 }
 
 }  // namespace molgraph

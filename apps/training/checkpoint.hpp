@@ -4,6 +4,7 @@
 #include <torch/torch.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -37,5 +38,8 @@ void write_checkpoint(const std::string& path, const std::string& identity, cons
 /// Copies into `tensors`, which must have the names and shapes of the file. Throws FileError: damaged, another
 /// identity.
 TrainerState read_checkpoint(const std::string& path, const std::string& identity, const NamedTensors& tensors);
+
+/// The counters alone; nothing where there is no such file or it is no checkpoint.
+std::optional<TrainerState> state_of_checkpoint(const std::string& path);
 
 }  // namespace molgraph

@@ -24,6 +24,14 @@ Split union_of(const std::vector<Split>& splits) {
   return {{train.begin(), train.end()}, {valid.begin(), valid.end()}, splits.front().test, splits.front().calibration};
 }
 
+std::vector<Split> rounds_of_members(const LoadedData& data, const Split& asked, std::int64_t members) {
+  std::vector<Split> rounds = data.rounds;
+  if (!rounds.empty()) rounds.resize(static_cast<std::size_t>(members));
+  const auto is_asked = [&](const Split& round) { return round.train == asked.train && round.valid == asked.valid; };
+  if (std::ranges::all_of(rounds, is_asked)) rounds.clear();
+  return rounds;
+}
+
 std::vector<std::int64_t> known_molecules(const Split& split) {
   std::set<std::int64_t> known(split.train.begin(), split.train.end());
   known.insert(split.valid.begin(), split.valid.end());
@@ -104,16 +112,20 @@ bool is_measured(const LoadedData& data, std::size_t part) { return part > 0 || 
 AllPredictions predict_all(const PredictFunction& run, const PackOptions& pack, const LoadedData& data,
                            const RunControl& control) {
   AllPredictions all;
-  for (std::size_t p = 0; p < all.parts.size(); ++p) {
-    if (!is_measured(data, p)) continue;
-    all.parts[p] = predict_molecules(run, pack, data.set, *parts_of(data.split)[p], control);
-  }
-  all.calibration = predict_molecules(run, pack, data.set, data.split.calibration, control);
+  const WorkInProgress work(control, kPredictingWork, "molecules", data.set.size());
+  const auto predicted = [&](const std::vector<std::int64_t>& molecules) {
+    std::vector<double> values = predict_molecules(run, pack, data.set, molecules, control);
+    work.add(std::ssize(molecules), data.set.size());
+    return values;
+  };
+  for (std::size_t p = 0; p < all.parts.size(); ++p)
+    if (is_measured(data, p)) all.parts[p] = predicted(*parts_of(data.split)[p]);
+  all.calibration = predicted(data.split.calibration);
   for (const auto& [name, molecules] : data.hidden_parts) {
     std::vector<std::int64_t> present;
     for (const std::int64_t g : molecules)
       if (g >= 0) present.push_back(g);
-    const std::vector<double> values = predict_molecules(run, pack, data.set, present, control);
+    const std::vector<double> values = predicted(present);
     std::vector<double>& rows = all.hidden[name];
     std::size_t next = 0;
     for (const std::int64_t g : molecules)

@@ -20,6 +20,9 @@ std::array<const std::vector<std::int64_t>*, 3> parts_of(const Split& split);
 /// Of several splits with one test part: what is in the training part of any of them, and in the validation part of
 /// any.
 Split union_of(const std::vector<Split>& splits);
+/// The splits of an ensemble's `members` where they have their own (LoadedData::rounds); empty where all train on
+/// `asked`, as after a split by time.
+std::vector<Split> rounds_of_members(const LoadedData& data, const Split& asked, std::int64_t members);
 /// Molecules of the training and the validation part, each once.
 std::vector<std::int64_t> known_molecules(const Split& split);
 

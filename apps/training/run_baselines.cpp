@@ -1,7 +1,10 @@
 #include "apps/training/run_baselines.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <chrono>
+#include <csignal>
+#include <exception>
 #include <new>
 
 #include "apps/scoring/gaussian_process_file.hpp"
@@ -109,16 +112,15 @@ void mix_present(const std::vector<std::int64_t>& molecules, const Mix& mix, std
 RunBaselines::RunBaselines(const TrainRun& run, const ResolvedRun& resolved)
     : run_(run), resolved_(resolved), wanted_(resolved.options.training.baselines == Switch::on) {}
 
-const FeatureRows* RunBaselines::rows_of(const MoleculeSet& set) {
-  if (rows_) return &*rows_;
+bool RunBaselines::make_rows(const MoleculeSet& set) {
   if (set.size() > kMostBaselineMolecules) {
     run_.control.note("Baselines left out: " + with_thousands(set.size()) + " molecules are more than " +
                       with_thousands(kMostBaselineMolecules));
-    return nullptr;
+    return false;
   }
   const auto give_up = [&](const std::exception& error) {
     run_.control.note(std::string("Baselines left out: ") + error.what());
-    return nullptr;
+    return false;
   };
   // Nobody has asked for it: a trained model is not lost for it.
   const bool needed = run_.options.training.blend == Switch::on;
@@ -135,13 +137,37 @@ const FeatureRows* RunBaselines::rows_of(const MoleculeSet& set) {
     if (needed) throw;
     return give_up(error);
   }
-  return &*rows_;
+  return true;
+}
+
+BaselineSeconds RunBaselines::seconds_of_split(const LoadedData& data) {
+  wanted_ = wanted_ && make_rows(data.set);
+  if (!wanted_) return {};
+  try {
+    return seconds_to_make_baselines(*rows_, data.set, data.split, baseline_options());
+  } catch (const RunError&) {  // of_split() tells it
+  } catch (const std::bad_alloc&) {
+  }
+  return {};
+}
+
+BaselineSeconds RunBaselines::prepare(const LoadedData& data) {
+  BaselineSeconds seconds;
+  std::exception_ptr problem;
+  try {
+    if (run_.processes->first()) seconds = seconds_of_split(data);
+  } catch (...) {  // the others wait
+    problem = std::current_exception();
+  }
+  double problems = problem ? 1 : 0;
+  run_.processes->sum(std::span(&problems, 1));
+  if (problem) std::rethrow_exception(problem);
+  if (problems > 0) throw Stopped{SIGTERM};
+  return seconds;
 }
 
 BaselineOptions RunBaselines::baseline_options() const {
-  return {.seed = resolved_.options.training.seed, .threads = run_.threads, .ask_to_go_on = [this] {
-            run_.control.stop_if_asked();
-          }};
+  return {.seed = resolved_.options.training.seed, .threads = run_.threads, .control = run_.control};
 }
 
 void RunBaselines::blend(const LoadedData& data, const Baselines& baselines, AllPredictions& predictions,
@@ -248,8 +274,8 @@ std::vector<Rival> RunBaselines::of_split(LoadedData& data, const std::vector<Sp
                                           AllPredictions& predictions, const std::string& folder) {
   partners_.clear(), model_shares_.clear(), knows_valid_ = false;
   if (!wanted_) return {};
+  assert(rows_);
   const auto begin = std::chrono::steady_clock::now();
-  if (rows_of(data.set) == nullptr) return {};
   const bool blended = resolved_.options.training.blend == Switch::on;
   // Nobody may have asked for it: then a trained model is not lost for it.
   const bool asked = run_.options.training.blend == Switch::on;

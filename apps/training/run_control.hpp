@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -13,7 +14,14 @@
 
 namespace molgraph {
 
-/// By default training is never interrupted and reports nothing. The others are called by the thread that trains alone.
+/// A piece of work that is still to be done, as RunControl::begin will name it.
+struct PlannedWork {
+  std::string what;
+  double seconds = 0;  ///< it is estimated to take here
+};
+
+/// By default training is never interrupted and reports nothing. The others are called by the thread that trains alone;
+/// advance() by others too, one at a time, while that one waits for them.
 struct RunControl {
   /// The signal that asked this process to stop, 0 = none. Asked between two pieces of work, by several threads.
   std::function<int()> stop_signal = [] { return 0; };
@@ -28,6 +36,8 @@ struct RunControl {
   std::function<void(std::int64_t done, std::int64_t total, const std::string& note)> advance =
       [](std::int64_t, std::int64_t, const std::string&) {};
   std::function<void()> end = [] {};
+  /// All work that is left, in order; told once, before the first update. What is not needed never begins.
+  std::function<void(const std::vector<PlannedWork>& works)> plan = [](const std::vector<PlannedWork>&) {};
   ReadingHooks reading{};      ///< of the tables
   DownloadOptions download{};  ///< of a named data set that is not there
 
@@ -39,6 +49,11 @@ struct RunControl {
     if (const int signal = stop_signal()) throw Stopped{signal};
   }
 };
+
+// --- the works of a plan ---
+inline constexpr const char *kTrainingWork = "Training", *kPredictingWork = "Predicting",
+                            *kNearestWork = "Nearest neighbours", *kProcessWork = "Gaussian process",
+                            *kTreesWork = "Trees", *kDomainWork = "Keeping the training molecules";
 
 /// A piece of work, from RunControl::begin to RunControl::end.
 class WorkInProgress {
@@ -54,9 +69,17 @@ class WorkInProgress {
   void advance(std::int64_t done, std::int64_t total, const std::string& note = {}) const {
     control_.advance(done, total, note);
   }
+  /// So much more of it is done; any thread may call it.
+  void add(std::int64_t more, std::int64_t total) const {
+    const std::lock_guard lock(mutex_);
+    done_ += more;
+    control_.advance(done_, total, {});
+  }
 
  private:
   const RunControl& control_;
+  mutable std::mutex mutex_;
+  mutable std::int64_t done_ = 0;  ///< of add()
 };
 
 }  // namespace molgraph

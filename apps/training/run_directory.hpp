@@ -43,6 +43,7 @@ struct RunDirectory {
   std::string report_record() const { return folder + "/" + kReportRecord; }
   std::string report_page() const { return folder + "/" + kReportPage; }
   std::string refit() const { return folder + "/refit"; }  ///< a run of --refit's second training, without a model
+  std::string inner(std::size_t fold) const { return folder + "/inner_" + std::to_string(fold); }  ///< likewise
   std::string lock() const { return folder + "/training.lock"; }  ///< while a process writes here
   std::string log() const { return folder + "/log.txt"; }
   /// All of these, and those of the runs in it (refit, model_0, model_1, ...) that are there.

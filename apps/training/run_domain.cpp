@@ -148,12 +148,15 @@ std::vector<std::int64_t> learned_molecules(const Split& split, bool with_valid)
   return with_valid ? known_molecules(split) : split.train;
 }
 
+bool keeps_domain(const TrainRun& run, std::int64_t molecules) {
+  return run.options.training.domain && molecules <= kMostDomainMolecules && !is_pretraining(run.options);
+}
+
 void write_run_domain(const TrainRun& run, const std::string& folder, const MoleculeSet& set,
                       const std::vector<std::int64_t>& learned) {
   const std::string path = RunDirectory{folder}.domain();
-  const bool too_many = std::ssize(learned) > kMostDomainMolecules;
-  if (!run.options.training.domain || too_many || is_pretraining(run.options)) {
-    if (run.options.training.domain && too_many)
+  if (!keeps_domain(run, std::ssize(learned))) {
+    if (run.options.training.domain && std::ssize(learned) > kMostDomainMolecules)
       run.control.note("Nothing is kept for molgraph-score --domain: more than " +
                        with_thousands(kMostDomainMolecules) + " training molecules");
     fs::remove(path);
@@ -162,7 +165,7 @@ void write_run_domain(const TrainRun& run, const std::string& folder, const Mole
   DomainMaker maker(run, first_model(folder), set.featurizer);
   std::vector<std::int64_t> kept;
   {
-    const WorkInProgress work(run.control, "Keeping the training molecules", "molecules", std::ssize(learned));
+    const WorkInProgress work(run.control, kDomainWork, "molecules", std::ssize(learned));
     for (std::size_t first = 0; first < learned.size(); first += kMoleculesAtOnce) {
       run.control.stop_if_asked();
       std::vector<std::string> smiles;

@@ -13,8 +13,11 @@ namespace molgraph {
 /// More molecules than these are not kept.
 inline constexpr std::int64_t kMostDomainMolecules = 200'000;
 
-/// Writes domain.safetensors into the run's folder, or takes one away that is none of this run (--no-domain, too many
-/// molecules, pre-training). `learned`: the molecules that any model or partner of the run has learned; distances are
+/// Does a run that learns from so many molecules keep them? Not with --no-domain, and no pre-training does.
+bool keeps_domain(const TrainRun& run, std::int64_t molecules);
+
+/// Writes domain.safetensors into the run's folder, or takes one away that is none of this run (keeps_domain()).
+/// `learned`: the molecules that any model or partner of the run has learned; distances are
 /// those of its first model, whose weights must be there. Tells what is kept. Throws Stopped.
 void write_run_domain(const TrainRun& run, const std::string& folder, const MoleculeSet& set,
                       const std::vector<std::int64_t>& learned);

@@ -15,8 +15,6 @@
 namespace molgraph {
 namespace {
 
-constexpr double kLongRun = 24 * 3600.0;  ///< seconds
-
 /// By mean and standard deviation of every training target; a constant target keeps scale 1.
 void scale_targets(const MoleculeSet& set, const Split& split, GraphModel& model) {
   const TargetStatistics train = target_scaling_of(set, split.train);
@@ -28,19 +26,6 @@ void freeze(Frozen what, GraphModel& model) {
   for (auto& item : model.named_parameters()) {
     if (!model.specs().at(item.key()).in_head()) item.value().set_requires_grad(false);
   }
-}
-
-void tell_estimate(double step_seconds, const Split& split, const TrainerOptions& t) {
-  const auto count = static_cast<std::int64_t>(split.train.size());
-  const std::int64_t steps = std::min(t.total_steps, t.epochs * ((count + t.batch_size - 1) / t.batch_size));
-  const double whole = step_seconds * static_cast<double>(steps);
-  t.control.note(text("One update of %lld molecules takes %s s here: %s steps (%lld epochs) take about %s%s",
-                      static_cast<long long>(t.batch_size), sensible_number(step_seconds).c_str(),
-                      with_thousands(steps).c_str(), static_cast<long long>(t.epochs), duration_text(whole).c_str(),
-                      t.patience > 0 ? " at most (training stops early)" : ""));
-  if (t.epoch_parts > 1)
-    t.control.note(text("An epoch is 1/%lld of a pass over the molecules", static_cast<long long>(t.epoch_parts)));
-  if (whole > kLongRun) t.control.warn("That is long on this machine; --steps N makes a shorter schedule");
 }
 
 /// Initialised, or with the weights of another run.
@@ -79,7 +64,7 @@ DeviceSum device_sum(const TrainRun& run) {
 /// Trains on the parts of `split` and leaves the best weights in `directory`/checkpoints/best.
 TrainerResult train_weights(const TrainRun& run, const ResolvedRun& resolved, const LoadedData& data,
                             const Split& split, const std::optional<StartingPoint>& start,
-                            const RunDirectory& directory) {
+                            const RunDirectory& directory, RunPlan& plan) {
   if (run.processes->first()) std::filesystem::create_directories(directory.folder);
   TrainerOptions trainer = resolved.trainer;
   trainer.folder = directory.folder;
@@ -92,7 +77,7 @@ TrainerResult train_weights(const TrainRun& run, const ResolvedRun& resolved, co
   if (compute && compute->resident() != nullptr && trainer.flag.ascents == 0)  // FLAG's passes go through the host
     trainable.device = std::make_shared<DeviceTraining>(compute, *model, data.set, trainable.decay_exempt,
                                                         device_sum(run), run.control);
-  tell_estimate(measure_step(trainable, data.set, split, trainer), split, trainer);
+  if (!plan.told()) plan.tell(measure_step(trainable, data.set, split, trainer));
   const TrainerResult result = train(trainable, data.set, split, trainer, run.resume);
   if (run.processes->first() && result.best_epoch > 0) {
     run.control.note(text("%s after epoch %lld; the best by validation is epoch %lld",
@@ -137,9 +122,9 @@ Split all_known(const LoadedData& data) {
 }  // namespace
 
 AllPredictions train_model(const TrainRun& run, const ResolvedRun& resolved, const LoadedData& data,
-                           const std::optional<StartingPoint>& start, const std::string& folder) {
+                           const std::optional<StartingPoint>& start, const std::string& folder, RunPlan& plan) {
   const RunDirectory directory{folder};
-  const TrainerResult result = train_weights(run, resolved, data, data.split, start, directory);
+  const TrainerResult result = train_weights(run, resolved, data, data.split, start, directory, plan);
   if (!resolved.options.training.refit)
     return run.processes->first() ? finish(run, BestModel(run, directory), data, data.split, directory)
                                   : AllPredictions{};
@@ -149,7 +134,7 @@ AllPredictions train_model(const TrainRun& run, const ResolvedRun& resolved, con
   run.control.note(text("Refit: %zu molecules, the validation part among them, %lld epochs of the same schedule",
                         all.train.size(), static_cast<long long>(epochs)));
   const RunDirectory second{directory.refit()};
-  train_weights(run, for_refit(resolved, data, all, epochs), data, all, start, second);
+  train_weights(run, for_refit(resolved, data, all, epochs), data, all, start, second, plan);
   if (!run.processes->first()) return {};
   AllPredictions predictions = finish(run, BestModel(run, second), data, all, directory);
   const BestModel first(run, directory);

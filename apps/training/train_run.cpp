@@ -23,6 +23,7 @@
 #include "apps/training/run_domain.hpp"
 #include "apps/training/run_inputs.hpp"
 #include "apps/training/run_options.hpp"
+#include "apps/training/run_plan.hpp"
 #include "apps/training/run_report.hpp"
 #include "apps/training/shipped_weights.hpp"
 #include "apps/training/train_model.hpp"
@@ -104,11 +105,6 @@ RunRecord record_of(const TrainRun& run, const ResolvedRun& resolved, const Load
   return record;
 }
 
-/// A model that is there for its predictions of a fold alone, and only until the run ends.
-std::string inner_folder(const std::string& folder, std::size_t fold) {
-  return folder + "/inner_" + std::to_string(fold);
-}
-
 void tell_results(const TrainRun& run, const std::string& folder, const Report& report,
                   const std::string& remark = {}) {
   write_file_atomically(RunDirectory{folder}.results(), report.csv);
@@ -133,7 +129,8 @@ class LearnedLabels {
 /// Trains a model on each inner fold, in folder/inner_0, ... for --resume: what each says of its validation part. All
 /// processes call it; the first one gets the predictions.
 PartPredictions predict_out_of_fold(const TrainRun& run, const ResolvedRun& resolved, LoadedData& data,
-                                    const std::optional<StartingPoint>& start, const std::string& folder) {
+                                    const std::optional<StartingPoint>& start, const std::string& folder,
+                                    RunPlan& plan) {
   const Split asked = data.split;
   std::vector<PartPredictions> models;
   for (std::size_t k = 0; k < data.inner.size(); ++k) {
@@ -141,7 +138,8 @@ PartPredictions predict_out_of_fold(const TrainRun& run, const ResolvedRun& reso
     data.split = data.inner[k];
     ResolvedRun one = for_fold(resolved, data);
     one.options.training.refit = false;
-    models.push_back(train_model(run, for_member(one, data, 0), data, start, inner_folder(folder, k)).parts);
+    models.push_back(
+        train_model(run, for_member(one, data, 0), data, start, RunDirectory{folder}.inner(k), plan).parts);
   }
   PartPredictions all;
   if (run.processes->first()) all = pooled(models, data.inner, union_of(data.inner));
@@ -158,16 +156,13 @@ struct SplitResult {
 /// Trains on one split, a model or an ensemble, and reports.
 SplitResult train_split(const TrainRun& run, const ResolvedRun& resolved, LoadedData& data,
                         const std::optional<StartingPoint>& start, const std::string& folder, RunBaselines& baselines,
-                        const std::vector<SuspiciousLabel>& suspicious) {
+                        RunPlan& plan, const std::vector<SuspiciousLabel>& suspicious) {
   const RunDirectory directory{folder};
   const bool first = run.processes->first();
   const auto begin = std::chrono::steady_clock::now();
   const std::int64_t members = *resolved.options.training.ensemble_size;
   const Split asked = data.split;
-  std::vector<Split> rounds = data.rounds;
-  if (!rounds.empty()) rounds.resize(static_cast<std::size_t>(members));
-  const auto is_asked = [&](const Split& round) { return round.train == asked.train && round.valid == asked.valid; };
-  if (std::ranges::all_of(rounds, is_asked)) rounds.clear();  // after a split by time
+  const std::vector<Split> rounds = rounds_of_members(data, asked, members);
   if (const std::string weights = resolved.trainer.weights.text(data.set.task); !weights.empty())
     run.control.note("A label's weight in the loss, in a row of weight 1: " + weights);
   if (first) {
@@ -189,13 +184,13 @@ SplitResult train_split(const TrainRun& run, const ResolvedRun& resolved, Loaded
       }
     }
     const ResolvedRun member = rounds.empty() ? resolved : for_fold(resolved, data);
-    models.push_back(train_model(run, for_member(member, data, m), data, start, own_folder));
+    models.push_back(train_model(run, for_member(member, data, m), data, start, own_folder, plan));
   }
   data.split = asked;
   PartPredictions out_of_fold;
   if (!data.inner.empty()) {
     const ClippedLabels learned_labels = labels.use();
-    out_of_fold = predict_out_of_fold(run, resolved, data, start, folder);
+    out_of_fold = predict_out_of_fold(run, resolved, data, start, folder, plan);
   }
   if (!first) return {};
   Disagreement disagreement(models, rounds.empty() && data.inner.empty());
@@ -253,7 +248,7 @@ SplitResult train_split(const TrainRun& run, const ResolvedRun& resolved, Loaded
   record_run(run, folder, record);
   report_split(run, resolved, data, {mean, rivals, disagreement, std::move(members_alone), report.recipe}, folder);
   data.split = asked;
-  for (std::size_t k = 0; k < data.inner.size(); ++k) fs::remove_all(inner_folder(folder, k));
+  for (std::size_t k = 0; k < data.inner.size(); ++k) fs::remove_all(directory.inner(k));
   return {std::move(report), calibration.test(), learned};
 }
 
@@ -276,7 +271,7 @@ std::vector<std::string> warnings_of_folds(const LoadedData& data) {
 
 /// One model per split, each in a folder of its own.
 void train_folds(const TrainRun& run, const ResolvedRun& resolved, LoadedData& data,
-                 const std::optional<StartingPoint>& start, RunBaselines& baselines,
+                 const std::optional<StartingPoint>& start, RunBaselines& baselines, RunPlan& plan,
                  const std::vector<SuspiciousLabel>& suspicious) {
   if (*resolved.options.training.ensemble_size > 1)
     throw UsageError("--ensemble-size beside several splits: each of them trains one model");
@@ -294,7 +289,7 @@ void train_folds(const TrainRun& run, const ResolvedRun& resolved, LoadedData& d
     run.control.note(text("Fold %zu of %zu", k + 1, data.folds.size()));
     data.split = data.folds[k];
     SplitResult fold = train_split(run, for_fold(resolved, data), data, start,
-                                   run.folder + "/model_" + std::to_string(k), baselines, suspicious);
+                                   run.folder + "/model_" + std::to_string(k), baselines, plan, suspicious);
     reports.push_back(std::move(fold.report));
     tests.push_back(std::move(fold.test));
     learned.insert(fold.learned.begin(), fold.learned.end());
@@ -385,10 +380,11 @@ void run_training(const TrainRun& asked) {
     run.control.warn_of(suspicious_text(suspicious, o.training.clip_labels));
   }
   RunBaselines baselines(run, resolved);
+  RunPlan plan(run, resolved, data, baselines.prepare(data));
   if (data.folds.empty()) {
-    train_split(run, resolved, data, start, run.folder, baselines, suspicious);
+    train_split(run, resolved, data, start, run.folder, baselines, plan, suspicious);
   } else {
-    train_folds(run, resolved, data, start, baselines, suspicious);
+    train_folds(run, resolved, data, start, baselines, plan, suspicious);
   }
 }
 

@@ -78,7 +78,9 @@ class Loop {
     }
     if (validation_.by_loss()) control_.warn(validation_.warning());
     write_metrics();
-    while (!state_.finished) epoch();
+    first_step_ = state_.step;
+    const WorkInProgress work(control_, kTrainingWork, "steps", options_.total_steps - first_step_);
+    while (!state_.finished) epoch(work);
     return {state_.epoch, state_.step, state_.best_epoch, state_.best_value, state_.stopped_early};
   }
 
@@ -123,7 +125,7 @@ class Loop {
 
   [[noreturn]] void stop(int signal) {
     checkpoint();
-    control_.note("Stopped after step " + std::to_string(state_.step) + "; go on with --resume");
+    control_.note("Stopped after step " + std::to_string(state_.step));
     throw Stopped{signal};
   }
 
@@ -154,14 +156,15 @@ class Loop {
     return {all[2] == 0 ? 0 : signal != 0 ? signal : SIGTERM, all[3] > 0};
   }
 
-  void epoch() {
+  void epoch(const WorkInProgress& work) {
     std::vector<std::int64_t> order =
         order_of_epoch(split_.train, {options_.batch_size, options_.epoch_parts, options_.seed}, state_.epoch);
     const auto molecules = static_cast<std::int64_t>(order.size());
     const auto batches = (molecules + options_.batch_size - 1) / options_.batch_size;
     model_.module->train();
     {
-      const WorkInProgress work(control_, "Epoch " + std::to_string(state_.epoch + 1), "molecules", molecules);
+      const std::string of_epochs = text("epoch %lld of %lld, loss ", static_cast<long long>(state_.epoch + 1),
+                                         static_cast<long long>(options_.epochs));
       const auto after_update = [&] {
         ++state_.batch;
         const bool asked = processes_.alone() && control_.stop_signal() != 0;
@@ -171,8 +174,8 @@ class Loop {
           if (agreed.signal != 0 && state_.batch < batches) stop(agreed.signal);
           if (agreed.checkpoint && state_.batch < batches) checkpoint();
         }
-        work.advance(std::min(state_.batch * options_.batch_size, molecules), molecules,
-                     "loss " + sensible_number(mean_loss()));
+        work.advance(state_.step - first_step_, options_.total_steps - first_step_,
+                     of_epochs + sensible_number(mean_loss()));
       };
       if (model_.device) {
         while (state_.step < options_.total_steps && state_.batch < batches) {
@@ -329,6 +332,7 @@ class Loop {
   TrainerState state_;
   double own_loss_sum_ = 0;  ///< of this process, not yet in state_
   std::int64_t own_loss_count_ = 0;
+  std::int64_t first_step_ = 0;  ///< where this process went on
   std::string last_path_, best_path_;
   Clock::time_point last_checkpoint_ = Clock::now();
 };

@@ -99,7 +99,8 @@ TEST_F(TrainTogether, ASignalToOneStopsAllAndTheyGoOn) {
            "for i in $(seq 30000); do grep -q 'epoch  10' err0 && break; sleep 0.01; done; kill -TERM $pid1");
   EXPECT_EQ(code(0), 143) << scratch.read("err0");
   EXPECT_EQ(code(1), 143) << scratch.read("err1");
-  EXPECT_NE(scratch.read("err0").find("go on with --resume"), std::string::npos);
+  EXPECT_NE(scratch.read("err0").find("Stopped; go on in all 2 processes with: molgraph-train -o parts --resume"),
+            std::string::npos);
   EXPECT_FALSE(scratch.exists("parts/model.safetensors"));
   together(2, arguments + "parts --resume");
   EXPECT_EQ(code(0), 0) << scratch.read("err0");
@@ -118,7 +119,7 @@ TEST_F(TrainTogether, ASignalInsideAnEpochStopsAllAndTheyGoOn) {
   ASSERT_EQ(code(0), 0) << scratch.read("err0");
   together(
       2, arguments + "parts",
-      "for i in $(seq 30000); do grep -q 'One update' err0 && break; sleep 0.01; done; sleep 0.2; kill -TERM $pid1");
+      "for i in $(seq 30000); do grep -q 'The run takes' err0 && break; sleep 0.01; done; sleep 0.2; kill -TERM $pid1");
   EXPECT_EQ(code(0), 143) << scratch.read("err0");
   EXPECT_EQ(code(1), 143) << scratch.read("err1");
   const std::string log = scratch.read("err0"), words = "Stopped after step ";

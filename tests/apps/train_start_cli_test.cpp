@@ -107,6 +107,21 @@ TEST_F(TrainStart, OneProcessPerRunDirectory) {
   }
 }
 
+TEST_F(TrainStart, AfterASignalTheLogHasTheCommandThatGoesOn) {
+  const ShellResult result = scratch.run(
+      bin_dir(),
+      "stop() { for i in $(seq 30000); do grep -q \"$2\" $1 && break; sleep 0.01; done; kill -TERM $pid; wait $pid; "
+      "echo $?; }\n"
+      "molgraph-train t.csv -o \"it's my run\" --epochs 1000000 --patience 0 --layers 1 --width 8 --ffn 8 --heads 2 "
+      "--threads 1 "
+      "2>first & pid=$!\n"
+      "stop first 'epoch   2'\n"
+      "command=$(sed -n 's/.*Stopped; go on with: //p' first); echo \"$command\"\n"
+      "eval \"exec $command\" 2>second & pid=$!\n"
+      "stop second 'Going on'\n");
+  EXPECT_EQ(result.out, "143\nmolgraph-train -o 'it'\\''s my run' --resume --threads 1\n143\n") << result.err;
+}
+
 TEST_F(TrainStart, AModelTooLargeForMemoryIsRefusedAtOnce) {
   const ShellResult result = scratch.run(
       bin_dir(),

@@ -227,8 +227,8 @@ TEST(RunControl, StopsATrainingThatHearsOfNothingElse) {
     signal = stopped.signal;
   }
   EXPECT_EQ(signal, 15);
-  EXPECT_EQ(pieces, "Epoch 1 of 4 molecules; end; ");
-  EXPECT_EQ(notes, "Stopped after step 3; go on with --resume; ");
+  EXPECT_EQ(pieces, "Training of 8 steps; end; ");
+  EXPECT_EQ(notes, "Stopped after step 3; ");
   const auto resumed = std::make_shared<Line>();
   EXPECT_EQ(train(constant_model(resumed), set, split, options, true).steps, 8);
   EXPECT_TRUE(torch::equal(resumed->weight, whole->weight)) << "as if nothing had happened";

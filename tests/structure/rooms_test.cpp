@@ -46,7 +46,8 @@ const Names kModules = kEngine + Names{"attention/reference"};
 const Names kPresets{"graphormer", "graphormer/plain", "grpe", "grpe/plain"};
 const Names kScoring = kDatasets + kEngine + Names{"graphormer/plain", "grpe/plain", "apps/scoring"};
 const Names kTraining = kScoring + kModules + kPresets +
-                        Names{"apps/training", "apps/training/metrics.hpp", "apps/training/baselines", "apps/report"};
+                        Names{"apps/training", "apps/training/metrics.hpp", "apps/training/run_control.hpp",
+                              "apps/training/baselines", "apps/report"};
 const Names kShell = kDatasets + Names{"apps/scoring", "apps/programs/shell"};
 
 /// The arrows; none points up this table.
@@ -84,7 +85,10 @@ const std::vector<Room> kTable{
     {"apps/report", kScoring, {"JSON"}},
     {"apps/training/metrics.hpp", kScoring, {}},
     {"apps/training/metrics.cpp", kScoring + Names{"apps/training/metrics.hpp"}, {}},
-    {"apps/training/baselines", kScoring + Names{"apps/training/metrics.hpp"}, {"XGBoost", "JSON", "Eigen"}},
+    {"apps/training/run_control.hpp", kScoring, {}},
+    {"apps/training/baselines",
+     kScoring + Names{"apps/training/metrics.hpp", "apps/training/run_control.hpp"},
+     {"XGBoost", "JSON", "Eigen"}},
     {"apps/training", kTraining, {"JSON", "toml++", "LibTorch"}, true},
     {"apps/programs/shell", kShell, {"toml++", "spdlog", "CLI11", "zlib"}},
     {"apps/programs/batch", kScoring + kShell, {"JSON", "spdlog", "CLI11"}},

@@ -136,6 +136,11 @@ class Progress {
   void set_total(std::int64_t total);
   /// Where the total is unknown: how much is done by another measure, such as bytes, from 0 to 1; -1 = unknown.
   void set_share(double share);
+  /// Would an update print now? Each may ask before it does something that is not cheap.
+  bool is_due() const;
+  /// In place of update(), where the work is one of several in a plan: how much of all is done, from 0 to 1, how long
+  /// the rest takes, and what is being done.
+  void update_plan(double share, double seconds_left, const std::string& now);
   /// Seconds since construction.
   double seconds() const;
 

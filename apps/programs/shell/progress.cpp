@@ -71,6 +71,23 @@ struct Progress::State {
     return (1 - share) * passed / (share - first_share);
   }
 
+  bool is_due() const {
+    const double since = std::chrono::duration<double>(Clock::now() - printed).count();
+    return !silenced.load() && since >= (terminal ? kSecondsBetweenBars : kSecondsBetweenLines);
+  }
+
+  void show(const std::string& line) {
+    printed = Clock::now();
+    if (!terminal) {
+      spdlog::info("{}", line);
+      return;
+    }
+    const std::string drawn = std::string(kEraseLine) + line;
+    std::fwrite(drawn.data(), 1, drawn.size(), stderr);
+    std::fflush(stderr);
+    bar_stands.store(true);
+  }
+
   std::string line(std::int64_t done, const std::string& note) const {
     const double passed = std::chrono::duration<double>(Clock::now() - start).count(), part = this->part(done);
     std::string text = what + ": ";
@@ -89,20 +106,15 @@ Progress::Progress(std::string what, std::string unit, std::int64_t total)
 Progress::~Progress() { clear_progress_bar(); }
 
 void Progress::update(std::int64_t done, const std::string& note) {
-  if (silenced.load()) return;
-  const Clock::time_point now = Clock::now();
-  const double since = std::chrono::duration<double>(now - state_->printed).count();
-  if (since < (state_->terminal ? kSecondsBetweenBars : kSecondsBetweenLines)) return;
-  state_->printed = now;
-  const std::string line = state_->line(done, note);
-  if (!state_->terminal) {
-    spdlog::info("{}", line);
-    return;
-  }
-  const std::string drawn = std::string(kEraseLine) + line;
-  std::fwrite(drawn.data(), 1, drawn.size(), stderr);
-  std::fflush(stderr);
-  bar_stands.store(true);
+  if (is_due()) state_->show(state_->line(done, note));
+}
+
+bool Progress::is_due() const { return state_->is_due(); }
+
+void Progress::update_plan(double share, double seconds_left, const std::string& now) {
+  if (!is_due()) return;
+  state_->show(state_->what + ": " + state_->bar(share) + std::to_string(static_cast<int>(share * 100)) + " %, " +
+               duration_text(seconds_left) + " left, " + now);
 }
 
 void Progress::set_total(std::int64_t total) { state_->total = total; }

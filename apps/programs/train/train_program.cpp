@@ -1,6 +1,7 @@
 #include "apps/programs/train/train_program.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -74,6 +75,30 @@ void share(Processes& processes, TrainRun& run) {
   if (!processes.first()) run.options = train_options_from_text(options, "the first process's options");
 }
 
+/// In quotes where a shell would not take it as one word.
+std::string shell_word(const std::string& text) {
+  const bool plain = std::ranges::all_of(text, [](unsigned char c) {
+    return std::isalnum(c) != 0 || std::string_view("/._-+=:,@%").find(static_cast<char>(c)) != std::string_view::npos;
+  });
+  if (plain) return text;
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? "'\\''" : std::string(1, c);
+  return quoted + "'";
+}
+
+/// After a stop.
+std::string how_to_go_on(const TrainProgram& program, const TrainCall& call, const TrainRun& run) {
+  if (!call.resume && !holds_a_run(run.folder))
+    return "Stopped before the first checkpoint: nothing of this run is kept";
+  std::string command = program.name + " -o " + shell_word(run.folder) + " --resume";
+  if (call.common.threads > 0) command += " --threads " + std::to_string(call.common.threads);
+  if (call.common.device != "auto") command += " --device " + call.common.device;
+  const std::string where =
+      run.processes->alone() ? "" : " in all " + std::to_string(run.processes->count()) + " processes";
+  const bool reads_stdin = std::ranges::count(run.options.data.paths, "-") > 0;
+  return "Stopped; go on" + where + (reads_stdin ? " with the same input and: " : " with: ") + command;
+}
+
 }  // namespace
 
 int run_train_program(const TrainProgram& program, const std::vector<std::string>& arguments) {
@@ -103,7 +128,18 @@ int run_train_program(const TrainProgram& program, const std::vector<std::string
   run.named = call.named;
   run.resume = call.resume;
   run.program = version_text();
-  run_training(run);
+  const auto tell = [&] {
+    if (run.processes->first()) run.control.note(how_to_go_on(program, call, run));
+  };
+  try {
+    run_training(run);
+  } catch (const Stopped&) {
+    tell();
+    throw;
+  } catch (const DownloadStopped&) {
+    tell();
+    throw;
+  }
   return kExitDone;
 }
 

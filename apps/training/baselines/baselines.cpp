@@ -1,6 +1,8 @@
 #include "apps/training/baselines/baselines.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <functional>
 
 #include "apps/training/baselines/booster.hpp"
 #include "apps/training/baselines/gaussian_process_fit.hpp"
@@ -14,9 +16,16 @@ namespace molgraph {
 namespace {
 
 constexpr std::int64_t kMoleculesPerPiece = 64;
+constexpr std::int64_t kMeasuredQueries = 32;  ///< per thread, to estimate the time of all
 
 std::int64_t most_tree_rows(const MoleculeSet& set) {
   return std::min(kMostBaselineRows, kMostTreeCells / static_cast<std::int64_t>(set.task.names.size()));
+}
+
+/// Then there are neither trees nor a process.
+bool has_too_many_targets(const MoleculeSet& set, const std::vector<std::int64_t>& known) {
+  const std::int64_t most = most_tree_rows(set);
+  return std::ssize(known) > most && most < kFewestTreeRows;
 }
 
 std::string sampled_note(const std::string& what, std::size_t used, std::size_t all) {
@@ -24,13 +33,32 @@ std::string sampled_note(const std::string& what, std::size_t used, std::size_t 
          with_thousands(static_cast<std::int64_t>(all)) + " training molecules";
 }
 
+std::function<void(std::int64_t, std::int64_t)> progress_of(const WorkInProgress& work) {
+  return [&work](std::int64_t more, std::int64_t all) { work.add(more, all); };
+}
+
+std::int64_t size_of(const Split& split) {
+  return std::ssize(split.train) + std::ssize(split.valid) + std::ssize(split.test);
+}
+
+std::function<void()> question(const BaselineOptions& options) {
+  return [&control = options.control] { control.stop_if_asked(); };
+}
+
 ProcessFitOptions process_options(const BaselineOptions& options, const GaussianProcess* like) {
-  return {.like = like, .seed = options.seed, .threads = options.threads, .ask_to_go_on = options.ask_to_go_on};
+  return {.like = like, .seed = options.seed, .threads = options.threads, .ask_to_go_on = question(options)};
+}
+
+TreeFitOptions tree_options(const BaselineOptions& options) {
+  return {.seed = options.seed, .threads = options.threads, .ask_to_go_on = question(options)};
 }
 
 void make_process(const FeatureRows& rows, const MoleculeSet& set, const Split& split, const BaselineOptions& options,
                   Baselines& made) {
-  FittedProcess fitted = fit_process(rows, set, split.train, process_options(options, nullptr));
+  const WorkInProgress work(options.control, kProcessWork, "targets", 0);
+  ProcessFitOptions fit = process_options(options, nullptr);
+  fit.progress = progress_of(work);
+  FittedProcess fitted = fit_process(rows, set, split.train, fit);
   if (fitted.learned < fitted.labels)
     made.notes.push_back("The Gaussian process was made with " + with_thousands(fitted.learned) + " of " +
                          with_thousands(fitted.labels) + " labels");
@@ -38,7 +66,7 @@ void make_process(const FeatureRows& rows, const MoleculeSet& set, const Split& 
   made.process = std::move(fitted.process);
   const std::array<const std::vector<std::int64_t>*, 3> parts{&split.train, &split.valid, &split.test};
   for (std::size_t p = 0; p < parts.size(); ++p)
-    made.of_process[p] = process_predictions(predictor, rows, *parts[p], options.threads, options.ask_to_go_on);
+    made.of_process[p] = process_predictions(predictor, rows, *parts[p], options.threads, fit.ask_to_go_on);
 }
 
 }  // namespace
@@ -64,12 +92,15 @@ Baselines make_baselines(const FeatureRows& rows, const MoleculeSet& set, const 
   const std::vector<std::int64_t> known = sample(split.train, kMostBaselineRows, options.seed);
   if (known.size() < split.train.size())
     made.notes.push_back(sampled_note("The nearest neighbour is looked for among ", known.size(), split.train.size()));
-  for (std::size_t p = 0; p < parts.size(); ++p) {
-    if (options.ask_to_go_on) options.ask_to_go_on();
-    made.nearest[p] = nearest_predictions(rows, set, known, *parts[p], options.threads);
+  {
+    const WorkInProgress work(options.control, kNearestWork, "molecules", size_of(split));
+    for (std::size_t p = 0; p < parts.size(); ++p)
+      made.nearest[p] = nearest_predictions(rows, set, known, *parts[p], options.threads, [&](std::int64_t more) {
+        options.control.stop_if_asked();
+        work.add(more, size_of(split));
+      });
   }
-  const std::int64_t most = most_tree_rows(set);
-  if (static_cast<std::int64_t>(known.size()) > most && most < kFewestTreeRows) {
+  if (has_too_many_targets(set, known)) {
     made.notes.push_back(
         text("Trees and Gaussian process: baselines left out: %zu targets are too many", set.task.names.size()));
     return made;
@@ -79,12 +110,13 @@ Baselines make_baselines(const FeatureRows& rows, const MoleculeSet& set, const 
     made.notes.emplace_back("Trees: baseline left out: built without XGBoost");
     return made;
   }
-  const std::vector<std::int64_t> taught = sample(known, most, options.seed);
+  const std::vector<std::int64_t> taught = sample(known, most_tree_rows(set), options.seed);
   if (taught.size() < split.train.size())
     made.notes.push_back(sampled_note("The trees were made with ", taught.size(), split.train.size()));
-  FittedTrees fitted =
-      fit_trees(rows, set, taught, split.valid,
-                {.seed = options.seed, .threads = options.threads, .ask_to_go_on = options.ask_to_go_on});
+  const WorkInProgress work(options.control, kTreesWork, "rounds", 0);
+  TreeFitOptions fit = tree_options(options);
+  fit.progress = progress_of(work);
+  FittedTrees fitted = fit_trees(rows, set, taught, split.valid, fit);
   made.trees = std::move(fitted.trees);
   made.rounds = std::move(fitted.rounds);
   for (std::size_t p = 0; p < parts.size(); ++p)
@@ -92,19 +124,45 @@ Baselines make_baselines(const FeatureRows& rows, const MoleculeSet& set, const 
   return made;
 }
 
+BaselineSeconds seconds_to_make_baselines(const FeatureRows& rows, const MoleculeSet& set, const Split& split,
+                                          const BaselineOptions& options) {
+  const std::vector<std::int64_t> known = sample(split.train, kMostBaselineRows, options.seed);
+  const std::vector<std::int64_t> queries =
+      sample(split.train, kMeasuredQueries * thread_count(options.threads), options.seed);
+  if (known.empty()) return {};
+  const auto seconds_of = [&](const std::vector<std::int64_t>& some) {
+    const auto start = std::chrono::steady_clock::now();
+    (void)nearest_predictions(rows, set, known, some, options.threads);
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  };
+  const auto all = static_cast<double>(size_of(split));
+  const double index = seconds_of({}), searched = std::max(0.0, seconds_of(queries) - index);
+  BaselineSeconds seconds{.nearest = 3 * index + searched * all / static_cast<double>(queries.size())};
+  if (has_too_many_targets(set, known)) return seconds;
+  const ProcessSeconds process = seconds_to_fit_process(rows, set, split.train, process_options(options, nullptr));
+  seconds.process = process.fit + all * process.molecule;
+  seconds.process_again = process.fit_again;
+  if (!xgboost_version().empty())
+    seconds.trees = seconds_to_fit_trees(rows, set, sample(known, most_tree_rows(set), options.seed), split.valid,
+                                         tree_options(options));
+  return seconds;
+}
+
 Trees refit_trees(const Baselines& baselines, const FeatureRows& rows, const MoleculeSet& set,
                   const std::vector<std::int64_t>& molecules, const BaselineOptions& options) {
-  return fit_trees(rows, set, sample(molecules, most_tree_rows(set), options.seed), {},
-                   {.exact_rounds = baselines.rounds,
-                    .seed = options.seed,
-                    .threads = options.threads,
-                    .ask_to_go_on = options.ask_to_go_on})
-      .trees;
+  const WorkInProgress work(options.control, kTreesWork, "rounds", 0);
+  TreeFitOptions fit = tree_options(options);
+  fit.exact_rounds = baselines.rounds;
+  fit.progress = progress_of(work);
+  return fit_trees(rows, set, sample(molecules, most_tree_rows(set), options.seed), {}, fit).trees;
 }
 
 GaussianProcess refit_process(const Baselines& baselines, const FeatureRows& rows, const MoleculeSet& set,
                               const std::vector<std::int64_t>& molecules, const BaselineOptions& options) {
-  return fit_process(rows, set, molecules, process_options(options, &*baselines.process)).process;
+  const WorkInProgress work(options.control, kProcessWork, "targets", 0);
+  ProcessFitOptions fit = process_options(options, &*baselines.process);
+  fit.progress = progress_of(work);
+  return fit_process(rows, set, molecules, fit).process;
 }
 
 }  // namespace molgraph

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <array>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,6 +9,7 @@
 #include "apps/scoring/gaussian_process.hpp"
 #include "apps/scoring/trees.hpp"
 #include "apps/training/baselines/feature_rows.hpp"
+#include "apps/training/run_control.hpp"
 #include "datasets/store/molecule_set.hpp"
 
 namespace molgraph {
@@ -27,7 +27,7 @@ struct Baselines {
 struct BaselineOptions {
   std::uint64_t seed = 0;
   int threads = 0;
-  std::function<void()> ask_to_go_on;  ///< may throw; called by several threads
+  RunControl control{};  ///< may stop the work, and hears of it
 };
 
 /// Above so many molecules no baseline is made.
@@ -41,6 +41,13 @@ inline constexpr std::int64_t kMostTreeCells = 200'000, kFewestTreeRows = 500;
 /// `rows` of all molecules of the set.
 Baselines make_baselines(const FeatureRows& rows, const MoleculeSet& set, const Split& split,
                          const BaselineOptions& options);
+
+/// Seconds that make_baselines() takes here for each, about, and refit_process(); 0 = it is left out.
+struct BaselineSeconds {
+  double nearest = 0, process = 0, process_again = 0, trees = 0;
+};
+BaselineSeconds seconds_to_make_baselines(const FeatureRows& rows, const MoleculeSet& set, const Split& split,
+                                          const BaselineOptions& options);
 
 /// The trees once more, of as many rounds, made with `molecules`.
 Trees refit_trees(const Baselines& baselines, const FeatureRows& rows, const MoleculeSet& set,

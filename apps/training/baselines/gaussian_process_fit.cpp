@@ -4,6 +4,7 @@
 #include <Eigen/Core>
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -24,6 +25,7 @@ constexpr std::int64_t kMoleculesPerPiece = 16;
 constexpr std::int64_t kMostChoiceLabels = 1'000;  ///< that kernel and noise are chosen by
 constexpr int kCensoredRounds = 3;
 constexpr int kMostRaises = 4;  ///< of the noise, tenfold each, where a matrix cannot be solved otherwise
+constexpr std::int64_t kMeasuredMolecules = 512;  ///< that the duration of a fit is estimated by
 /// Labels of a target cost their third power, so many targets share what one may cost.
 constexpr double kCubesOfFit = 1.3e11, kCubesOfChoice = 4e9;
 
@@ -32,6 +34,7 @@ constexpr double kLeastNoise = 0.01;
 
 constexpr std::array kShares{0.0, 0.25, 0.5, 0.75, 1.0};
 constexpr std::array kNoises{0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0};
+constexpr std::int64_t kMatricesOfChoice = kShares.size() * kNoises.size();
 
 std::int64_t most_labels(double cubes, std::int64_t most, std::size_t targets) {
   return std::min(most, static_cast<std::int64_t>(std::cbrt(cubes / static_cast<double>(targets))));
@@ -149,13 +152,16 @@ double log_likelihood(const Matrix& kernel, const Matrix& values) {
   return sum;
 }
 
-Kernel choose_kernel(const Gram& gram, const Labels& labels, const ProcessFitOptions& options) {
-  std::array<double, kShares.size() * kNoises.size()> likelihood;
-  parallel_for(static_cast<std::int64_t>(likelihood.size()), 1, options.threads, [&](std::int64_t begin, std::int64_t) {
+/// `advance` is called with 1 after each of kMatricesOfChoice matrices.
+Kernel choose_kernel(const Gram& gram, const Labels& labels, const ProcessFitOptions& options,
+                     const std::function<void(std::int64_t)>& advance) {
+  std::array<double, kMatricesOfChoice> likelihood;
+  parallel_for(kMatricesOfChoice, 1, options.threads, [&](std::int64_t begin, std::int64_t) {
     if (options.ask_to_go_on) options.ask_to_go_on();
     const auto k = static_cast<std::size_t>(begin);
     likelihood[k] = log_likelihood(gram.mixed(kShares[k / kNoises.size()], kNoises[k % kNoises.size()] * labels.noise),
                                    labels.values);
+    advance(1);
   });
   const auto best = static_cast<std::size_t>(std::ranges::max_element(likelihood) - likelihood.begin());
   return {kShares[best / kNoises.size()], kNoises[best % kNoises.size()]};
@@ -230,6 +236,24 @@ Taught taught_by(const MoleculeSet& set, const std::vector<std::int64_t>& train,
   return taught;
 }
 
+/// Of these molecules, without kernels and coefficients.
+GaussianProcess process_of(const FeatureRows& rows, const MoleculeSet& set,
+                           const std::vector<std::int64_t>& molecules) {
+  GaussianProcess process{.descriptors = rows.descriptors, .columns = rows.columns, .targets = blend_targets(set.task)};
+  const std::size_t width = rows.width - kFingerprintBins;
+  std::vector<std::vector<float>> raw;
+  std::vector<const float*> pointers;
+  for (const std::int64_t g : molecules) raw.push_back(rows.numbers(static_cast<std::size_t>(g)));
+  for (const auto& numbers : raw) pointers.push_back(numbers.data());
+  process.scaling = input_scaling(pointers, width);
+  std::vector<float> scaled(width);
+  for (std::size_t i = 0; i < molecules.size(); ++i) {
+    process.scaling.apply(raw[i].data(), scaled.data());
+    process.molecules.add(rows.counts(static_cast<std::size_t>(molecules[i])), scaled);
+  }
+  return process;
+}
+
 }  // namespace
 
 FittedProcess fit_process(const FeatureRows& rows, const MoleculeSet& set, const std::vector<std::int64_t>& train,
@@ -238,20 +262,13 @@ FittedProcess fit_process(const FeatureRows& rows, const MoleculeSet& set, const
   const std::vector<std::int64_t>& molecules = taught.all;
   FittedProcess fitted{.labels = taught.labels};
   GaussianProcess& process = fitted.process;
-  process = {.descriptors = rows.descriptors, .columns = rows.columns, .targets = blend_targets(set.task)};
+  process = process_of(rows, set, molecules);
   const std::size_t width = rows.width - kFingerprintBins, count = molecules.size();
-  std::vector<std::vector<float>> raw;
-  std::vector<const float*> pointers;
-  for (const std::int64_t g : molecules) raw.push_back(rows.numbers(static_cast<std::size_t>(g)));
-  for (const auto& numbers : raw) pointers.push_back(numbers.data());
-  process.scaling = input_scaling(pointers, width);
-  std::vector<float> scaled(width);
-  for (std::size_t i = 0; i < count; ++i) {
-    process.scaling.apply(raw[i].data(), scaled.data());
-    process.molecules.add(rows.counts(static_cast<std::size_t>(molecules[i])), scaled);
-  }
   const std::vector<bool> used = process.used_columns();
   const std::size_t targets = process.targets.size();
+  const auto advance = [&](std::int64_t matrices) {
+    if (options.progress) options.progress(matrices, static_cast<std::int64_t>(targets) * (kMatricesOfChoice + 1));
+  };
   const std::int64_t to_choose = most_labels(kCubesOfChoice, kMostChoiceLabels, targets);
   for (std::size_t t = 0; t < targets; ++t) {
     std::vector<std::size_t> known;
@@ -261,18 +278,21 @@ FittedProcess fit_process(const FeatureRows& rows, const MoleculeSet& set, const
     const Labels labels = labels_of(set, taught.of_target[t], std::move(known), t);
     Kernel kernel;
     Matrix solved;
+    std::int64_t left = kMatricesOfChoice + 1;  // to be told
     if (options.like != nullptr) kernel = {options.like->fingerprint_share[t], options.like->noise[t]};
     if (!labels.constant) {
       if (kernel.noise <= 0) {
         std::vector<std::int64_t> places(labels.known.size());
         std::iota(places.begin(), places.end(), std::int64_t{0});
         const Labels some = some_of(labels, sample(std::move(places), to_choose, options.seed));
-        kernel =
-            choose_kernel(gram_of(molecules_of(process.molecules, some.known, width), used, options), some, options);
+        kernel = choose_kernel(gram_of(molecules_of(process.molecules, some.known, width), used, options), some,
+                               options, advance);
+        left -= kMatricesOfChoice;
       }
       solved =
           coefficients(gram_of(molecules_of(process.molecules, labels.known, width), used, options), labels, kernel);
     }
+    advance(left);
     process.fingerprint_share.push_back(kernel.share);
     process.noise.push_back(kernel.noise);
     for (std::size_t c = 0; c < labels.mean.size(); ++c) {
@@ -285,6 +305,33 @@ FittedProcess fit_process(const FeatureRows& rows, const MoleculeSet& set, const
     }
   }
   return fitted;
+}
+
+ProcessSeconds seconds_to_fit_process(const FeatureRows& rows, const MoleculeSet& set,
+                                      const std::vector<std::int64_t>& train, const ProcessFitOptions& options) {
+  using Clock = std::chrono::steady_clock;
+  const Taught taught = taught_by(set, train, options.seed);
+  const auto few = sample(taught.all, kMeasuredMolecules, options.seed);
+  if (few.size() < 2) return {};
+  const GaussianProcess process = process_of(rows, set, few);
+  const auto start = Clock::now();
+  const Gram gram = gram_of(process.molecules, process.used_columns(), options);
+  const auto made = Clock::now();
+  const auto size = static_cast<double>(few.size());
+  (void)log_likelihood(gram.mixed(0.5, Vector::Ones(std::ssize(few))), Matrix::Ones(std::ssize(few), 1));
+  const std::chrono::duration<double> of_pairs = made - start, of_matrix = Clock::now() - made;
+  const double pair = of_pairs.count() / (size * size), cube = of_matrix.count() / (size * size * size);
+  const auto fit = [&](double n) { return n * n * pair + n * n * n * cube; };
+  const std::size_t targets = taught.of_target.size();
+  ProcessSeconds seconds{.molecule = pair * static_cast<double>(taught.all.size())};
+  for (const auto& known : taught.of_target) {
+    const auto n = static_cast<double>(known.size());
+    const double chosen_by = std::min(n, static_cast<double>(most_labels(kCubesOfChoice, kMostChoiceLabels, targets)));
+    const double matrices = std::ceil(static_cast<double>(kMatricesOfChoice) / thread_count(options.threads));
+    seconds.fit += fit(n) + chosen_by * chosen_by * pair + matrices * chosen_by * chosen_by * chosen_by * cube;
+    seconds.fit_again += fit(n);
+  }
+  return seconds;
 }
 
 std::vector<double> process_predictions(const ProcessPredictor& process, const FeatureRows& rows,

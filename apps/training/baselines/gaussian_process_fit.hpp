@@ -18,6 +18,8 @@ struct ProcessFitOptions {
   std::uint64_t seed = 0;              ///< of what is drawn where there is too much
   int threads = 0;                     ///< 0 = all usable cores; no number depends on it
   std::function<void()> ask_to_go_on;  ///< called between pieces of work, by several threads; may throw
+  /// So many matrices more are solved, of so many; called by several threads.
+  std::function<void(std::int64_t more, std::int64_t all)> progress;
 };
 
 /// The processes know at most so many molecules, one target at most so many labels, drawn by the seed.
@@ -37,6 +39,14 @@ struct FittedProcess {
 /// with one value alone, is always that. Throws RunError for a matrix that cannot be solved.
 FittedProcess fit_process(const FeatureRows& rows, const MoleculeSet& set, const std::vector<std::int64_t>& train,
                           const ProcessFitOptions& options);
+
+/// Seconds that a process takes here, about: to fit it, to fit one with its kernels, and to predict a molecule. Some
+/// pairs of molecules and one small matrix are timed.
+struct ProcessSeconds {
+  double fit = 0, fit_again = 0, molecule = 0;
+};
+ProcessSeconds seconds_to_fit_process(const FeatureRows& rows, const MoleculeSet& set,
+                                      const std::vector<std::int64_t>& train, const ProcessFitOptions& options);
 
 /// Predictions [n, outputs] of the molecules `indices`. `ask_to_go_on`: as above.
 std::vector<double> process_predictions(const ProcessPredictor& process, const FeatureRows& rows,

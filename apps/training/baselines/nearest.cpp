@@ -68,7 +68,8 @@ void take_labels(const MoleculeSet& set, const std::vector<std::int64_t>& train,
 
 std::vector<double> nearest_predictions(const FeatureRows& rows, const MoleculeSet& set,
                                         const std::vector<std::int64_t>& train,
-                                        const std::vector<std::int64_t>& queries, int threads) {
+                                        const std::vector<std::int64_t>& queries, int threads,
+                                        const std::function<void(std::int64_t)>& progress) {
   const auto outputs = static_cast<std::size_t>(set.task.num_outputs());
   CountIndex index;
   for (const std::int64_t g : train) index.add(rows.counts(static_cast<std::size_t>(g)));
@@ -81,6 +82,7 @@ std::vector<double> nearest_predictions(const FeatureRows& rows, const MoleculeS
                    BySimilarity neighbours(similarity, train, queries[q]);
                    take_labels(set, train, neighbours, predictions.data() + q * outputs);
                  }
+                 if (progress) progress(end - begin);
                });
   return predictions;
 }

@@ -1,6 +1,7 @@
 #include "apps/training/baselines/tree_fit.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <limits>
 #include <set>
@@ -8,6 +9,7 @@
 
 #include "apps/scoring/moments.hpp"
 #include "apps/training/baselines/booster.hpp"
+#include "datasets/splits/splits.hpp"
 #include "datasets/system/threads.hpp"
 #include "featurize/graph/error.hpp"
 
@@ -17,6 +19,12 @@ namespace {
 /// A binary target with fewer labels, of training and validation, gets a forest of so many trees: better than boosting
 /// there. Of both, so that trees made once more with the validation part (exact_rounds) are of the same kind.
 constexpr std::size_t kForestRows = 5000, kForestTrees = 500;
+
+/// The duration of a fit is estimated by so many trees of at most so many rows. Boosters of numbers need 550 to 600
+/// rounds on ESOL and Lipophilicity, of labels that are noise 80.
+constexpr int kMeasuredTrees = 5;
+constexpr std::int64_t kMeasuredRows = 2'000;
+constexpr double kUsualRounds = 450;
 
 /// One target's labels as boosters take them, and how margins become predictions.
 struct TargetRows {
@@ -157,19 +165,23 @@ struct Boosted {
   int rounds = 0;
 };
 
-/// `exact`: so many rounds; 0 = by validation.
+/// How many rounds are added at most. `exact`: so many; 0 = by validation.
+int most_rounds(const TargetRows& t, const BoosterOptions& options, const TreeFitOptions& fit, int exact) {
+  if (options.forest > 1) return 1;
+  if (exact > 0) return exact;
+  return t.valid.rows.empty() ? std::min(fit.rounds, fit.rounds_without_valid) : fit.rounds;
+}
+
+/// `ask_to_go_on` is called before each round.
 Boosted boost(const FeatureRows& rows, const TargetRows& t, const BoosterOptions& options, const TreeFitOptions& fit,
-              int exact) {
+              int exact, const std::function<void()>& ask_to_go_on) {
   Booster booster(rows, t.train, t.valid, options);
   const bool stops = exact == 0 && !t.valid.rows.empty() && options.forest == 1;
-  const int most = options.forest > 1 ? 1
-                   : exact > 0        ? exact
-                   : stops            ? fit.rounds
-                                      : std::min(fit.rounds, fit.rounds_without_valid);
+  const int most = most_rounds(t, options, fit, exact);
   double best = std::numeric_limits<double>::infinity();
   int best_rounds = stops ? 0 : most;
   for (int round = 1; round <= most; ++round) {
-    if (fit.ask_to_go_on) fit.ask_to_go_on();
+    ask_to_go_on();
     booster.add_round();
     if (!stops) continue;
     const double loss = loss_of(t, booster.valid_margins());
@@ -181,6 +193,17 @@ Boosted boost(const FeatureRows& rows, const TargetRows& t, const BoosterOptions
     }
   }
   return {booster.trees(best_rounds), best_rounds};
+}
+
+/// Boosters per target.
+std::size_t copies_of(std::size_t targets, const TreeFitOptions& options) {
+  return static_cast<std::size_t>(std::max(1, options.copies / static_cast<int>(targets)));
+}
+
+/// Of a forest for few labels of two classes; but for the seed.
+BoosterOptions booster_options(const FeatureRows& rows, const TargetRows& t, std::size_t copies) {
+  if (t.options.kind != TaskKind::binary || t.train.rows.size() + t.valid.rows.size() >= kForestRows) return t.options;
+  return forest_options(t.options, columns_in_use(rows, t.train.rows), kForestTrees / copies);
 }
 
 void append(const std::vector<TreeNode>& nodes, Trees& trees) {
@@ -200,21 +223,28 @@ void append(const std::vector<TreeNode>& nodes, Trees& trees) {
 
 FittedTrees fit_trees(const FeatureRows& rows, const MoleculeSet& set, const std::vector<std::int64_t>& train,
                       const std::vector<std::int64_t>& valid, const TreeFitOptions& options) {
-  const std::size_t count = set.task.names.size();
-  const auto copies = static_cast<std::size_t>(std::max(1, options.copies / static_cast<int>(count)));
+  const std::size_t count = set.task.names.size(), copies = copies_of(count, options);
   std::vector<TargetRows> targets;
   for (std::size_t t = 0; t < count; ++t) targets.push_back(target_rows(set, train, valid, t));
   std::vector<Boosted> fitted(count * copies);
-  parallel_for(static_cast<std::int64_t>(fitted.size()), 1, options.threads, [&](std::int64_t begin, std::int64_t) {
+  const auto advance = [&](std::int64_t rounds) {
+    if (options.progress) options.progress(rounds, std::ssize(fitted) * options.rounds);
+  };
+  parallel_for(std::ssize(fitted), 1, options.threads, [&](std::int64_t begin, std::int64_t) {
     const auto job = static_cast<std::size_t>(begin);
     const TargetRows& t = targets[job / copies];
-    if (t.constant) return;
-    BoosterOptions one = t.options;
-    one.seed = options.seed * copies + job % copies;
-    if (one.kind == TaskKind::binary && t.train.rows.size() + t.valid.rows.size() < kForestRows)
-      one = forest_options(one, columns_in_use(rows, t.train.rows), kForestTrees / copies);
     const int exact = options.exact_rounds.empty() ? 0 : options.exact_rounds[job];
-    if (exact > 0 || options.exact_rounds.empty()) fitted[job] = boost(rows, t, one, options, exact);
+    std::int64_t round = 0, told = 0;  // a booster counts for options.rounds, however many it needs
+    if (!t.constant && (exact > 0 || options.exact_rounds.empty())) {
+      BoosterOptions one = booster_options(rows, t, copies);
+      one.seed = options.seed * copies + job % copies;
+      fitted[job] = boost(rows, t, one, options, exact, [&] {
+        if (options.ask_to_go_on) options.ask_to_go_on();
+        const std::int64_t counted = round++ * options.rounds / most_rounds(t, one, options, exact);
+        advance(counted - std::exchange(told, counted));
+      });
+    }
+    advance(options.rounds - told);
   });
   FittedTrees all{
       .trees = {.descriptors = rows.descriptors, .columns = rows.columns, .targets = blend_targets(set.task)}};
@@ -234,6 +264,36 @@ FittedTrees fit_trees(const FeatureRows& rows, const MoleculeSet& set, const std
     }
   }
   return all;
+}
+
+double seconds_to_fit_trees(const FeatureRows& rows, const MoleculeSet& set, const std::vector<std::int64_t>& train,
+                            const std::vector<std::int64_t>& valid, const TreeFitOptions& options) {
+  const std::size_t count = set.task.names.size(), copies = copies_of(count, options);
+  for (std::size_t target = 0; target < count; ++target) {
+    const TargetRows all = target_rows(set, train, valid, target);
+    const std::vector<std::int64_t> some = sample(train, kMeasuredRows, options.seed);
+    const TargetRows t = target_rows(set, some, sample(valid, kMeasuredRows, options.seed), target);
+    if (t.constant) continue;
+    BoosterOptions one = booster_options(rows, all, copies);
+    const int forest = one.forest;
+    const double usual = std::min<double>(kUsualRounds, most_rounds(all, one, options, 0));
+    const auto seconds_of = [&](int trees) {
+      if (forest > 1) one.forest = trees;
+      const auto start = std::chrono::steady_clock::now();
+      Booster booster(rows, t.train, t.valid, one);
+      for (int round = 0; round < (forest > 1 ? 1 : trees); ++round) {
+        booster.add_round();
+        if (forest == 1) (void)loss_of(t, booster.valid_margins());
+      }
+      return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    };
+    const double first = seconds_of(1), more = std::max(0.0, seconds_of(1 + kMeasuredTrees) - first);
+    const double seconds = first + more / kMeasuredTrees * (forest > 1 ? forest : usual);
+    const auto boosters = static_cast<double>(count * copies);
+    return seconds * static_cast<double>(train.size()) / static_cast<double>(some.size()) * boosters /
+           std::min<double>(boosters, thread_count(options.threads));
+  }
+  return 0;
 }
 
 }  // namespace molgraph

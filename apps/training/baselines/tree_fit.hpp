@@ -21,6 +21,8 @@ struct TreeFitOptions {
   std::uint64_t seed = 0;
   int threads = 0;                     ///< 0 = all usable cores; no number depends on it
   std::function<void()> ask_to_go_on;  ///< called between pieces of work, by several threads; may throw
+  /// So many rounds more are done, of so many; called by several threads.
+  std::function<void(std::int64_t more, std::int64_t all)> progress;
 };
 
 struct FittedTrees {
@@ -34,5 +36,9 @@ struct FittedTrees {
 /// RunError without XGBoost.
 FittedTrees fit_trees(const FeatureRows& rows, const MoleculeSet& set, const std::vector<std::int64_t>& train,
                       const std::vector<std::int64_t>& valid, const TreeFitOptions& options);
+
+/// Seconds that fit_trees() takes here, about: a few trees of a few rows are timed.
+double seconds_to_fit_trees(const FeatureRows& rows, const MoleculeSet& set, const std::vector<std::int64_t>& train,
+                            const std::vector<std::int64_t>& valid, const TreeFitOptions& options);
 
 }  // namespace molgraph
