@@ -31,6 +31,8 @@ enum class Censored : std::uint8_t { bounded, drop, value };
 /// Rows of a table that gets descriptors without being asked: 207 numbers of each stay in memory.
 inline constexpr std::int64_t kMostRowsWithDescriptors = 50'000;
 
+struct LoadedData;
+
 /// What to load and how; aggregated from the command line. Two tables are train and test (valid is drawn from train,
 /// seeded), three are train, valid, test.
 struct LoadOptions {
@@ -63,6 +65,7 @@ struct LoadOptions {
   double calibration_share = 0;
   int fewest_rounds = 0;  ///< where there are too few molecules, scaffolds or groups for `rounds`: so many will do
   int inner_folds = 0;    ///< of one split without rounds: LoadedData::inner; 0 = none
+  std::function<bool(const LoadedData&)> needs_inner_folds;  ///< asked with the split known; empty = yes
   std::uint64_t seed = 0;
   std::int64_t limit = 0;  ///< > 0: keep this many molecules: the first of each split part in proportion
   /// molecules in several rows; empty = `mean` for tables of one's own with targets, else all rows as they are (data

@@ -335,6 +335,7 @@ void set_inner_folds(LoadedData& data, const LoadOptions& options, std::vector<s
   if (options.inner_folds == 0 || !data.folds.empty() || !data.rounds.empty() || data.split.valid.empty() ||
       has_one_validation_part(kind, groups))
     return;
+  if (options.needs_inner_folds && !options.needs_inner_folds(data)) return;
   const Pool pool = pool_of(data, options, std::move(first_rows), std::move(groups), kind);
   const std::size_t count = std::min(static_cast<std::size_t>(options.inner_folds), pool.apart);
   if (count > 1) data.inner = dealt(data, pool, count, options.seed);

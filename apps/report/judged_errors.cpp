@@ -55,6 +55,8 @@ std::vector<LabelError> errors_of(const ReportFacts& facts, bool own_unit) {
 
 std::vector<LabelError> worst_errors(const ReportFacts& facts, std::size_t most) {
   std::vector<LabelError> errors = errors_of(facts, false);
+  if (const std::vector<bool>& in_train = facts.judged().in_train; !in_train.empty() && !facts.training)
+    std::erase_if(errors, [&](const LabelError& error) { return in_train[error.row]; });
   std::ranges::stable_sort(errors, [](const auto& a, const auto& b) { return a.size > b.size; });
   errors.resize(std::min(most, errors.size()));
   return errors;

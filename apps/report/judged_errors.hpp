@@ -24,7 +24,8 @@ std::vector<double> label_deviations(const ReportFacts& facts);
 /// the part's labels.
 std::vector<LabelError> errors_of(const ReportFacts& facts, bool own_unit);
 
-/// The largest ones, falling, of several targets in deviations of their labels.
+/// The largest ones, falling, of several targets in deviations of their labels; of training molecules only in runs that
+/// name theirs.
 std::vector<LabelError> worst_errors(const ReportFacts& facts, std::size_t most);
 
 /// Molecules whose most similar training molecule is so similar.

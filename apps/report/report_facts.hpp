@@ -24,6 +24,9 @@ struct PartRows {
   std::vector<double> predictions;  ///< [n, outputs]
   std::vector<double> low, high;    ///< [n, T] of the 90 % interval, NaN = none; empty = none at all
   std::vector<double> similarity;   ///< [n] to the most similar training molecule; empty = not known
+  /// [n] of a validation part that inner folds or members' splits made: it is in the split's training part. Empty =
+  /// none
+  std::vector<bool> in_train;
 
   std::size_t size() const { return id.size(); }
 };

@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <limits>
 #include <map>
+#include <set>
+#include <utility>
 
 #include "apps/scoring/moments.hpp"
 #include "datasets/system/readable.hpp"
@@ -147,6 +149,18 @@ std::array<std::int64_t, kParts + 1> read_part_sizes(const std::string& path) {
     sizes[kParts] += cells.back() == "calibration";
   });
   return sizes;
+}
+
+std::vector<bool> read_in_train(const std::string& path, const PartRows& rows) {
+  std::set<std::pair<std::string, std::string>> train;
+  std::vector<std::string> columns;
+  read_table(path, columns, [&](const std::vector<std::string>& cells) {
+    if (cells.back() == kPartNames[0])
+      train.emplace(cells[column_of(columns, "id", path)], cells[column_of(columns, "smiles", path)]);
+  });
+  std::vector<bool> in_train;
+  for (std::size_t i = 0; i < rows.size(); ++i) in_train.push_back(train.contains({rows.id[i], rows.smiles[i]}));
+  return in_train;
 }
 
 std::vector<RejectedRows> read_rejected(const std::string& path) {

@@ -16,6 +16,8 @@ PartRows read_predictions(const std::string& path, const Task& task);
 LearningCurve read_curve(const std::string& path);
 /// splits.csv: molecules in train, valid, test and calibration.
 std::array<std::int64_t, kParts + 1> read_part_sizes(const std::string& path);
+/// PartRows::in_train by splits.csv.
+std::vector<bool> read_in_train(const std::string& path, const PartRows& rows);
 /// rejected.csv.
 std::vector<RejectedRows> read_rejected(const std::string& path);
 /// results.csv: the run, then the columns beside it, values alone.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <mutex>
+#include <set>
 
 #include "apps/scoring/moments.hpp"
 #include "datasets/splits/splits.hpp"
@@ -121,6 +122,7 @@ void add_similarities(const MoleculeSet& set, const Split& split, std::uint64_t 
   if (split.train.empty() || static_cast<std::int64_t>(split.valid.size() + split.test.size()) > kMostJudged) return;
   const std::vector<std::int64_t> train = sample(split.train, kMostCompared, seed);
   record.compared = static_cast<std::int64_t>(train.size());
+  const std::set<std::int64_t> in_train(split.train.begin(), split.train.end());
   CountIndex index;
   for (const Fingerprint& one : fingerprints_of(set, train, threads)) index.add(one.view());
   std::vector<Judged> judged;
@@ -134,10 +136,14 @@ void add_similarities(const MoleculeSet& set, const Split& split, std::uint64_t 
       std::vector<double> to;
       for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
         index.similarities(own[i].view(), to);
+        if (in_train.contains(part[i]))
+          if (const auto self = std::ranges::find(train, part[i]); self != train.end())
+            to[static_cast<std::size_t>(self - train.begin())] = 0;
         similarity[i] = *std::ranges::max_element(to);
       }
     });
     for (std::size_t i = 0; i < part.size(); ++i) {
+      if (in_train.contains(part[i])) continue;
       judged.push_back({p, static_cast<std::int64_t>(i), part[i]});
       fingerprints.push_back(own[i]);
     }

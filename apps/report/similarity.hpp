@@ -29,9 +29,10 @@ std::vector<Fingerprint> fingerprints_of(const MoleculeSet& set, const std::vect
                                          int threads);
 
 /// Fills `similarity` of both parts (Tanimoto's coefficient of count-Morgan fingerprints, radius 2, with the most
-/// similar training molecule) and `twins`: pairs of validation and test molecules that are at least kTwinSimilarity
-/// similar and whose labels differ, of numbers by more than a standard deviation of the labels; those that differ the
-/// most, of equal ones the most similar. Throws DataError where a molecule's text cannot be read any more.
+/// similar other training molecule) and `twins`: pairs of validation and test molecules, none of the training part,
+/// that are at least kTwinSimilarity similar and whose labels differ, of numbers by more than a standard deviation of
+/// the labels; those that differ the most, of equal ones the most similar. Throws DataError where a molecule's text
+/// cannot be read any more.
 void add_similarities(const MoleculeSet& set, const Split& split, std::uint64_t seed, int threads,
                       ReportRecord& record);
 

@@ -103,7 +103,7 @@ void check_pretraining(const TrainOptions& o) {
   refuse(!d.descriptor_columns.empty(), "--descriptor-columns", "the model is made for tables without such columns");
   refuse(d.folds > 0 || t.ensemble_size.value_or(1) > 1 || t.member_splits == Switch::on,
          "--folds, --ensemble-size and --member-splits", "one model is pre-trained");
-  refuse(t.out_of_fold, "--out-of-fold", "descriptors need no intervals");
+  refuse(t.out_of_fold == Switch::on, "--out-of-fold", "descriptors need no intervals");
   refuse(d.calibration_size > 0, "--calibration-size", "descriptors need no intervals");
   refuse(t.quality != Quality::standard, "--quality", "it is for measured targets");
   refuse(!t.task_weights.empty() || t.balance_tasks || t.balance_classes,

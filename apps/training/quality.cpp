@@ -4,7 +4,11 @@
 #include <cmath>
 
 #include "apps/training/baselines/baselines.hpp"
+#include "apps/training/calibration_fit.hpp"
+#include "apps/training/evaluate.hpp"
 #include "apps/training/option_conflicts.hpp"
+#include "apps/training/predictions.hpp"
+#include "apps/training/pretraining.hpp"
 #include "apps/training/train_options.hpp"
 #include "datasets/system/readable.hpp"
 #include "featurize/graph/error.hpp"
@@ -70,6 +74,42 @@ int rounds_of(const TrainOptions& o) {
   return static_cast<int>(std::clamp(as_asked, static_cast<double>(members_of(o)), static_cast<double>(kMostFolds)));
 }
 
+int inner_folds_of(const TrainOptions& o) {
+  const TrainingSettings& t = o.training;
+  if (t.out_of_fold != Switch::automatic) return t.out_of_fold == Switch::on ? kInnerFolds : 0;
+  const DataSettings& d = o.data;
+  // Who says which rows validate wants to see how well these are predicted.
+  const bool chosen = !d.splits_file.empty() || !d.splits_column.empty() || d.paths.size() == 3;
+  const bool fits = is_own_table(o) && t.quality != Quality::fast && t.calibrate && o.model.recipe.empty() &&
+                    !is_pretraining(o) && !chosen && d.calibration_size == 0 && d.folds == 0;
+  return fits ? kInnerFolds : 0;
+}
+
+bool needs_out_of_fold(const LoadedData& data) {
+  const std::vector<std::int64_t> known = known_molecules(data.split);
+  if (data.split_name == "column") return false;  // of a store
+  if (std::ssize(known) > kMostOutOfFoldRows) return false;
+  const std::vector<double> all = targets_of(data.set, known), valid = targets_of(data.set, data.split.valid);
+  const auto targets = static_cast<std::size_t>(data.set.task.num_targets());
+  bool needed = false;
+  std::int64_t labels = 0;
+  for (std::size_t t = 0; t < targets; ++t) {
+    const std::int64_t of_both = count_labels(all, t, targets);
+    needed =
+        needed || (count_labels(valid, t, targets) < kFewestCalibrationLabels && of_both >= kFewestCalibrationLabels);
+    labels += of_both;
+  }
+  return needed && labels <= kMostOutOfFoldLabels;
+}
+
+std::string why_out_of_fold_by_default(const TrainOptions& asked, const LoadedData& data) {
+  if (asked.training.out_of_fold != Switch::automatic || data.inner.empty()) return {};
+  return text(
+      "The validation part has too few labels to calibrate by: %zu more models are trained, each without a part of "
+      "the training and validation rows, and predict that part (--no-out-of-fold: none)",
+      data.inner.size());
+}
+
 void resolve_quality(TrainOptions& o, const LoadedData& data) {
   TrainingSettings& t = o.training;
   const std::string no_blend = why_no_blend(o, data);
@@ -80,6 +120,7 @@ void resolve_quality(TrainOptions& o, const LoadedData& data) {
   if (!data.set.computed_targets.empty()) t.baselines = Switch::off;
   t.member_splits = on_or_off(has_member_splits(o));
   t.ensemble_size = members_of(o);
+  t.out_of_fold = on_or_off(!data.inner.empty());
 }
 
 std::string why_no_blend_by_default(const TrainOptions& asked, const LoadedData& data) {

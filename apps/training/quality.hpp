@@ -12,6 +12,8 @@ inline constexpr std::int64_t kBestMembers = 5;
 inline constexpr std::int64_t kFastShare = 3;
 /// Models that --out-of-fold trains beside the run's own.
 inline constexpr int kInnerFolds = 5;
+/// By default it does so up to here: with more, five more models take long, and few targets lack validation labels.
+inline constexpr std::int64_t kMostOutOfFoldRows = 1'000, kMostOutOfFoldLabels = 20'000;
 
 /// Is the data a table or store of one's own, no data set with a name?
 bool is_own_table(const TrainOptions& options);
@@ -22,6 +24,16 @@ bool is_own_table(const TrainOptions& options);
 int rounds_of(const TrainOptions& options);
 /// The members of the ensemble.
 std::int64_t members_of(const TrainOptions& options);
+
+/// LoadOptions::inner_folds, and whether they are needed where nobody says so: in a table of at most
+/// kMostOutOfFoldRows training and validation molecules, with at most kMostOutOfFoldLabels labels, where a target has
+/// too few validation labels for intervals and enough in both parts together. Not for --quality fast, a --recipe,
+/// --no-calibrate, --calibration-size, --folds, and where people say which rows validate.
+int inner_folds_of(const TrainOptions& options);
+bool needs_out_of_fold(const LoadedData& data);
+
+/// Why --out-of-fold is on although nobody said so in `asked`; "" otherwise.
+std::string why_out_of_fold_by_default(const TrainOptions& asked, const LoadedData& data);
 
 /// Decides about baselines, blend and ensemble. Baselines are made by themselves for people's own tables of at most
 /// kMostBaselineRows training molecules, and not for --quality fast; a blend, where there are baselines, measured

@@ -324,7 +324,8 @@ LoadOptions to_load_options(const TrainOptions& o, int threads) {
   load.time_column = d.time_column;
   load.splits_file = d.splits_file;
   load.folds = d.folds;
-  load.rounds = rounds_of(o), load.inner_folds = o.training.out_of_fold ? kInnerFolds : 0;
+  load.rounds = rounds_of(o), load.inner_folds = inner_folds_of(o);
+  if (o.training.out_of_fold == Switch::automatic) load.needs_inner_folds = needs_out_of_fold;
   load.fewest_rounds = static_cast<int>(members_of(o));
   load.split_sizes = d.split_sizes, load.calibration_share = d.calibration_size;
   if (load.corpus)
@@ -333,8 +334,7 @@ LoadOptions to_load_options(const TrainOptions& o, int threads) {
     };
   load.limit = d.limit;
   load.seed = o.training.seed;
-  load.threads = threads;
-  load.strict = d.strict;
+  load.threads = threads, load.strict = d.strict;
   return load;
 }
 
@@ -392,7 +392,7 @@ ResolvedRun for_member(const ResolvedRun& run, const LoadedData& data, std::int6
   ResolvedRun one = run;
   one.options.training.seed += static_cast<std::uint64_t>(member);
   one.options.training.ensemble_size = 1;
-  one.options.training.member_splits = Switch::off, one.options.training.out_of_fold = false;
+  one.options.training.member_splits = Switch::off, one.options.training.out_of_fold = Switch::off;
   one.trainer = trainer_options(one.options, data, data.split);
   return one;
 }

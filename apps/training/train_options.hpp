@@ -297,9 +297,10 @@ std::vector<TrainOption> options_over(Options& o) {
       {"--member-splits", training, on_off(t.member_splits),
        "each member of an ensemble has a validation part of its own, so that together they learn all of training and "
        "validation part: on, off or auto (on for --quality best and a table of one's own)"},
-      {"--out-of-fold", training, t.out_of_fold,
-       "for small tables: intervals, temperatures and the blend rest on the whole training and validation part; five "
-       "more models, each trained without a fifth of it, predict that fifth"},
+      {"--out-of-fold", training, on_off(t.out_of_fold),
+       "intervals, temperatures and the blend rest on the whole training and validation part, of which five more "
+       "models, each trained without a fifth, predict that fifth: on, off or auto (on for one's own table of at most "
+       "1,000 such rows, if a target has too few validation labels for intervals)"},
       {"--refit", training, t.refit,
        "train once more, on training and validation part together, up to the epoch that validation chose"},
       {"--baselines", training, on_off(t.baselines),

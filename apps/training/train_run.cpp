@@ -373,6 +373,7 @@ void run_training(const TrainRun& asked) {
   }
   if (const std::string why = why_no_blend_by_default(run.options, data); !why.empty())
     run.control.note("No blend with trees and a Gaussian process: " + why);
+  if (const std::string why = why_out_of_fold_by_default(run.options, data); !why.empty()) run.control.note(why);
   std::vector<SuspiciousLabel> suspicious;
   if (run.processes->first()) {
     const TrainOptions& o = run.options;

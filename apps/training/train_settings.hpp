@@ -123,7 +123,7 @@ struct TrainingSettings {
   bool clip_labels = false;  ///< train and choose by labels within label_limits()
   std::optional<std::int64_t> ensemble_size;
   Switch member_splits = Switch::automatic;
-  bool out_of_fold = false;
+  Switch out_of_fold = Switch::automatic;
   bool refit = false;
   Switch baselines = Switch::automatic;  ///< on for tables without a name, up to kMostBaselineRows training molecules
   Switch blend = Switch::automatic;

@@ -48,7 +48,7 @@ class _Molgraph(BaseEstimator):
                     quoted = cells[0].replace('"', '""')
                     file.write(",".join([f'"{quoted}"', *cells[1:]]) + "\n")
             options = {"quality": self.quality, "epochs": self.epochs, "threads": self.threads,
-                       "split_type": "random", "report": False, "strict": True,
+                       "split_type": "random", "report": False, "strict": True, "out_of_fold": False,
                        "split_sizes": [1 - self.validation_fraction, self.validation_fraction, 0],
                        "seed": 0 if self.random_state is None else self.random_state,
                        "target_columns": list(targets), "task_type": kind}
@@ -118,7 +118,8 @@ class MolgraphRegressor(RegressorMixin, _Molgraph):
     """Numbers from SMILES: ``MolgraphRegressor().fit(smiles, y).predict(smiles)``.
 
     ``y`` is [n] or [n, targets]; NaN = not measured. A share ``validation_fraction`` of the molecules chooses the
-    epoch and the blend. ``options`` are further flags of molgraph-train. Molecules that cannot be read are an error
+    epoch and the blend. ``options`` are further flags of molgraph-train; ``{"out_of_fold": True}`` gives small tables
+    intervals, at several times the training time. Molecules that cannot be read are an error
     (DataError, a ValueError): clean the table first, or use molgraph.Predictor, which gives them a status.
     """
 

@@ -196,10 +196,11 @@ TEST_F(CalibrationCli, EnsemblesAndFoldsHaveIntervalsOfTheirOwn) {
 
 TEST_F(CalibrationCli, OutOfFoldTheWholeOfASmallTableCalibrates) {
   scratch.write("few.csv", first_lines(table(false), 101));
-  const ShellResult trained = train("few.csv -o R --out-of-fold --no-blend", kTiny);
+  const ShellResult trained = train("few.csv -o R --no-blend", kTiny);
+  EXPECT_THAT(trained.err, HasSubstr("too few labels to calibrate by: 5 more models are trained"));
   EXPECT_THAT(trained.err, HasSubstr("Inner fold 5 of 5"));
   EXPECT_THAT(trained.err, HasSubstr("from the errors in the training and validation part, out of fold"));
-  EXPECT_THAT(scratch.read("R/config.toml"), HasSubstr("\nout-of-fold = true\n"));
+  EXPECT_THAT(scratch.read("R/config.toml"), HasSubstr("\nout-of-fold = 'on'\n"));
   const auto file = nlohmann::json::parse(scratch.read("R/calibration.json"));
   EXPECT_EQ(file["part"], "inner_folds");
   EXPECT_EQ(file["targets"][0]["labels"], 90);
@@ -220,7 +221,7 @@ TEST_F(CalibrationCli, OutOfFoldTheWholeOfASmallTableCalibrates) {
   ASSERT_EQ(run("molgraph-train -o R --resume").code, 0);
   EXPECT_EQ(scratch.read("R/results.csv"), results);
   // The run's own model is the same without.
-  const ShellResult without = train("few.csv -o N --no-blend", kTiny);
+  const ShellResult without = train("few.csv -o N --no-blend --no-out-of-fold", kTiny);
   EXPECT_THAT(without.err, HasSubstr("(--out-of-fold uses the training part too)"));
   EXPECT_EQ(scratch.read("N/model.safetensors"), scratch.read("R/model.safetensors"));
   EXPECT_FALSE(scratch.exists("N/calibration.json"));
@@ -301,7 +302,7 @@ TEST_F(CalibrationCli, WhatCannotBeIsRefusedAndTold) {
   const ShellResult hopeless = run("molgraph-train hopeless.csv -o G --calibration-size 0.5" + kAlone);
   EXPECT_EQ(hopeless.code, 2);
   EXPECT_THAT(hopeless.err, HasSubstr("; the table has too few labels"));
-  const ShellResult few = train("few.csv -o S");
+  const ShellResult few = train("few.csv -o S --no-out-of-fold");
   EXPECT_THAT(few.err, HasSubstr("Too few labels in the validation part"));
   EXPECT_FALSE(scratch.exists("S/calibration.json"));
   const ShellResult none = run("molgraph-score -m S -i t.csv -o x.csv --interval 0.9");

@@ -127,7 +127,7 @@ TEST_F(ExplainCli, ColumnsSumToThePredictionAndTheRestStaysAsItIs) {
 }
 
 TEST_F(ExplainCli, DescriptorsBlendsEnsemblesFoldsAndRefitsAreExplained) {
-  train("t.csv -o B", kTiny);  // numbers of a table of one's own: descriptors and a blend
+  train("t.csv -o B --no-out-of-fold", kTiny);  // numbers of a table of one's own: descriptors and a blend
   const auto blended = explained("B");
   EXPECT_NE(number(blended[0], "y_descriptors"), 0);
   EXPECT_TRUE(blended[0].contains("y_blend"));
@@ -157,7 +157,7 @@ TEST_F(ExplainCli, TheProbabilityThatIsShownIsExplained) {
 }
 
 TEST_F(ExplainCli, ARunThatHasNoneScoresAndSaysWhatItLacks) {
-  train("t.csv -o R --descriptors none");
+  train("t.csv -o R --descriptors none --no-out-of-fold");
   ASSERT_EQ(run("molgraph-score -m R -i in.csv -o a.csv && mv R/explanation.safetensors kept").code, 0);
   const ShellResult lost = run("molgraph-score -m R -i in.csv -o x.csv --explain atoms");
   EXPECT_EQ(lost.code, 4);

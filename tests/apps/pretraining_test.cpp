@@ -192,7 +192,7 @@ TEST(Pretraining, WhatMeansNothingBesideComputedTargetsIsRefused) {
   refused([](D&, M&, T& t) { t.blend = Switch::on; });
   refused([](D&, M&, T& t) { t.quality = Quality::best; });
   refused([](D&, M&, T& t) { t.member_splits = Switch::on; });
-  refused([](D&, M&, T& t) { t.out_of_fold = true; });
+  refused([](D&, M&, T& t) { t.out_of_fold = Switch::on; });
   refused([](D&, M&, T& t) { t.task_weights = {1}; });
   refused([](D&, M&, T& t) { t.balance_tasks = true; });
   refused([](D&, M&, T& t) { t.balance_classes = true; });

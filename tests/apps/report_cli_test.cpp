@@ -47,6 +47,16 @@ class ReportCli : public ::testing::Test {
   /// Without the whole page in a failure's message.
   static bool has(const std::string& html, const std::string& piece) { return html.find(piece) != std::string::npos; }
 
+  /// SMILES of the training part, and of the others.
+  std::pair<std::set<std::string>, std::set<std::string>> parts_of(const std::string& folder) {
+    std::set<std::string> train, others;
+    for (const std::string& line : lines_of(scratch.read(folder + "/splits.csv"))) {
+      const auto cells = cells_of(line);
+      (cells[3] == "train" ? train : others).insert(cells[2]);
+    }
+    return {train, others};
+  }
+
   Scratch scratch;
 };
 
@@ -105,11 +115,7 @@ TEST_F(ReportCli, TrainingMoleculesAreShownOnlyWhereTheyMayBe) {
   const std::string silent = page("R"), open = page("L");
   EXPECT_FALSE(has(silent, "Nearest in training"));
   EXPECT_TRUE(has(open, "Nearest in training"));
-  std::set<std::string> others, train;
-  for (const std::string& line : lines_of(scratch.read("R/splits.csv"))) {
-    const auto cells = cells_of(line);
-    (cells[3] == "train" ? train : others).insert(cells[2]);
-  }
+  auto [train, others] = parts_of("R");
   int shown = 0;
   for (const std::string& smiles : train) {
     const std::string code = "<code>" + smiles + "</code>";
@@ -117,6 +123,15 @@ TEST_F(ReportCli, TrainingMoleculesAreShownOnlyWhereTheyMayBe) {
     shown += has(open, code);
   }
   EXPECT_GT(shown, 0);
+  const std::string record = scratch.read("R/report.json");
+  EXPECT_FALSE(has(record, "[1.0,1.0,")) << "a training molecule is not compared with itself";
+  // Judged by a validation part that inner folds made of the training part too.
+  this->train("-o V --out-of-fold --split-sizes 0.7 0.3 0 --duplicates keep " + kNumbers);
+  const std::string judged = page("V");
+  EXPECT_TRUE(has(judged, "worst predictions of the valid part"));
+  std::tie(train, others) = parts_of("V");
+  for (const std::string& smiles : train)
+    EXPECT_TRUE(others.contains(smiles) || !has(judged, "<code>" + smiles + "</code>")) << smiles;
   run("rm L/report.html && molgraph-info L --html");
   EXPECT_EQ(scratch.read("L/report.html"), open);
 }

@@ -169,7 +169,7 @@ TEST_F(RunFilesCli, MembersBelongToTheirEnsembleAndFoldsToThemselves) {
 }
 
 TEST_F(RunFilesCli, ARecordOfAnEarlierVersionIsTakenAndCompletedByResume) {
-  train("small.csv -o R");
+  train("small.csv -o R --no-out-of-fold");
   const std::string path = "R/run.json";
   nlohmann::json record = nlohmann::json::parse(scratch.read(path));
   const nlohmann::json whole = record;

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "apps/scoring/architectures.hpp"
+#include "apps/training/quality.hpp"
 #include "apps/training/recipes.hpp"
 #include "featurize/graph/error.hpp"
 
@@ -52,6 +55,52 @@ TEST(RunOptions, WhatIsOpenIsDecidedOnce) {
   EXPECT_EQ(to_toml(again.options), to_toml(run.options));
   EXPECT_EQ(to_json(again.model), to_json(run.model));
   EXPECT_EQ(again.trainer.identity, run.trainer.identity);
+}
+
+/// So many molecules, of which `labelled` have a label of `targets` targets; a tenth validates, a tenth tests.
+LoadedData small_table(int molecules, int labelled, int targets = 1) {
+  LoadedData data;
+  data.split_name = "random";
+  data.set.task = {TaskKind::regression,
+                   std::vector<std::string>(static_cast<std::size_t>(targets), "y"),
+                   std::vector<std::string>(static_cast<std::size_t>(targets)),
+                   0,
+                   {}};
+  MolecularGraph carbon;
+  carbon.atoms.assign(9, 0);
+  for (int g = 0; g < molecules; ++g) {
+    const double label = g < labelled ? g : std::numeric_limits<double>::quiet_NaN();
+    data.set.add(carbon, g, std::to_string(g), "C", std::vector<double>(static_cast<std::size_t>(targets), label));
+    (g % 10 == 0 ? data.split.valid : g % 10 == 1 ? data.split.test : data.split.train).push_back(g);
+  }
+  return data;
+}
+
+TEST(RunOptions, SmallTablesAreCalibratedOutOfFold) {
+  EXPECT_FALSE(needs_out_of_fold(small_table(50, 50))) << "45 labels";
+  EXPECT_TRUE(needs_out_of_fold(small_table(60, 60)));
+  EXPECT_TRUE(needs_out_of_fold(small_table(490, 490)));
+  EXPECT_FALSE(needs_out_of_fold(small_table(500, 500))) << "50 labels validate";
+  EXPECT_TRUE(needs_out_of_fold(small_table(1'100, 490)));
+  EXPECT_FALSE(needs_out_of_fold(small_table(1'120, 490))) << "more than 1,000 rows";
+  EXPECT_TRUE(needs_out_of_fold(small_table(300, 300, 74)));
+  EXPECT_FALSE(needs_out_of_fold(small_table(300, 300, 75))) << "more than 20,000 labels";
+  LoadedData of_store = small_table(300, 300);
+  of_store.split_name = "column";
+  EXPECT_FALSE(needs_out_of_fold(of_store));
+
+  EXPECT_EQ(inner_folds_of(own_table()), kInnerFolds);
+  const auto none = [](auto change) { return inner_folds_of(own_table(change)) == 0; };
+  EXPECT_TRUE(none([](TrainOptions& o) { o.data.paths = {"esol"}; }));
+  EXPECT_TRUE(none([](TrainOptions& o) { o.data.paths = {"a.csv", "b.csv", "c.csv"}; }));
+  EXPECT_TRUE(none([](TrainOptions& o) { o.data.splits_column = "split"; }));
+  EXPECT_TRUE(none([](TrainOptions& o) { o.data.splits_file = "splits.json"; }));
+  EXPECT_TRUE(none([](TrainOptions& o) { o.data.folds = 5; }));
+  EXPECT_TRUE(none([](TrainOptions& o) { o.data.calibration_size = 0.2; }));
+  EXPECT_TRUE(none([](TrainOptions& o) { o.training.calibrate = false; }));
+  EXPECT_TRUE(none([](TrainOptions& o) { o.training.quality = Quality::fast; }));
+  EXPECT_TRUE(none([](TrainOptions& o) { o.training.out_of_fold = Switch::off; }));
+  EXPECT_TRUE(none([](TrainOptions& o) { o.model.recipe = "grpe-zinc"; }));
 }
 
 TEST(RunOptions, DefaultsGoByTheTablesSizeAndKind) {

@@ -168,7 +168,7 @@ TEST_F(RunPlan, MembersWithSplitsOfTheirOwn) {
 
 TEST_F(RunPlan, InnerFolds) {
   TrainRun run = small_run(scratch_);
-  run.options.training.out_of_fold = true;
+  run.options.training.out_of_fold = Switch::on;
   Expected works;
   for (int model = 0; model < 6; ++model) works.training();
   for (int fold = 0; fold < 5; ++fold) works.baselines();
