@@ -3,6 +3,10 @@
   scaffold   Murcko scaffolds (Bemis and Murcko 1996), the largest groups first and among equal ones the later first,
              fill 80 % for training, then 10 % for validation; a group that does not fit goes on to the next part (the
              recipe of DeepChem and OGB). Seeds change the methods only.
+  scaffold-balanced
+             Murcko scaffolds, those of more than a twentieth of the rows first, for training where they fit; then the
+             others in an order drawn by the seed fill 80 % for training, 10 % for validation and the rest (chemprop's
+             recipe).
   random     molecules by the SHA-256 of "SEED/canonical SMILES", 80/10/10; rows of one molecule stay together.
   official   the test part is the table's. The validation part, an eighth of the rest, is drawn by the seed: whole
              molecules, or whole scaffolds ("valid" in tables.toml) of which those that do not fit are passed over.
@@ -35,18 +39,30 @@ def drawn(groups: dict[str, list[int]], seed: int) -> list[list[int]]:
     return [groups[key] for key in sorted(groups, key=lambda key: hashlib.sha256(f"{seed}/{key}".encode()).digest())]
 
 
-def scaffold(scaffolds: list[str]) -> str:
-    parts = ["2"] * len(scaffolds)
+def filled(groups: list[list[int]], size: int) -> str:
+    """Whole groups for training up to 80 % of the rows, for validation up to 90 % with these; the rest is the test."""
+    parts = ["2"] * size
     train, valid = 0, 0
-    for rows in sorted(grouped(scaffolds).values(), key=lambda rows: (len(rows), rows[0]), reverse=True):
+    for rows in groups:
         part = "2"
-        if train + len(rows) <= 0.8 * len(scaffolds):
+        if train + len(rows) <= 0.8 * size:
             train, part = train + len(rows), "0"
-        elif train + valid + len(rows) <= 0.9 * len(scaffolds):
+        elif train + valid + len(rows) <= 0.9 * size:
             valid, part = valid + len(rows), "1"
         for row in rows:
             parts[row] = part
     return "".join(parts)
+
+
+def scaffold(scaffolds: list[str]) -> str:
+    groups = grouped(scaffolds).values()
+    return filled(sorted(groups, key=lambda rows: (len(rows), rows[0]), reverse=True), len(scaffolds))
+
+
+def scaffold_balanced(scaffolds: list[str], seed: int) -> str:
+    rows_of = drawn(grouped(scaffolds), seed)
+    large = [rows for rows in rows_of if len(rows) > 0.05 * len(scaffolds)]
+    return filled(large + [rows for rows in rows_of if rows not in large], len(scaffolds))
 
 
 def random(canonical: list[str], seed: int) -> str:
@@ -123,12 +139,14 @@ class Splits:
         canonical, scaffolds = self.keys[table.name]
         if split == "scaffold":
             parts = scaffold(scaffolds)
+        elif split == "scaffold-balanced":
+            parts = scaffold_balanced(scaffolds, seed)
         elif split == "random":
             parts = random(canonical, seed)
         elif split == "official":
             parts = official(table, scaffolds if table.valid == "scaffold" else canonical, seed)
         else:
-            raise Problem(f"there is no split '{split}' (scaffold, random, official)")
+            raise Problem(f"there is no split '{split}' (scaffold, scaffold-balanced, random, official)")
         row = dict(zip(COLUMNS, (table.name, split, str(seed), table.sha256(), parts)))
         self.known[table.name, split, seed] = row
         write(self.work, [row])
