@@ -28,9 +28,9 @@ def arguments() -> argparse.Namespace:
     )
     commands = parser.add_subparsers(dest="command", required=True)
     common = argparse.ArgumentParser(add_help=False)
-    common.add_argument("--set", default="panel", help="tables of this set: panel, tdc, moleculeace (default: panel)")
+    common.add_argument("--set", default="panel", help="tables of this set: panel, assays, larger, tdc, moleculeace (default: panel)")
     common.add_argument("--tables", nargs="+", metavar="TABLE", help="these of them only")
-    common.add_argument("--splits", nargs="+", metavar="SPLIT", help="scaffold, random, official (default: the set's)")
+    common.add_argument("--splits", nargs="+", metavar="SPLIT", help="scaffold, scaffold-balanced, random, official (default: the set's)")
     common.add_argument("--seeds", nargs="+", type=int, metavar="N", help="default: the set's number, from 0")
     common.add_argument("--methods", nargs="+", metavar="METHOD", help="of methods.toml, in this order (default: all)")
     common.add_argument(
@@ -78,7 +78,7 @@ def arguments() -> argparse.Namespace:
     common.add_argument(
         "--final",
         action="store_true",
-        help="show the test parts; without it validation only, by which choices are made",
+        help="show the test parts; without it validation only, by which choices are made (the set assays always shows them)",
     )
     runs = commands.add_parser("run", parents=[common], help="run what is not finished, then show the table")
     runs.add_argument(
@@ -208,7 +208,7 @@ class Harness:
             seeds=self.seeds,
             methods=list(self.methods),
             against=self._checked(against, self.all_methods, "method") if against else peers,
-            final=self.options.final,
+            final=self.options.final or self.catalogue.sets[self.options.set].inner,
             metrics={name: self.catalogue.entries[name]["metrics"] for name in self.tables},
             subset=any("subset" in self.catalogue.entries[name] for name in self.tables),
             published=summary.read_published(self._beside_results("published.csv")),

@@ -40,6 +40,7 @@ class Set:
     name: str
     splits: list[str]
     seeds: int
+    inner: bool = False  # no part of it is a published test part: choices may go by all of them
 
 
 def open_text(path: pathlib.Path):

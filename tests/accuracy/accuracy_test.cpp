@@ -132,6 +132,15 @@ TEST_F(Accuracy, WithoutFinalOnlyValidationIsShown) {
       EXPECT_EQ(text.find(tested), std::string::npos) << text;
 }
 
+TEST_F(Accuracy, OfInnerPartsTheTestIsShown) {
+  std::string tables = kTables;
+  tables.replace(tables.find("seeds = 3 }"), 11, "seeds = 3, inner = true }");
+  scratch.write("tables.toml", tables);
+  const ShellResult result = run("--methods peer --tables carbons");
+  EXPECT_EQ(row(result.out, "carbons | RMSE"), row(run("--methods peer --tables carbons --final").out, "carbons | RMSE"));
+  EXPECT_NE(result.out.find("Set `small`, test part"), std::string::npos) << result.out;
+}
+
 TEST_F(Accuracy, WhatIsFinishedIsNotRunAgain) {
   ASSERT_EQ(run("--methods peer --seeds 0").code, 0);
   EXPECT_EQ(calls(), 2u);
@@ -317,6 +326,17 @@ print(parts[160:] == "2" * 40, parts.count("1"), parts != s.official(table, keys
   EXPECT_EQ(lines[1], "160 20 20 True");
   EXPECT_EQ(lines[2], "True True");
   EXPECT_EQ(lines[3], "True 20 True");
+}
+
+TEST_F(Accuracy, LargeScaffoldsTrainInABalancedSplit) {
+  const ShellResult result = scratch.run("", "python3 -c 'import sys; sys.path.insert(0, \"" MOLGRAPH_ACCURACY R"(")
+import splits as s
+# 40 rows: a 10 and b 4, more than a twentieth, and 26 scaffolds of one row each.
+keys = ["a"] * 10 + ["b"] * 4 + [str(i) for i in range(26)]
+parts = [s.scaffold_balanced(keys, seed) for seed in range(20)]
+print({p[:14] for p in parts}, {(p.count("0"), p.count("1"), p.count("2")) for p in parts}, len(set(parts)))
+print(parts[3] == s.scaffold_balanced(keys, 3))')");
+  EXPECT_EQ(result.out, "{'00000000000000'} {(32, 4, 4)} 20\nTrue\n") << result.err;
 }
 
 }  // namespace
