@@ -108,8 +108,11 @@ void choose_inputs(MoleculeSet& set, const LoadOptions& options, const std::stri
                             : std::ptrdiff_t{0};
   if (options.descriptors == DescriptorSet::rdkit && computed == 0)
     throw UsageError(path + ": holds no descriptors; make the store with --descriptors rdkit");
+  const bool without =
+      options.descriptors ? options.descriptors == DescriptorSet::none
+                          : !options.descriptors_of_store && set.task.has(TaskKind::regression);
   std::vector<std::size_t> keep;
-  if (options.descriptors != DescriptorSet::none)
+  if (!without)
     for (std::ptrdiff_t d = 0; d < computed; ++d) keep.push_back(static_cast<std::size_t>(d));
   const std::vector<std::string> columns(set.input_names.begin() + computed, set.input_names.end());
   const ColumnNames known(columns, path);
@@ -122,7 +125,7 @@ void choose_inputs(MoleculeSet& set, const LoadOptions& options, const std::stri
   }
   if (options.input_columns.empty())
     for (auto d = static_cast<std::size_t>(computed); d < set.input_names.size(); ++d) keep.push_back(d);
-  if (options.descriptors == DescriptorSet::none) set.featurizer.descriptors = DescriptorSet::none;
+  if (without) set.featurizer.descriptors = DescriptorSet::none;
   if (keep.size() == set.input_names.size() && std::ranges::is_sorted(keep)) return;  // all, in their order
   std::vector<std::string> names;
   for (const std::size_t d : keep) names.push_back(set.input_names[d]);

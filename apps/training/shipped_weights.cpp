@@ -48,12 +48,17 @@ std::string shipped_weights() {
   return {};
 }
 
+bool may_start_from_shipped(const TrainOptions& options) {
+  return options.model.from.empty() && is_own_table(options) && options.training.quality != Quality::fast &&
+         options.data.target_descriptors == DescriptorSet::none && options.model.recipe.empty() &&
+         has_default_model(options) && options.data.features.value_or(Features::molgraph) == Features::molgraph &&
+         !shipped_weights().empty();
+}
+
 std::string automatic_start(const TrainOptions& options, const LoadedData& data) {
-  const bool fits = is_own_table(options) && options.training.quality != Quality::fast &&
-                    options.data.target_descriptors == DescriptorSet::none && options.model.recipe.empty() &&
-                    has_default_model(options) && data.set.featurizer.features == Features::molgraph &&
-                    !data.training.computed && !data.set.task.has(TaskKind::regression);
-  return fits && !shipped_weights().empty() ? kFromShipped : "";
+  const bool fits = may_start_from_shipped(options) && data.set.featurizer.features == Features::molgraph &&
+                    !data.training.computed;
+  return fits ? kFromShipped : "";
 }
 
 bool is_pretrained(const ModelConfig& config) {

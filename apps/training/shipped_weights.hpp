@@ -20,9 +20,12 @@ bool is_path(const std::string& from);
 /// this program, else in the source tree. "" if there is none.
 std::string shipped_weights();
 
-/// What --from stands for where it is left out: "pretrained" for measured classes in a table or store of one's own with
-/// the features `molgraph`, and a model of which nothing else is said than how it trains; else "". Numbers were no
-/// better for it (docs/accuracy.md).
+/// True if a table or store of one's own starts from the shipped weights where --from is left out: the model is the
+/// default one but for how it trains, and no other features are asked for.
+bool may_start_from_shipped(const TrainOptions& options);
+
+/// What --from stands for where it is left out: "pretrained" where may_start_from_shipped() and the data have the
+/// features `molgraph` and measured targets; else "".
 std::string automatic_start(const TrainOptions& options, const LoadedData& data);
 
 /// True of a model that molgraph-pretrain made: its targets are most of the descriptors. Of such a start only the

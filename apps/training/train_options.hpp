@@ -95,8 +95,9 @@ std::vector<TrainOption> options_over(Options& o) {
        "atom and bond columns (empty: the data set's, else molgraph; with --recipe ogb)"},
       {"--descriptors", data,
        one_of(d.descriptors, {{"", {}}, {"none", DescriptorSet::none}, {"rdkit", DescriptorSet::rdkit}}),
-       "numbers of the whole molecule that the head reads too, see docs/descriptors.md (empty: those of --from or of a "
-       "store, else rdkit for numbers of a table of your own of at most 50,000 rows)"},
+       "numbers of the whole molecule that the head reads too, see docs/descriptors.md (empty: none for numbers beside "
+       "a pre-trained start; else those of --from or of a store, else rdkit for numbers of a table of your own of at most "
+       "50,000 rows)"},
       {"--descriptor-columns", data, d.descriptor_columns,
        "columns of numbers that the head reads too; a table to score needs them as well (empty: those of --from or of "
        "a "
@@ -152,7 +153,8 @@ std::vector<TrainOption> options_over(Options& o) {
       {"--size", model, one_of(m.size, size_words()),
        "graphormer: slim small base large; grpe: tiny small standard large (empty: slim or small)"},
       {"--layers", model, or_open(m.layers, 0),
-       "blocks; 0 = by --size; without that either 6 for measured targets of fewer than 5,000 training molecules",
+       "blocks; 0 = by --size; without that either 6 for measured targets of fewer than 5,000 training molecules (a "
+       "start has its own number)",
        WholeRange{0, kMostLayers}},
       {"--width", model, or_open(m.width, 0), "channels, a multiple of heads; 0 = by --size",
        WholeRange{0, kMostWidth}},
@@ -222,7 +224,7 @@ std::vector<TrainOption> options_over(Options& o) {
       {"--flag", model, m.flag, "adversarial noise on the node input: ascents,step,magnitude, as 2,0.2,0 (empty: off)"},
       {"--from", model, m.from,
        "start from the weights of this run; pretrained: from those that come with molgraph; none: from nothing (empty: "
-       "pretrained for classes in a table of one's own and the default model, else none)"},
+       "pretrained for a table of one's own and the default model, else none)"},
       {"--freeze", model, one_of(m.frozen, {{"", Frozen::nothing}, {"encoder", Frozen::encoder}}),
        "what does not train: encoder = all but the head"},
 

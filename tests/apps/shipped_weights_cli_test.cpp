@@ -44,7 +44,7 @@ class ShippedWeights : public ::testing::Test {
 
 constexpr const char* kWeightsFrom = "Weights from ";
 
-TEST_F(ShippedWeights, AreWhatTheDefaultModelOfClassesStartsFrom) {
+TEST_F(ShippedWeights, AreWhatTheDefaultModelStartsFrom) {
   const std::string log = train("t.csv --target-columns active --freeze encoder");
   EXPECT_THAT(config(), AllOf(HasSubstr("from = 'pretrained'"), HasSubstr("layers = 12")));
   EXPECT_THAT(log, AllOf(HasSubstr("with a new head"), HasSubstr("--from none")));
@@ -64,21 +64,31 @@ TEST_F(ShippedWeights, AreWhatTheDefaultModelOfClassesStartsFrom) {
   EXPECT_THAT(run("molgraph-info T").out, Not(HasSubstr("started from")));
 }
 
-TEST_F(ShippedWeights, ServeStoresParentsAndNumbersOnRequest) {
-  ASSERT_EQ(run("molgraph-featurize t.csv --target-columns active -o t.h5").code, 0);
-  for (const std::string flags : {"t.h5 --split-type random", "t.csv --target-columns active --standardize parent",
-                                  "t.csv --target-columns active --descriptors rdkit --dropout 0.2",
-                                  "t.csv --target-columns y --from pretrained"}) {
+TEST_F(ShippedWeights, ServeStoresParentsAndNumbersWithoutDescriptors) {
+  // The store of numbers holds descriptors, that of classes does not.
+  for (const std::string target : {"y", "active"})
+    ASSERT_EQ(run("molgraph-featurize t.csv --target-columns " + target + " -o " + target + ".h5").code, 0);
+  for (const std::string flags :
+       {"active.h5 --split-type random", "t.csv --target-columns active --standardize parent",
+        "t.csv --target-columns y", "t.csv --target-columns y active", "t.csv --target-columns y --from pretrained",
+        "y.h5 --split-type random", "y.h5 --split-type random --from pretrained"}) {
     EXPECT_THAT(train(flags), HasSubstr(kWeightsFrom)) << flags;
-    EXPECT_THAT(config(), HasSubstr("from = 'pretrained'")) << flags;
+    EXPECT_THAT(config(), AllOf(HasSubstr("from = 'pretrained'"), HasSubstr("\ndescriptors = 'none'"))) << flags;
   }
-  EXPECT_THAT(config(), HasSubstr("descriptors = 'rdkit'")) << "as without a start";
+  for (const std::string flags : {"t.csv --target-columns active --descriptors rdkit --dropout 0.2",
+                                  "t.csv --target-columns y --descriptors rdkit",
+                                  "y.h5 --split-type random --descriptors rdkit"}) {
+    EXPECT_THAT(train(flags), HasSubstr(kWeightsFrom)) << flags;
+    EXPECT_THAT(config(), AllOf(HasSubstr("from = 'pretrained'"), HasSubstr("\ndescriptors = 'rdkit'"))) << flags;
+  }
+  train("y.h5 --split-type random --from none");
+  EXPECT_THAT(config(), HasSubstr("\ndescriptors = 'rdkit'")) << "from nothing, the store's are read";
 }
 
 TEST_F(ShippedWeights, AreLeftOutWhereTheyDoNotFit) {
   ASSERT_EQ(run("molgraph-featurize t.csv --target-columns active --features ogb -o ogb.h5").code, 0);
   for (const std::string flags :
-       {"t.csv --target-columns y", "t.csv --target-columns y active", "t.csv --target-columns active --from none",
+       {"t.csv --target-columns y --from none", "t.csv --target-columns y --quality fast",
         "t.csv --target-columns active --layers 1", "ogb.h5 --split-type random",
         "t.csv --target-columns active --features ogb", "t.csv --target-columns active --encoding shaw",
         "t.csv --target-columns active --model graphormer", "t.csv --target-columns active --urpe",
