@@ -69,8 +69,12 @@ void apply_split_options(SourcePlan& plan, const LoadOptions& options) {
   const bool several = options.folds > 0 || !options.splits_file.empty();
   check_split_options(options);
   if (plan.split_name == "files") {
-    if (options.split != SplitKind::automatic || by_column || several)
-      throw UsageError("with two or three tables the tables themselves are the split");
+    const bool ahead = plan.tables.size() == 2 && looks_ahead(options.split);
+    if ((options.split != SplitKind::automatic && !ahead) || !options.splits_column.empty() || several)
+      throw UsageError(
+          "with two or three tables the tables themselves are the split; of two, --split-type time or order says which "
+          "part of the first validates");
+    if (ahead) plan.split_name += " by " + std::string(split_word(options.split));
     return;
   }
   if (!by_column && !options.splits_column.empty())
@@ -203,9 +207,10 @@ SplitKind split_kind_from_string(const std::string& text) {
   if (word == "scaffold-balanced" || word == "scaffold_balanced") return SplitKind::scaffold_balanced;
   if (word == "group") return SplitKind::group;
   if (word == "time") return SplitKind::time;
+  if (word == "order") return SplitKind::order;
   if (word == "predefined" || word == "column") return SplitKind::column;
   throw UsageError("unknown split type '" + text +
-                   "': random, scaffold, scaffold-balanced, group, time, predefined or published");
+                   "': random, scaffold, scaffold-balanced, group, time, order, predefined or published");
 }
 
 LoadedData load_data(const LoadOptions& options, const std::function<void(std::int64_t, std::int64_t)>& progress) {
@@ -255,7 +260,9 @@ LoadedData load_data(const LoadOptions& options, const std::function<void(std::i
   data.set.shrink_to_fit();
   if (source.has_parts()) {
     if (source.plan().tables.size() == 2)
-      draw_valid_from_train(from_parts, class_labels_of(data.set), first_rows, options);
+      take_valid_from_train(from_parts, options,
+                            {data.set.size(), [&] { return keys; }, source.file_of({}), data.set.row, source.rows(),
+                             class_labels_of(data.set), first_rows});
     data.split_name = source.plan().split_name;
     data.split = std::move(from_parts);
   } else {
@@ -263,7 +270,7 @@ LoadedData load_data(const LoadOptions& options, const std::function<void(std::i
     const LoadOptions split_by = split_options(options, source);
     const ClassLabels labels = is_random(split_by) ? class_labels_of(data.set) : ClassLabels{};
     if (labels.targets > 0) data.notes.emplace_back(kStratifiedNote);
-    set_splits(data, computed_splits(split_by, {data.set.size(), basis_keys, source.plan().name, data.set.row,
+    set_splits(data, computed_splits(split_by, {data.set.size(), basis_keys, source.file_of({}), data.set.row,
                                                 source.rows(), labels, first_rows}));
   }
   if (options.require_targets && data.split.train.empty())
@@ -336,14 +343,16 @@ StoreReport load_to_store(const LoadOptions& options, const std::string& path, c
   report.molecules = writer.size();
   report.rows = rows_seen(source, report.molecules + tally.total());
   report.rejected = tally.counts();
+  const SplitBasis basis{writer.size(),        [&] { return std::move(keys); },
+                         source.file_of({}),   std::move(rows),
+                         source.rows(),        std::move(labels),
+                         std::move(first_rows)};
   if (source.has_parts()) {
-    if (draws_valid) draw_valid_from_train(split, labels, first_rows, options);
+    if (draws_valid) take_valid_from_train(split, options, basis);
     report.split_name = source.plan().split_name;
   } else if (computes) {
-    if (labels.targets > 0) report.notes.emplace_back(kStratifiedNote);
-    ComputedSplits computed =
-        computed_splits(split_by, {writer.size(), [&] { return std::move(keys); }, source.plan().name, std::move(rows),
-                                   source.rows(), std::move(labels), std::move(first_rows)});
+    if (basis.labels.targets > 0) report.notes.emplace_back(kStratifiedNote);
+    ComputedSplits computed = computed_splits(split_by, basis);
     report.split_name = computed.name;
     for (std::size_t k = 1; k < computed.splits.size(); ++k)
       writer.split(computed.name + " " + std::to_string(k), computed.splits[k]);

@@ -20,8 +20,18 @@
 
 namespace molgraph {
 
-enum class SplitKind : std::uint8_t { automatic, published, random, scaffold, scaffold_balanced, group, time, column };
-/// "random", "scaffold", "scaffold-balanced", "group", "time", "predefined", "published"; throws UsageError.
+enum class SplitKind : std::uint8_t {
+  automatic,
+  published,
+  random,
+  scaffold,
+  scaffold_balanced,
+  group,
+  time,
+  order,
+  column
+};
+/// "random", "scaffold", "scaffold-balanced", "group", "time", "order", "predefined", "published"; throws UsageError.
 SplitKind split_kind_from_string(const std::string& text);
 
 /// What labels such as ">50" are to training: limits, whose loss is zero on the allowed side; missing; or the numbers
@@ -34,7 +44,7 @@ inline constexpr std::int64_t kMostRowsWithDescriptors = 50'000;
 struct LoadedData;
 
 /// What to load and how; aggregated from the command line. Two tables are train and test (valid is drawn from train,
-/// seeded), three are train, valid, test.
+/// seeded, or its latest part by `split` time or order), three are train, valid, test.
 struct LoadOptions {
   std::vector<std::string> paths;  ///< one name, store or table; or two or three tables: train, [valid,] test
   std::string data_dir;            ///< where named data sets lie; "" = $MOLGRAPH_DATA, else the XDG cache
@@ -88,7 +98,7 @@ struct LoadOptions {
 
 struct LoadedData {
   MoleculeSet set;
-  std::string split_name;  ///< "published", "random" ... : the split that `split` is
+  std::string split_name;  ///< "published", "random", "files by time" ... : the split that `split` is
   Split split;
   std::vector<Split> folds;   ///< several splits, `split` is the first; empty if there is but one
   std::vector<Split> rounds;  ///< [LoadOptions::rounds] splits with the test part of `split` (set_rounds()); or empty

@@ -40,7 +40,7 @@ void check_plan_options(const LoadOptions& o, const SourcePlan& plan, bool named
   refuse(o.duplicates.has_value() && !o.splits_file.empty(), "--duplicates",
          "with --splits-file each row is where that file says");
   if (!o.splits_file.empty()) return check_split_sizes(o, "that of --splits-file");
-  const bool drawn = plan.split_name == "files" && plan.tables.size() == 2;  // valid, from train
+  const bool drawn = plan.split_name.starts_with("files") && plan.tables.size() == 2;  // valid, from train
   check_split_sizes(o, plan.split_name.empty() || drawn ? ""
                        : plan.split_name == "files"     ? "that of the tables"
                                                         : "the " + plan.split_name + " one");

@@ -12,17 +12,21 @@
 #include "featurize/graph/error.hpp"
 
 namespace molgraph {
-namespace {
 
-std::string_view split_name(SplitKind kind) {
+std::string_view split_word(SplitKind kind) {
   switch (kind) {
     case SplitKind::scaffold: return "scaffold";
     case SplitKind::scaffold_balanced: return "scaffold-balanced";
     case SplitKind::group: return "group";
     case SplitKind::time: return "time";
+    case SplitKind::order: return "order";
     default: return "random";
   }
 }
+
+bool looks_ahead(SplitKind kind) { return kind == SplitKind::time || kind == SplitKind::order; }
+
+namespace {
 
 /// Molecules of a set by what they are: those of one unit are one molecule in several rows.
 struct Units {
@@ -122,11 +126,14 @@ ComputedSplits split_units(const LoadOptions& options, const SplitBasis& basis) 
 constexpr const char* kRoundsAndFolds =
     "several validation parts are made of one split: no --folds, and no --splits-file of several splits, beside them";
 
-/// What a split goes by, by the name that computed_splits() gave it, perhaps in a store (of folds, too); random, if it
-/// comes with its source.
+/// What a split goes by, by the name that computed_splits() gave it, perhaps in a store (of folds, too), or by which
+/// the validation part was taken from the training table; random, if it comes with its source.
 SplitKind kind_of_name(const std::string& name) {
-  for (const SplitKind kind : {SplitKind::scaffold, SplitKind::scaffold_balanced, SplitKind::group, SplitKind::time})
-    if (name == split_name(kind) || name.starts_with(std::string(split_name(kind)) + " folds")) return kind;
+  for (const SplitKind kind :
+       {SplitKind::scaffold, SplitKind::scaffold_balanced, SplitKind::group, SplitKind::time, SplitKind::order}) {
+    const std::string word(split_word(kind));
+    if (name == word || name.starts_with(word + " folds") || name == "files by " + word) return kind;
+  }
   return SplitKind::random;
 }
 
@@ -183,7 +190,7 @@ void check_split_options(const LoadOptions& o) {
   if (o.folds < 0 || o.folds == 1) throw UsageError("--folds must be at least 2");
   if (o.rounds < 0 || o.rounds == 1) throw UsageError("there must be at least 2 validation parts, or none");
   if (o.rounds > 0 && o.folds > 0) throw UsageError(kRoundsAndFolds);
-  if (o.folds > 0 && (o.split == SplitKind::published || o.split == SplitKind::column || o.split == SplitKind::time))
+  if (o.folds > 0 && (o.split == SplitKind::published || o.split == SplitKind::column || looks_ahead(o.split)))
     throw UsageError("--folds makes its own parts: --split-type random, scaffold, scaffold-balanced or group");
 }
 
@@ -208,7 +215,7 @@ ComputedSplits computed_splits(const LoadOptions& options, const SplitBasis& bas
     if (options.split == SplitKind::group) return apart_where_empty(basis.keys());
     return needs_scaffolds(options.split) ? basis.keys() : std::vector<std::string>{};
   };
-  const std::string name(split_name(options.split));
+  const std::string name(split_word(options.split));
   if (options.folds > 0)
     return {name + " folds",
             k_fold_splits(basis.count, keys(), options.folds, options.split_sizes, options.seed, basis.labels)};
@@ -217,6 +224,7 @@ ComputedSplits computed_splits(const LoadOptions& options, const SplitBasis& bas
     case SplitKind::scaffold_balanced:
     case SplitKind::group: return {name, {scaffold_balanced_split(keys(), options.split_sizes, options.seed)}};
     case SplitKind::time: return {name, {time_split(basis.keys(), options.split_sizes, basis.file, basis.rows)}};
+    case SplitKind::order: return {name, {order_split(basis.count, options.split_sizes)}};
     default: return {name, {stratified_split(basis.count, basis.labels, options.split_sizes, options.seed)}};
   }
 }
@@ -232,12 +240,22 @@ void set_splits(LoadedData& data, ComputedSplits computed) {
   if (computed.splits.size() > 1) data.folds = std::move(computed.splits);
 }
 
-void draw_valid_from_train(Split& split, const ClassLabels& labels, const std::vector<std::int64_t>& first_rows,
-                           const LoadOptions& options) {
+void take_valid_from_train(Split& split, const LoadOptions& options, const SplitBasis& basis) {
   if (options.split_sizes[1] <= 0) return;
-  const auto drawn =
-      drawn_from_train(split, labels, first_rows, {options.split_sizes[0], options.split_sizes[1], 0}, options.seed);
-  split.valid.insert(split.valid.end(), drawn.begin(), drawn.end());
+  const std::vector<std::int64_t> train = std::move(split.train);
+  const auto of_train = [&](const auto& values) { return values.empty() ? values : picked(values, train); };
+  LoadOptions sized = options;
+  sized.split_sizes[2] = 0;
+  const SplitBasis own{std::ssize(train),
+                       [&] { return of_train(basis.keys()); },
+                       basis.file,
+                       of_train(basis.rows),
+                       basis.file_rows,
+                       basis.labels.of_some(train),
+                       of_train(basis.first_rows)};
+  const Split parts = computed_splits(sized, own).splits.front();
+  split.train = picked(train, parts.train);
+  split.valid = picked(train, parts.valid);
 }
 
 void draw_calibration(LoadedData& data, const LoadOptions& options, const std::vector<std::int64_t>& first_rows) {
@@ -263,10 +281,10 @@ struct Pool {
   std::size_t apart = 0;  ///< how many of these there are
 };
 
-/// A split by time has one validation part: later rows must not be learned before they are predicted. Neither has one
-/// by groups that are not known any more.
+/// A split by time or order has one validation part: later rows must not be learned before they are predicted. So has
+/// one by groups that are not known any more.
 bool has_one_validation_part(SplitKind kind, const std::vector<std::string>& groups) {
-  return kind == SplitKind::time || (kind == SplitKind::group && groups.empty());
+  return looks_ahead(kind) || (kind == SplitKind::group && groups.empty());
 }
 
 Pool pool_of(const LoadedData& data, const LoadOptions& options, std::vector<std::int64_t> first_rows,
@@ -308,8 +326,8 @@ void set_rounds(LoadedData& data, const LoadOptions& options, std::vector<std::i
   if (has_one_validation_part(kind, groups)) {
     data.rounds.assign(count, data.split);
     data.notes.push_back("the " + std::to_string(count) + " validation parts are all that of the split: " +
-                         (kind == SplitKind::time ? "its later rows must not be learned before they are predicted"
-                                                  : "its groups are not known any more"));
+                         (looks_ahead(kind) ? "its later rows must not be learned before they are predicted"
+                                            : "its groups are not known any more"));
     return;
   }
   const Pool pool = pool_of(data, options, std::move(first_rows), std::move(groups), kind);

@@ -284,7 +284,10 @@ LoadedData load_from_store(const LoadOptions& options) {
   if (set.size() == 0) throw DataError(path + ": the store has no molecules");
   check_split_options(options);
   if (options.split == SplitKind::group || options.split == SplitKind::time)
-    throw UsageError(path + ": a store keeps no other columns than its targets; split the table by group or time");
+    throw UsageError(
+        path +
+        ": a store keeps no other columns than its targets; split the table by group or time, or the store "
+        "by --split-type order");
   const bool several = options.folds > 0 || !options.splits_file.empty();
   const std::string stored = several ? "" : choose_stored_split(set, options, path);
   if (!stored.empty()) check_split_sizes(options, "the store's, '" + stored + "'");

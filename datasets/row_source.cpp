@@ -148,7 +148,7 @@ void RowSource::scan_table(std::size_t table, std::vector<ColumnStats>& stats) {
   smiles_column_.push_back(reader.smiles_column());
   id_column_.push_back(reader.id_column());
   const int part_column = find_part_column(columns, file);
-  key_column_.push_back(find_key_column(columns, file));
+  key_column_.push_back(find_key_column(columns, table));
   weight_column_.push_back(find_weight_column(columns, table));
   const ColumnNames names(columns, file);
   std::vector<int>& inputs = input_columns_.emplace_back();

@@ -94,7 +94,7 @@ class RowSource {
   bool gives_hint_of_parts() const;
   void choose_columns(std::vector<ColumnStats>& stats);
   int find_part_column(const std::vector<std::string>& columns, const std::string& file) const;
-  int find_key_column(const std::vector<std::string>& columns, const std::string& file) const;
+  int find_key_column(const std::vector<std::string>& columns, std::size_t table) const;
   int find_weight_column(const std::vector<std::string>& columns, std::size_t table) const;
   void read_part_files();
   void read_part_archive();

@@ -90,12 +90,12 @@ int RowSource::find_part_column(const std::vector<std::string>& columns, const s
   return find_column(columns, found[0], file);
 }
 
-int RowSource::find_key_column(const std::vector<std::string>& columns, const std::string& file) const {
+int RowSource::find_key_column(const std::vector<std::string>& columns, std::size_t table) const {
   if (!has_key()) return -1;
   const std::string& name = options_.group_column.empty() ? options_.time_column : options_.group_column;
-  const int column = find_column(columns, name, file);
-  if (column < 0)
-    throw DataError(file + ": no column '" + name + "' for the split; the columns are " + list_of(columns));
+  const int column = find_column(columns, name, shown_[table]);
+  if (column < 0 && plan_.tables[table].part != SplitPart::test)  // of two tables only the first is divided
+    throw DataError(shown_[table] + ": no column '" + name + "' for the split; the columns are " + list_of(columns));
   return column;
 }
 

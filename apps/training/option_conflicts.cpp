@@ -252,7 +252,7 @@ void check_training_flags(const TrainOptions& o, const NamedFlags& named, const 
   refuse(o.training.patience.value_or(0) > 0 && data.split.valid.empty(), "--patience", "there is no validation part");
   refuse(o.data.calibration_size > 0 && !o.training.calibrate, "--calibration-size", "nothing is calibrated");
   refuse(o.training.out_of_fold == Switch::on && data.inner.empty(), "--out-of-fold",
-         "it is for one split with a validation part, not by time and without --member-splits");
+         "it is for one split with a validation part, not by time or order and without --member-splits");
   refuse(o.training.out_of_fold == Switch::on && o.data.calibration_size > 0, "--calibration-size",
          "with --out-of-fold the training and validation part calibrate");
   refuse(o.training.domain_labels && !o.training.domain, "--domain-labels", "with --no-domain nothing is kept");

@@ -21,7 +21,7 @@ std::array<const std::vector<std::int64_t>*, 3> parts_of(const Split& split);
 /// any.
 Split union_of(const std::vector<Split>& splits);
 /// The splits of an ensemble's `members` where they have their own (LoadedData::rounds); empty where all train on
-/// `asked`, as after a split by time.
+/// `asked`, as after a split by time or order.
 std::vector<Split> rounds_of_members(const LoadedData& data, const Split& asked, std::int64_t members);
 /// Molecules of the training and the validation part, each once.
 std::vector<std::int64_t> known_molecules(const Split& split);

@@ -126,8 +126,10 @@ std::vector<TrainOption> options_over(Options& o) {
                         {"scaffold-balanced", SplitKind::scaffold_balanced},
                         {"group", SplitKind::group},
                         {"time", SplitKind::time},
+                        {"order", SplitKind::order},
                         {"predefined", SplitKind::column}}),
-       "how to split (empty: published, else random)"},
+       "how to split; order: by rows, of which the last are the test part; time, order: of two tables the last of the "
+       "first validate (empty: published, else random)"},
       {"--split-sizes", data, d.split_sizes, "shares of train, valid and test", kSplitShares},
       {"--calibration-size", data, d.calibration_size,
        "share of the training part that is kept apart for intervals and temperatures, so that they are exact; 0 = they "

@@ -89,10 +89,16 @@ Split sorted(Split split) {
 /// Fractions of products such as 0.8 + 0.1 lie a hair beside the number meant.
 constexpr double kRounding = 1e-9;
 
-/// 0..count-1 in the seed's random order.
-std::vector<std::int64_t> shuffled(std::int64_t count, std::uint64_t seed) {
+/// 0..count-1.
+std::vector<std::int64_t> ascending(std::int64_t count) {
   std::vector<std::int64_t> order(static_cast<std::size_t>(count));
   std::iota(order.begin(), order.end(), std::int64_t{0});
+  return order;
+}
+
+/// 0..count-1 in the seed's random order.
+std::vector<std::int64_t> shuffled(std::int64_t count, std::uint64_t seed) {
+  std::vector<std::int64_t> order = ascending(count);
   shuffle(order, seed, ShuffleStream::split);
   return order;
 }
@@ -109,6 +115,14 @@ std::array<std::int64_t, 3> counts_of_parts(std::int64_t count, const SplitSizes
   if (fraction[2] == 0) valid = count - train;
   if (fraction[1] == 0 && fraction[2] == 0) train = count, valid = 0;
   return {train, valid, count - train - valid};
+}
+
+/// The first of them train, the last test.
+Split cut(const std::vector<std::int64_t>& order, const SplitSizes& sizes) {
+  const auto [train, valid, test] = counts_of_parts(std::ssize(order), sizes);
+  return sorted({{order.begin(), order.begin() + train},
+                 {order.begin() + train, order.begin() + train + valid},
+                 {order.begin() + train + valid, order.end()}});
 }
 
 }  // namespace
@@ -130,11 +144,7 @@ std::vector<std::int64_t> sample(std::vector<std::int64_t> items, std::int64_t m
 }
 
 Split random_split(std::int64_t count, const SplitSizes& sizes, std::uint64_t seed) {
-  const auto [train, valid, test] = counts_of_parts(count, sizes);
-  const std::vector<std::int64_t> order = shuffled(count, seed);
-  return sorted({{order.begin(), order.begin() + train},
-                 {order.begin() + train, order.begin() + train + valid},
-                 {order.begin() + train + valid, order.end()}});
+  return cut(shuffled(count, seed), sizes);
 }
 
 Split stratified_split(std::int64_t count, const ClassLabels& labels, const SplitSizes& sizes, std::uint64_t seed) {
@@ -210,7 +220,6 @@ double time_of_cell(const std::string& cell, const std::string& file, std::int64
 Split time_split(const std::vector<std::string>& times, const SplitSizes& sizes, const std::string& file,
                  const std::vector<std::int64_t>& rows) {
   assert(times.size() == rows.size());
-  const SplitSizes fraction = normalised(sizes);
   const bool dates = !times.empty() && looks_like_date(times[0]);
   std::vector<double> number(times.size());
   for (std::size_t i = 0; i < times.size(); ++i) {
@@ -221,16 +230,12 @@ Split time_split(const std::vector<std::string>& times, const SplitSizes& sizes,
       throw DataError(file, rows[i] + 1, "neither a number nor a date such as 2024-03-01 in the time column", times[i]);
     number[i] = time_of_cell(times[i], file, rows[i]);
   }
-  std::vector<std::int64_t> order(times.size());
-  std::iota(order.begin(), order.end(), std::int64_t{0});
+  std::vector<std::int64_t> order = ascending(std::ssize(times));
   std::ranges::stable_sort(order, {}, [&](std::int64_t i) { return number[static_cast<std::size_t>(i)]; });
-  const auto n = static_cast<double>(times.size());
-  const auto train = static_cast<std::ptrdiff_t>(fraction[0] * n + kRounding),
-             valid = static_cast<std::ptrdiff_t>((fraction[0] + fraction[1]) * n + kRounding);
-  return sorted({{order.begin(), order.begin() + train},
-                 {order.begin() + train, order.begin() + valid},
-                 {order.begin() + valid, order.end()}});
+  return cut(order, sizes);
 }
+
+Split order_split(std::int64_t count, const SplitSizes& sizes) { return cut(ascending(count), sizes); }
 
 std::vector<Split> k_fold_splits(std::int64_t count, const std::vector<std::string>& groups, int folds,
                                  const SplitSizes& sizes, std::uint64_t seed, const ClassLabels& labels) {

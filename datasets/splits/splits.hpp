@@ -41,6 +41,8 @@ std::vector<std::string> apart_where_empty(std::vector<std::string> groups);
 /// neither, or no day that exists.
 Split time_split(const std::vector<std::string>& times, const SplitSizes& sizes, const std::string& file,
                  const std::vector<std::int64_t>& rows);
+/// The first train, the last test.
+Split order_split(std::int64_t count, const SplitSizes& sizes);
 
 /// One time as a number to compare by: seconds of a date, else the number. Throws DataError naming the row (0-based).
 double time_of_cell(const std::string& cell, const std::string& file, std::int64_t row);

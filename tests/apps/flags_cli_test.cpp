@@ -150,7 +150,7 @@ TEST_F(FlagsTest, HelpListsEveryChoice) {
        {"--format NAME|auto, csv, tsv, smi, sdf",
         "--task-type NAME|regression, classification",
         "--features NAME|molgraph, ogb, zinc",
-        "--split-type NAME|published, random, scaffold, scaffold-balanced, group, time, predefined",
+        "--split-type NAME|published, random, scaffold, scaffold-balanced, group, time, order, predefined",
         "--model NAME|graphormer, grpe",
         "--encoding NAME|none, t5, diet-rel, graphormer",
         "--path NAME|mean, single",

@@ -153,6 +153,28 @@ TEST_F(QualityCli, AfterASplitByTimeAllMembersHaveItsPart) {
   EXPECT_THAT(scratch.read("B/results.csv"), HasSubstr("valid,10,mae"));
 }
 
+TEST_F(QualityCli, TheOrderOfTheRowsAndOfTwoTables) {
+  const auto lines = lines_of(scratch.read("small.csv"));
+  const std::string last = cells_of(lines.back())[0];
+  EXPECT_THAT(train("-o A --split-type order").err, HasSubstr("split order: 80 train, 10 valid, 10 test"));
+  EXPECT_EQ(parts_of("A")["test"].count(last), 1u);
+  scratch.write("later.csv", "smiles,y\nFCCO,1\nFCCN,2\n");
+  const ShellResult two =
+      run("molgraph-train small.csv later.csv --target-columns y --split-sizes 0.8 0.2 0 -o B "
+          "--split-type time --time-column year" +
+          kTiny);
+  ASSERT_EQ(two.code, 0) << two.err;
+  auto parts = parts_of("B");
+  EXPECT_EQ(parts["test"].size(), 2u);
+  ASSERT_EQ(parts["valid"].size(), 20u) << "2016 to 2019";
+  for (const std::string& line : lines) {
+    const auto cells = cells_of(line);
+    EXPECT_EQ(parts["valid"].count(cells[0]), cells[2] >= "2016" && cells[2] < "2020" ? 1u : 0u) << line;
+  }
+  EXPECT_THAT(scratch.read("B/run.json"), HasSubstr("files by time"));
+  EXPECT_FALSE(scratch.exists("B/inner_0"));
+}
+
 TEST_F(QualityCli, FewGroupsAreEnoughForTheMembers) {
   std::string table = "smiles,y,project\n";
   for (int k = 0; k < 70; ++k)

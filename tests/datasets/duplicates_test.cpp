@@ -215,6 +215,11 @@ TEST_F(DuplicatesTest, TheEarliestTimeAndTheFirstGroupCount) {
   EXPECT_THAT(data.split.train, ElementsAre(0)) << "ethanol was known in January";
   EXPECT_THAT(message_of<DataError>([&] { load_text(days + "CO,1,2024-03-05\nOC,1,soon\n", options); }),
               AllOf(HasSubstr("row 6"), HasSubstr("soon")));
+  LoadOptions order = with(Duplicates::keep);
+  order.split = SplitKind::order;
+  order.target_columns = {"y"};
+  order.split_sizes = {0.5, 0, 0.5};
+  EXPECT_THAT(load_text(days, order).split.train, ElementsAre(0, 3)) << "ethanol goes with its first row";
   LoadOptions groups;
   groups.split = SplitKind::group;
   groups.group_column = "day";
@@ -273,6 +278,7 @@ TEST_F(DuplicatesTest, NoSplitPartsAMolecule) {
                               {"scaffold-balanced", SplitKind::scaffold_balanced},
                               {"group", SplitKind::group},
                               {"time", SplitKind::time},
+                              {"order", SplitKind::order},
                               {"random folds", SplitKind::random, 3},
                               {"scaffold folds", SplitKind::scaffold, 2},
                               {"group folds", SplitKind::group, 2}};

@@ -143,6 +143,8 @@ TEST_F(LayoutTest, MoleculeNetsOwnTablesAreSplitByScaffold) {
   LoadOptions random = named("bace");
   random.split = SplitKind::random;
   EXPECT_EQ(load_data(random).split_name, "random");
+  random.split = SplitKind::order;
+  EXPECT_THAT(load_data(random).split.test, ElementsAre(3));
 }
 
 TEST_F(LayoutTest, SpellingsThatUsersType) {

@@ -1,4 +1,4 @@
-// Splits by group, by time, from a file, and cross-validation.
+// Splits by group, by time, by order, from a file, and cross-validation.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,6 +19,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using testing::message_of;
+using ::testing::Not;
 using testing::ScratchFolder;
 using ::testing::SizeIs;
 
@@ -108,6 +109,15 @@ TEST(TimeSplit, TheLatestAreTested) {
   EXPECT_THAT(zones.train, ElementsAre(1)) << "by the moment, not by the text";
 }
 
+TEST(OrderSplit, TheLastAreTested) {
+  const Split split = order_split(10, {0.6, 0.2, 0.2});
+  EXPECT_THAT(split.train, ElementsAre(0, 1, 2, 3, 4, 5));
+  EXPECT_THAT(split.valid, ElementsAre(6, 7));
+  EXPECT_THAT(split.test, ElementsAre(8, 9));
+  EXPECT_THAT(order_split(3, {0.8, 0.1, 0.1}).test, ElementsAre(2));
+  EXPECT_THAT(order_split(4, {0.8, 0.1, 0.1}).valid, ElementsAre(2)) << "of a handful each part gets one";
+}
+
 class SplitFromTableTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -155,6 +165,100 @@ TEST_F(SplitFromTableTest, ByTimeColumn) {
   EXPECT_THAT(data.split.test, SizeIs(2));
   options.time_column = "month";
   EXPECT_THAT(message_of<DataError>([&] { load_data(options); }), HasSubstr("no column 'month' for the split"));
+}
+
+TEST_F(SplitFromTableTest, ByOrderOfATableAndOfAStore) {
+  const std::string plain = folder.file("plain.h5"), split = folder.file("split.h5");
+  load_to_store(options, plain);
+  options.split = SplitKind::order;
+  load_to_store(options, split);
+  LoadOptions of_plain, of_split;
+  of_plain.paths = {plain}, of_split.paths = {split};
+  of_plain.split = SplitKind::order;
+  for (const LoadOptions& one : {options, of_plain, of_split}) {
+    const LoadedData data = load_data(one);
+    EXPECT_EQ(data.split_name, "order");
+    EXPECT_EQ(data.split.train, numbers(15)) << "0.8 of the 19 molecules";
+    EXPECT_THAT(data.split.valid, ElementsAre(15, 16));
+    EXPECT_THAT(data.split.test, ElementsAre(17, 18));
+  }
+}
+
+/// Two tables. Ethanol stands in the training table twice: second by order, first by time.
+class SplitOfTwoTablesTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const std::string train = folder.write("train.csv",
+                                           "smiles,y,year\nC,1.5,2005\nCCO,2,2006\nCC,3,2001\nCCC,4,2004\n"
+                                           "CCCC,5,2002\nCCCCC,6,2003\nOCC,8,2000\n");
+    options.paths = {train, folder.write("test.csv", "smiles,y\nCN,7\nCF,9\n")};
+    options.target_columns = {"y"};
+    options.split_sizes = {0.5, 0.25, 0.25};
+  }
+  /// Of the table and of a store of it; all members have this validation part, and there are no inner folds.
+  void expect_parts(const std::string& name, const std::vector<std::int64_t>& train,
+                    const std::vector<std::int64_t>& valid) {
+    const std::string store = folder.file("t.h5");
+    EXPECT_EQ(load_to_store(options, store).split_name, name);
+    LoadOptions stored;
+    stored.paths = {store};
+    for (LoadOptions one : {options, stored}) {
+      one.inner_folds = 2;
+      const LoadedData data = load_data(one);
+      EXPECT_EQ(data.split_name, name);
+      EXPECT_EQ(data.split.train, train);
+      EXPECT_EQ(data.split.valid, valid);
+      const std::int64_t first = std::ssize(train) + std::ssize(valid);
+      EXPECT_THAT(data.split.test, ElementsAre(first, first + 1));
+      EXPECT_THAT(data.inner, IsEmpty());
+      one.rounds = 3;
+      const LoadedData with_rounds = load_data(one);
+      ASSERT_THAT(with_rounds.rounds, SizeIs(3));
+      for (const Split& round : with_rounds.rounds) EXPECT_EQ(round.valid, valid);
+      EXPECT_THAT(with_rounds.notes.back(), HasSubstr("must not be learned before"));
+    }
+  }
+  ScratchFolder folder;
+  LoadOptions options;
+};
+
+TEST_F(SplitOfTwoTablesTest, TheLatestOfTheFirstValidate) {
+  options.split = SplitKind::time;
+  options.time_column = "year";
+  expect_parts("files by time", {1, 2, 4, 5}, {0, 3});  // 2005 and 2004; ethanol was known in 2000
+  options.duplicates = Duplicates::keep;
+  expect_parts("files by time", {1, 2, 4, 5, 6}, {0, 3});
+  options.split_sizes = {1, 0, 0};
+  EXPECT_THAT(load_data(options).split.valid, IsEmpty());
+}
+
+TEST_F(SplitOfTwoTablesTest, TheLastOfTheFirstValidate) {
+  options.split = SplitKind::order;
+  expect_parts("files by order", {0, 1, 2, 3}, {4, 5});
+  options.duplicates = Duplicates::keep;
+  expect_parts("files by order", {0, 1, 2, 3, 6}, {4, 5});
+}
+
+TEST_F(SplitOfTwoTablesTest, OtherSplitsAreRefused) {
+  const auto refused = [&](auto change, const std::string& text) {
+    LoadOptions copy = options;
+    change(copy);
+    for (const auto& call : {+[](const LoadOptions&o, const std::string&) { load_data(o); },
+                             +[](const LoadOptions&o, const std::string&store) { load_to_store(o, store); }})
+      EXPECT_THAT(message_of<UsageError>([&] { call(copy, folder.file("r.h5")); }), HasSubstr(text));
+  };
+  const std::string own = "the tables themselves are the split; of two, --split-type time or order";
+  refused([](LoadOptions& o) { o.split = SplitKind::random; }, own);
+  refused([](LoadOptions& o) { o.split = SplitKind::order, o.splits_column = "y"; }, own);
+  refused([](LoadOptions& o) { o.split = SplitKind::order, o.paths.push_back(o.paths[1]); }, own);
+  refused([](LoadOptions& o) { o.split = SplitKind::order, o.folds = 2; }, "--folds makes its own parts");
+  options.split = SplitKind::time;
+  options.time_column = "month";
+  EXPECT_THAT(message_of<DataError>([&] { load_data(options); }),
+              AllOf(HasSubstr("train.csv: no column 'month' for the split"), Not(HasSubstr("test.csv"))));
+  options.time_column = "year";
+  options.paths[0] = folder.write("bad.csv", "smiles,y,year\nC,1.5,2005\nCC,2.5,soon\n");
+  EXPECT_THAT(message_of<DataError>([&] { load_data(options); }), HasSubstr("bad.csv, row 2: neither a number"));
 }
 
 TEST_F(SplitFromTableTest, FoldsOfEveryKind) {
@@ -208,6 +312,10 @@ TEST_F(SplitFromTableTest, ContradictionsAreUsageErrors) {
   };
   refused([](LoadOptions& o) { o.group_column = "batch"; }, "go together");
   refused([](LoadOptions& o) { o.split = SplitKind::time; }, "go together");
+  refused([](LoadOptions& o) { o.split = SplitKind::order, o.time_column = "year"; }, "go together");
+  refused([](LoadOptions& o) { o.split = SplitKind::order, o.folds = 2; }, "--folds makes its own parts");
+  refused([](LoadOptions& o) { o.split = SplitKind::order, o.splits_column = "batch"; },
+          "needs --split-type predefined");
   refused([](LoadOptions& o) { o.folds = 1; }, "at least 2");
   refused([](LoadOptions& o) { o.folds = 2, o.split = SplitKind::column; }, "--folds makes its own parts");
   refused([](LoadOptions& o) { o.splits_file = "x", o.folds = 2; }, "--splits-file says all");

@@ -267,18 +267,21 @@ TEST_F(RoundsTest, LaterRowsAreNotLearnedBeforeTheyArePredicted) {
   for (int r = 0; r < 10; ++r)
     text += std::string(static_cast<std::size_t>(r + 1), 'C') + ",1." + std::to_string(r) + "," +
             std::to_string(2000 + r * 3 % 10) + "\n";
-  options.split = SplitKind::time;
-  options.time_column = "year";
-  options.target_columns = {"y"};
-  const LoadedData data = load_text(text, 3);
-  for (const Split& round : data.rounds) expect_equal(round, data.split);
-  EXPECT_THAT(data.split.valid, ElementsAre(6)) << "2008";
-  EXPECT_THAT(data.notes.back(), HasSubstr("the 3 validation parts are all that of the split"));
-  options.rounds = 0;
-  load_to_store(options, folder.file("time.h5"));
-  options = {};
-  options.paths = {folder.file("time.h5")};
-  for (const Split& round : load(3).rounds) expect_equal(round, data.split);
+  for (const SplitKind kind : {SplitKind::time, SplitKind::order}) {
+    options = {};
+    options.split = kind;
+    if (kind == SplitKind::time) options.time_column = "year";
+    options.target_columns = {"y"};
+    const LoadedData data = load_text(text, 3);
+    for (const Split& round : data.rounds) expect_equal(round, data.split);
+    EXPECT_THAT(data.split.valid, ElementsAre(kind == SplitKind::time ? 6 : 8)) << "2008, the last row but one";
+    EXPECT_THAT(data.notes.back(), HasSubstr("the 3 validation parts are all that of the split: its later rows"));
+    options.rounds = 0;
+    load_to_store(options, folder.file("ahead.h5"));
+    options = {};
+    options.paths = {folder.file("ahead.h5")};
+    for (const Split& round : load(3).rounds) expect_equal(round, data.split);
+  }
 }
 
 TEST_F(RoundsTest, OfAStoreRowsOfAMoleculeStayTogetherUnasked) {
@@ -337,6 +340,8 @@ TEST_F(RoundsTest, InnerFoldsAreMadeLikeRounds) {
   EXPECT_THAT(load_data(options).inner, IsEmpty());
   options.split_sizes = {0.5, 0.25, 0.25}, options.split = SplitKind::time, options.time_column = "year";
   options.paths = {folder.write("dated.csv", "smiles,y,year\nC,1,1\nCC,2,2\nCCC,3,3\nCCCC,4,4\n")};
+  EXPECT_THAT(load_data(options).inner, IsEmpty());
+  options.split = SplitKind::order, options.time_column.clear();
   EXPECT_THAT(load_data(options).inner, IsEmpty());
 }
 

@@ -166,7 +166,7 @@ class Tables : public Kind {
           one_of(random, std::vector<TaskKind>{TaskKind::regression, TaskKind::binary, TaskKind::multiclass});
     constexpr std::array kRules{Duplicates::mean, Duplicates::median, Duplicates::keep, Duplicates::drop};
     if (one_in(random, 2)) options.duplicates = kRules[below(random, kRules.size())];
-    switch (below(random, 6)) {
+    switch (below(random, 7)) {
       case 0: options.split = SplitKind::random; break;
       case 1: options.split = SplitKind::scaffold; break;
       case 2: options.split = SplitKind::scaffold_balanced; break;
@@ -175,6 +175,7 @@ class Tables : public Kind {
         options.split = SplitKind::time;
         options.time_column = "when";
         break;
+      case 5: options.split = SplitKind::order; break;
       default: break;
     }
     return options;

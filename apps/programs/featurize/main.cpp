@@ -66,8 +66,10 @@ void add_data_options(CLI::App& app, FeaturizeOptions& options, Flags& flags) {
       ->type_name("NAME");
   limit(app.add_option("--limit", options.load.limit, "Keep this many molecules; 0 = all"), kMoleculeLimits)
       ->capture_default_str();
-  choose(app.add_option("--split-type", flags.split, "Write this split; else the source's own, if it has one"),
-         {"published", "random", "scaffold", "scaffold-balanced", "group", "time", "predefined"});
+  choose(
+      app.add_option("--split-type", flags.split,
+                     "Write this split (order: the last rows are the test part); else the source's own, if it has one"),
+      {"published", "random", "scaffold", "scaffold-balanced", "group", "time", "order", "predefined"});
   limit(app.add_option("--split-sizes", flags.split_sizes, "Train, valid and test of a new split"), kSplitShares)
       ->expected(3)
       ->capture_default_str();
