@@ -108,9 +108,8 @@ void choose_inputs(MoleculeSet& set, const LoadOptions& options, const std::stri
                             : std::ptrdiff_t{0};
   if (options.descriptors == DescriptorSet::rdkit && computed == 0)
     throw UsageError(path + ": holds no descriptors; make the store with --descriptors rdkit");
-  const bool without =
-      options.descriptors ? options.descriptors == DescriptorSet::none
-                          : !options.descriptors_of_store && set.task.has(TaskKind::regression);
+  const bool without = options.descriptors ? options.descriptors == DescriptorSet::none
+                                           : !options.descriptors_of_store && set.task.has(TaskKind::regression);
   std::vector<std::size_t> keep;
   if (!without)
     for (std::ptrdiff_t d = 0; d < computed; ++d) keep.push_back(static_cast<std::size_t>(d));

@@ -56,8 +56,8 @@ bool may_start_from_shipped(const TrainOptions& options) {
 }
 
 std::string automatic_start(const TrainOptions& options, const LoadedData& data) {
-  const bool fits = may_start_from_shipped(options) && data.set.featurizer.features == Features::molgraph &&
-                    !data.training.computed;
+  const bool fits =
+      may_start_from_shipped(options) && data.set.featurizer.features == Features::molgraph && !data.training.computed;
   return fits ? kFromShipped : "";
 }
 

@@ -96,7 +96,8 @@ std::vector<TrainOption> options_over(Options& o) {
       {"--descriptors", data,
        one_of(d.descriptors, {{"", {}}, {"none", DescriptorSet::none}, {"rdkit", DescriptorSet::rdkit}}),
        "numbers of the whole molecule that the head reads too, see docs/descriptors.md (empty: none for numbers beside "
-       "a pre-trained start; else those of --from or of a store, else rdkit for numbers of a table of your own of at most "
+       "a pre-trained start; else those of --from or of a store, else rdkit for numbers of a table of your own of at "
+       "most "
        "50,000 rows)"},
       {"--descriptor-columns", data, d.descriptor_columns,
        "columns of numbers that the head reads too; a table to score needs them as well (empty: those of --from or of "

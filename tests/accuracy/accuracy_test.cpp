@@ -137,7 +137,8 @@ TEST_F(Accuracy, OfInnerPartsTheTestIsShown) {
   tables.replace(tables.find("seeds = 3 }"), 11, "seeds = 3, inner = true }");
   scratch.write("tables.toml", tables);
   const ShellResult result = run("--methods peer --tables carbons");
-  EXPECT_EQ(row(result.out, "carbons | RMSE"), row(run("--methods peer --tables carbons --final").out, "carbons | RMSE"));
+  EXPECT_EQ(row(result.out, "carbons | RMSE"),
+            row(run("--methods peer --tables carbons --final").out, "carbons | RMSE"));
   EXPECT_NE(result.out.find("Set `small`, test part"), std::string::npos) << result.out;
 }
 

@@ -75,9 +75,9 @@ TEST_F(ShippedWeights, ServeStoresParentsAndNumbersWithoutDescriptors) {
     EXPECT_THAT(train(flags), HasSubstr(kWeightsFrom)) << flags;
     EXPECT_THAT(config(), AllOf(HasSubstr("from = 'pretrained'"), HasSubstr("\ndescriptors = 'none'"))) << flags;
   }
-  for (const std::string flags : {"t.csv --target-columns active --descriptors rdkit --dropout 0.2",
-                                  "t.csv --target-columns y --descriptors rdkit",
-                                  "y.h5 --split-type random --descriptors rdkit"}) {
+  for (const std::string flags :
+       {"t.csv --target-columns active --descriptors rdkit --dropout 0.2",
+        "t.csv --target-columns y --descriptors rdkit", "y.h5 --split-type random --descriptors rdkit"}) {
     EXPECT_THAT(train(flags), HasSubstr(kWeightsFrom)) << flags;
     EXPECT_THAT(config(), AllOf(HasSubstr("from = 'pretrained'"), HasSubstr("\ndescriptors = 'rdkit'"))) << flags;
   }
