@@ -37,6 +37,17 @@ std::int64_t count_present(const torch::Tensor& targets) {
 
 namespace {
 
+/// [T] whether any of the molecules has a label of the target.
+std::vector<bool> labelled_targets(const torch::Tensor& targets) {
+  const torch::Tensor rows = targets.to(torch::kFloat64).contiguous();
+  const auto count = static_cast<std::size_t>(rows.size(1)), all = static_cast<std::size_t>(rows.numel());
+  const auto* value = rows.const_data_ptr<double>();
+  std::vector<bool> labelled(count);
+  for (std::size_t i = 0; i < all; ++i)
+    if (!std::isnan(value[i])) labelled[i % count] = true;
+  return labelled;
+}
+
 torch::Tensor weighted(const torch::Tensor& each, const LabelTerms& terms) {
   return terms.weights.defined() ? each * terms.weights.reshape(each.sizes()) : each;
 }
@@ -106,11 +117,12 @@ LossSum masked_loss(const Losses& losses, const torch::Tensor& scaled, const tor
   std::vector<Loss> different{losses.rest()};
   for (const Loss loss : losses.each())
     if (std::ranges::find(different, loss) == different.end()) different.push_back(loss);
+  const std::vector<bool> labelled = labelled_targets(targets);  // a batch has labels of few targets of a corpus
   LossSum whole{torch::zeros({}, scaled.options()), 0};
   for (const Loss loss : different) {
     std::vector<std::int64_t> of_loss;
     for (std::size_t t = 0; t < losses.each().size(); ++t)
-      if (losses.of(t) == loss) of_loss.push_back(static_cast<std::int64_t>(t));
+      if (losses.of(t) == loss && labelled[t]) of_loss.push_back(static_cast<std::int64_t>(t));
     const torch::Tensor columns = torch::tensor(of_loss);
     const auto chosen = [&](const torch::Tensor& all, std::int64_t dimension = 1) {
       return all.defined() ? all.index_select(dimension, columns) : all;
