@@ -71,8 +71,8 @@ std::string made_from(const Json& card) {
   if (!text.empty()) text += card["target_descriptors"].get<std::string>() + ") of ";
   if (card.contains("measured_labels")) {
     const Json& labels = card["measured_labels"];
-    text += "all molecules and " + counted(labels["labels"]) + " measured labels of " + counted(labels["molecules"]) +
-            " (" + counted(labels["columns"]) + " columns) of ";
+    text += "all molecules and " + counted(labels["labels"]) + " measured labels (" + counted(labels["columns"]) +
+            " columns, " + counted(labels["molecules"]) + " molecules) of ";
   }
   text += list_of(data["given"].get<std::vector<std::string>>(), 3) + ": " + counted(data["molecules"]) + " molecules";
   if (data["rejected"] > 0)
