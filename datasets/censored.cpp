@@ -27,10 +27,12 @@ const char* text_of(Censored how) {
 CensoredTally::CensoredTally(const Task& task) : task_(task), above_(task.names.size()), below_(task.names.size()) {}
 
 void CensoredTally::add(const std::vector<std::int8_t>& bounds) {
-  for (std::size_t i = 0; i < bounds.size(); ++i) {
-    above_[i % above_.size()] += bounds[i] > 0;
-    below_[i % below_.size()] += bounds[i] < 0;
-  }
+  for (std::size_t i = 0; i < bounds.size(); ++i) add(i % above_.size(), bounds[i]);
+}
+
+void CensoredTally::add(std::size_t target, std::int8_t bound) {
+  above_[target] += bound > 0;
+  below_[target] += bound < 0;
 }
 
 std::int64_t CensoredTally::total() const {
@@ -56,13 +58,17 @@ void treat_censored(LoadedData& data, Censored how) {
   MoleculeSet& set = data.set;
   CensoredTally tally(set.task);
   tally.add(set.bound);
+  for (std::size_t i = 0; i < set.sparse.bound.size(); ++i) tally.add(set.sparse.target[i], set.sparse.bound[i]);
   data.censored = tally.total();
   if (data.censored > 0) data.notes.push_back(tally.text() + "; " + text_of(how));
   if (data.censored > 0 && how == Censored::bounded) return;
   if (how == Censored::drop)
     for (std::size_t i = 0; i < set.bound.size(); ++i)
       if (set.bound[i] != 0) set.targets[i] = std::numeric_limits<double>::quiet_NaN();
+  if (how == Censored::drop && !set.sparse.bound.empty())
+    set.sparse.keep([&](std::size_t i) { return set.sparse.bound[i] == 0; });
   set.bound = {};
+  set.sparse.bound = {};
 }
 
 }  // namespace molgraph

@@ -15,6 +15,7 @@ class CensoredTally {
   explicit CensoredTally(const Task& task);
   /// One molecule's bounds [T], or of several molecules one after the other; empty = all are exact.
   void add(const std::vector<std::int8_t>& bounds);
+  void add(std::size_t target, std::int8_t bound);
   std::int64_t total() const;
   /// "13 censored labels: 12 above and 1 below in 'ic50'".
   std::string text() const;

@@ -71,7 +71,7 @@ void mark_descriptors(const std::string& path, const TableOptions& options, cons
   const auto names = descriptor_names();
   std::vector<Comparison> comparisons(stats.size());
   for (std::size_t c = 0; c < stats.size(); ++c) {
-    if (!stats[c].is_found() || stats[c].is_binary()) continue;
+    if (places[c] < 0 || !stats[c].is_found() || stats[c].is_binary()) continue;
     for (std::size_t d = 0; d < names.size(); ++d) comparisons[c].alike.push_back(d);
     comparisons[c].of_alike.resize(names.size());
   }

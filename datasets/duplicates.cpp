@@ -332,7 +332,7 @@ std::string Repeats::note(std::int64_t rows, const std::string& what) const {
 }
 
 void RowSource::find_repeats(bool draws, const Progressed& progress) {
-  const bool as_they_are = plan_.named || !options_.splits_file.empty() || task_.names.empty();
+  const bool as_they_are = plan_.named || options_.corpus || !options_.splits_file.empty() || task_.names.empty();
   if (!options_.duplicates && as_they_are) return;
   // A column that is read beside the molecule may be what its rows differ by: a temperature, a pH.
   const Duplicates unasked = options_.input_columns.empty() ? Duplicates::mean : Duplicates::keep;
@@ -360,7 +360,7 @@ void RowSource::find_repeats(bool draws, const Progressed& progress) {
                    .by_time = !options_.time_column.empty(),
                    .signs_count = options_.censored != Censored::value,
                    .add_weights = !options_.weight_column.empty()},
-                  task_);
+                  options_.corpus ? Task{} : task_);  // labels of a corpus are not merged
   const auto compare = [&](FeaturisedRow&& row) {
     const std::string file = file_of(row);
     if (counts(row)) repeats.add(std::move(row), file);

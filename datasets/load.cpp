@@ -215,6 +215,8 @@ SplitKind split_kind_from_string(const std::string& text) {
 
 LoadedData load_data(const LoadOptions& options, const std::function<void(std::int64_t, std::int64_t)>& progress) {
   if (is_store(options.paths)) {
+    if (options.corpus && !options.target_columns.empty())
+      throw UsageError(options.paths[0] + ": the columns of a store are no targets of a corpus; name its tables");
     if (options.will_read) options.will_read(options.paths);
     return load_from_store(options);
   }
@@ -224,6 +226,7 @@ LoadedData load_data(const LoadOptions& options, const std::function<void(std::i
   data.training = source.plan().training;
   data.set.featurizer = source.featurizer();
   data.set.task = source.task();
+  if (source.has_labels()) data.set.sparse.targets = source.task().names.size();
   data.set.input_names = source.input_names();
   data.set.source = source.info();
   data.notes = source.notes();
@@ -249,6 +252,9 @@ LoadedData load_data(const LoadOptions& options, const std::function<void(std::i
           if (source.has_key()) keys.push_back(std::move(row.key));
           if (!source.repeats().empty()) first_rows.push_back(row.first);
           data.set.add(*graph, row.row, row.id, row.smiles, row.values, row.columns, row.bounds, row.weight);
+          if (source.has_labels())
+            data.set.sparse.add(
+                row.labels, options.table_weights.empty() ? 1 : static_cast<float>(options.table_weights[row.table]));
         } else {
           if (options.strict) throw_strict(source, row);
           data.set.rejected.push_back(rejected_row(row));
@@ -268,7 +274,8 @@ LoadedData load_data(const LoadOptions& options, const std::function<void(std::i
   } else {
     const auto basis_keys = [&] { return source.has_key() ? keys : scaffolds_of(data.set, options.threads); };
     const LoadOptions split_by = split_options(options, source);
-    const ClassLabels labels = is_random(split_by) ? class_labels_of(data.set) : ClassLabels{};
+    const bool by_class = is_random(split_by) && !options.corpus;
+    const ClassLabels labels = by_class ? class_labels_of(data.set) : ClassLabels{};
     if (labels.targets > 0) data.notes.emplace_back(kStratifiedNote);
     set_splits(data, computed_splits(split_by, {data.set.size(), basis_keys, source.file_of({}), data.set.row,
                                                 source.rows(), labels, first_rows}));

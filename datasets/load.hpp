@@ -86,9 +86,10 @@ struct LoadOptions {
   int threads = 0;
   bool strict = false;          ///< any rejected row is a DataError
   bool require_targets = true;  ///< false: featurise only
-  /// any number of tables, one behind the other, of which only the molecules count: no column is a target (without
-  /// `require_targets`)
+  /// any number of tables, one behind the other; without `target_columns` only the molecules count. A target is a
+  /// column of one table or more, matched by its name; its labels are MoleculeSet::sparse (without `require_targets`)
   bool corpus = false;
+  std::vector<double> table_weights;  ///< of each table of a corpus: of its labels in the loss; empty = all are 1
   Censored censored = Censored::bounded;
   std::string weight_column;  ///< of the rows in the loss; "" = none
   /// told all files that will be read, before the first row is and before anything is written; may throw

@@ -162,7 +162,7 @@ void RowSource::scan_table(std::size_t table, std::vector<ColumnStats>& stats) {
       throw UsageError("the column '" + name + "' cannot be an input and hold the weights or the SMILES");
     if (table == 0) input_names_.emplace_back(trim(columns[static_cast<std::size_t>(inputs.back())]));
   }
-  if (table == 0) find_targets(reader, names, part_column, stats);
+  if (table == 0 || options_.corpus) find_targets(reader, names, part_column, stats);
   // Another table may order its columns differently; -1 is an error once the column turns out to be a target.
   std::vector<int>& places = target_columns_.emplace_back();
   for (const ColumnStats& column : stats) places.push_back(names.find(column.name));
@@ -212,8 +212,14 @@ FeaturizeResult RowSource::featurise_row(FeaturisedRow& out, TableRow& row, cons
   }
   const auto& columns = target_columns_[out.table];
   for (std::size_t t = 0; t < columns.size(); ++t) {
+    if (columns[t] < 0) continue;
     const std::string& cell = row.cells[static_cast<std::size_t>(columns[t])];
     const Label label = parser_->label(cell, t, shown_[out.table], row.row);
+    if (options_.corpus) {
+      if (!std::isnan(label.value))
+        out.labels.push_back({static_cast<std::uint32_t>(t), static_cast<float>(label.value), label.bound});
+      continue;
+    }
     out.values.push_back(label.value);
     if (label.bound == 0) continue;
     out.bounds.resize(columns.size());

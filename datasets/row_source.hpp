@@ -27,7 +27,8 @@ struct FeaturisedRow {
   SplitPart part = SplitPart::none;
   std::size_t extra_part = 0;       ///< 1 + index into RowSource::extra_parts(), 0 = none
   std::string id, smiles;           ///< smiles: the cell as it stands, trimmed; for SDF records RDKit's canonical one
-  std::vector<double> values;       ///< [T]
+  std::vector<double> values;       ///< [T]; of a corpus empty
+  std::vector<SparseLabel> labels;  ///< of a corpus
   float weight = 1;                 ///< of LoadOptions::weight_column
   std::vector<std::int8_t> bounds;  ///< [T] as MoleculeSet::bound; empty = all are exact
   std::vector<float> columns;       ///< of LoadOptions::input_columns; blank = NaN
@@ -61,6 +62,8 @@ class RowSource {
   /// What was decided about targets, for people; and what they should be warned of.
   const std::vector<std::string>& notes() const { return notes_; }
   const std::vector<std::string>& warnings() const { return warnings_; }
+  /// It is a corpus whose columns are targets too.
+  bool has_labels() const { return options_.corpus && !task_.names.empty(); }
   /// File names, hashes, version of the toolkit.
   SourceInfo info() const;
   /// "FILE" of a row, for messages.
@@ -90,9 +93,13 @@ class RowSource {
   void scan_table(std::size_t table, std::vector<ColumnStats>& stats);
   void find_targets(const TableReader& reader, const ColumnNames& names, int part_column,
                     std::vector<ColumnStats>& stats);
+  /// Columns of a table of a corpus that no table before it has.
+  std::vector<int> new_columns(const ColumnNames& names, const std::vector<int>& candidates,
+                               const std::vector<ColumnStats>& stats) const;
   std::vector<int> find_candidates(const std::vector<std::string>& columns, const std::vector<int>& not_targets);
   bool gives_hint_of_parts() const;
   void choose_columns(std::vector<ColumnStats>& stats);
+  void check_named(const std::vector<ColumnStats>& stats) const;
   int find_part_column(const std::vector<std::string>& columns, const std::string& file) const;
   int find_key_column(const std::vector<std::string>& columns, std::size_t table) const;
   int find_weight_column(const std::vector<std::string>& columns, std::size_t table) const;
@@ -115,7 +122,7 @@ class RowSource {
   std::vector<std::string> source_path_;          ///< [tables] as the plan had them, spooled or not
   std::vector<std::string> shown_;                ///< [tables] names in messages
   std::vector<std::int64_t> first_row_;           ///< [tables]
-  std::vector<std::vector<int>> target_columns_;  ///< [tables][candidates, then chosen targets]
+  std::vector<std::vector<int>> target_columns_;  ///< [tables][candidates, then chosen targets]; -1 = a corpus' gap
   std::vector<std::vector<int>> input_columns_;   ///< [tables][LoadOptions::input_columns]
   std::vector<int> smiles_column_, id_column_, key_column_, weight_column_;  ///< [tables]; all but SMILES -1 = none
   std::vector<SplitPart> parts_;          ///< [rows], empty if the source has no parts

@@ -29,6 +29,7 @@ void RowSource::find_targets(const TableReader& reader, const ColumnNames& names
   std::vector<int> candidates, watched;
   std::set<int> named;
   for (const std::string& name : plan_.target_columns) {
+    if (options_.corpus && names.find(name) < 0) continue;
     candidates.push_back(names.find(name));
     if (candidates.back() < 0)
       throw DataError(shown_[0] + ": no target column '" + name + "'; the columns are " + list_of(columns));
@@ -41,7 +42,7 @@ void RowSource::find_targets(const TableReader& reader, const ColumnNames& names
   std::vector<int> others{reader.smiles_column(), reader.id_column(), part_column, key_column_.back(),
                           weight_column_.back()};
   others.insert(others.end(), inputs.begin(), inputs.end());
-  if (plan_.target_columns.empty() && !options_.corpus) candidates = find_candidates(columns, others);
+  if (plan_.target_columns.empty() && (!options_.corpus || all_targets_)) candidates = find_candidates(columns, others);
   // Whatever else there is may hold the words of a split; two columns of one name cannot be asked for.
   const auto is_only_one = [&](const std::string& name) {
     return std::ranges::count_if(columns, [&](const auto& one) { return lower(trim(one)) == lower(trim(name)); }) == 1;
@@ -51,12 +52,21 @@ void RowSource::find_targets(const TableReader& reader, const ColumnNames& names
   for (int c = 0; watches && c < static_cast<int>(columns.size()); ++c)
     if (std::ranges::find(others, c) == others.end() && is_only_one(columns[static_cast<std::size_t>(c)]))
       watched.push_back(c);
-  for (const int c : candidates) {
+  for (const int c : options_.corpus ? new_columns(names, candidates, stats) : candidates) {
     stats.push_back({.name = columns[static_cast<std::size_t>(c)]});
     stats.back().is_judged = candidates.size() <= kMostJudged;
     stats.back().keep_labels = plan_.task == TaskKind::multiclass || !options_.positive.empty();
   }
   for (const int c : watched) stats.push_back({.name = columns[static_cast<std::size_t>(c)], .is_watched = true});
+}
+
+std::vector<int> RowSource::new_columns(const ColumnNames& names, const std::vector<int>& candidates,
+                                        const std::vector<ColumnStats>& stats) const {
+  std::set<int> known;
+  for (const ColumnStats& column : stats) known.insert(names.find(column.name));
+  std::vector<int> fresh;
+  std::ranges::copy_if(candidates, std::back_inserter(fresh), [&](int c) { return !known.contains(c); });
+  return fresh;
 }
 
 std::vector<int> RowSource::find_candidates(const std::vector<std::string>& columns,
@@ -108,14 +118,18 @@ bool RowSource::gives_hint_of_parts() const {
 void RowSource::choose_columns(std::vector<ColumnStats>& stats) {
   const bool named = !plan_.target_columns.empty();
   const auto found = std::ranges::count_if(stats, &ColumnStats::is_found);
+  for (std::vector<int>& places : target_columns_) places.resize(stats.size(), -1);  // later tables may have more
   if (!named && !plan_.named && found > 1 && found <= static_cast<std::ptrdiff_t>(kMostJudged))
-    mark_descriptors(plan_.tables[0].path, table_options(0), target_columns_[0], stats);
-  const TargetChoice choice = choose_targets(stats, {.named = named,
-                                                     .all = all_targets_,
-                                                     .own_table = !plan_.named,
-                                                     .hint_of_parts = gives_hint_of_parts(),
-                                                     .kind = plan_.task,
-                                                     .positive = options_.positive});
+    for (std::size_t t = 0; t < (options_.corpus ? target_columns_.size() : 1); ++t)
+      mark_descriptors(plan_.tables[t].path, table_options(t), target_columns_[t], stats);
+  if (options_.corpus) check_named(stats);
+  const TargetChoice choice =
+      choose_targets(stats, {.named = named,
+                             .all = all_targets_,
+                             .own_table = !plan_.named,
+                             .hint_of_parts = gives_hint_of_parts(),
+                             .kind = options_.corpus && !stats.empty() ? TaskKind::mixed : plan_.task,
+                             .positive = options_.positive});
   task_ = choice.task;
   notes_.insert(notes_.end(), choice.notes.begin(), choice.notes.end());
   warnings_ = choice.warnings;
@@ -123,16 +137,22 @@ void RowSource::choose_columns(std::vector<ColumnStats>& stats) {
     std::vector<int> chosen;
     for (const std::size_t c : choice.columns) {
       chosen.push_back(target_columns_[t][c]);
-      if (chosen.back() < 0)
+      if (chosen.back() < 0 && !options_.corpus)
         throw DataError(shown_[t] + ": no column '" + stats[c].name + "', a target in " + shown_[0]);
     }
     target_columns_[t] = std::move(chosen);
   }
   if (!plan_.target_names.empty()) task_.names = plan_.target_names;
   if (!plan_.units.empty()) task_.units = plan_.units;
-  if (task_.names.empty() && options_.require_targets)
+  if (task_.names.empty() && (options_.require_targets || !options_.target_columns.empty()))
     throw DataError(shown_[0] + ": no column of numbers, or of yes and no, that could be a target; name one with " +
                     "--target-columns" + (choice.warnings.empty() ? "" : " (" + list_of(choice.warnings) + ")"));
+}
+
+void RowSource::check_named(const std::vector<ColumnStats>& stats) const {
+  for (const std::string& name : plan_.target_columns)
+    if (std::ranges::none_of(stats, [&](const auto& one) { return lower(trim(one.name)) == lower(trim(name)); }))
+      throw DataError(list_of(shown_, kNamesShown) + ": no target column '" + name + "' in any table of the corpus");
 }
 
 /// A table that is no training data may lack it.

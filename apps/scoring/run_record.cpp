@@ -45,6 +45,26 @@ SuspiciousLabel suspicious_label_of(const Json& one) {
           .neighbours = one.value("neighbours", std::vector<double>{})};
 }
 
+constexpr const char* kMeasuredKey = "measured_labels";
+
+Json json_of(const MeasuredLabels& labels) {
+  Json all = {{"columns", labels.columns}, {"labels", labels.labels}, {"molecules", labels.molecules}};
+  for (const KindQuality& kind : labels.valid)
+    all["valid"][kind.name] = {{"mean", number_or_null(kind.value)}, {"targets", kind.targets}};
+  return all;
+}
+
+MeasuredLabels measured_labels_of(const Json& all) {
+  MeasuredLabels labels;
+  all.at("columns").get_to(labels.columns);
+  all.at("labels").get_to(labels.labels);
+  all.at("molecules").get_to(labels.molecules);
+  if (all.contains("valid"))
+    for (const auto& [name, of] : all["valid"].items())
+      labels.valid.push_back({name, number_of(of.at("mean")), of.at("targets").get<std::int64_t>()});
+  return labels;
+}
+
 /// model_K of a folder.
 fs::path member(const fs::path& folder, std::int64_t k) { return folder / ("model_" + std::to_string(k)); }
 
@@ -116,6 +136,7 @@ void write_run_record(const std::string& folder, const RunRecord& r) {
                                 {"test", number_or_null(values[2])}};
     if (!r.start.empty()) all["start"] = r.start;
     if (!r.target_descriptors.empty()) all["target_descriptors"] = r.target_descriptors;
+    if (r.measured_labels.columns > 0) all[kMeasuredKey] = json_of(r.measured_labels);
     if (r.refit) all["refit"] = true;
     if (!r.blend.empty()) all["blend"] = r.blend;
     if (!r.precision.empty()) all["precision"] = r.precision;
@@ -163,6 +184,7 @@ std::optional<RunRecord> read_run_record(const std::string& folder) {
         r.baselines.push_back({name, {metric_of(values, 0), metric_of(values, 1), metric_of(values, 2)}});
     r.start = all.value("start", "");
     r.target_descriptors = all.value("target_descriptors", "");
+    if (all.contains(kMeasuredKey)) r.measured_labels = measured_labels_of(all[kMeasuredKey]);
     r.refit = all.value("refit", false);
     r.precision = all.value("precision", "");
     r.calibrated = all.value("calibrated", false);

@@ -27,6 +27,19 @@ struct SuspiciousLabel {
   std::vector<double> neighbours{};  ///< labels of the most similar molecules, at most three
 };
 
+/// How well the targets of one kind are predicted: their mean R2 or ROC-AUC.
+struct KindQuality {
+  std::string name;          ///< "r2-descriptors", "r2-numbers" (measured ones) or "roc-auc-classes"
+  double value = 0;          ///< NaN where no target can be judged
+  std::int64_t targets = 0;  ///< so many can
+};
+
+/// The measured labels of a corpus.
+struct MeasuredLabels {
+  std::int64_t columns = 0, labels = 0, molecules = 0;
+  std::vector<KindQuality> valid{};  ///< of the validation part
+};
+
 /// Written at the end of training, and with `members` alone at its start. Counts are molecules, but for `rejected`.
 struct RunRecord {
   std::int64_t members = 0;       ///< model_0 ... of an ensemble or of folds; 0 = the weights lie in the folder itself
@@ -45,6 +58,7 @@ struct RunRecord {
   std::vector<std::pair<std::string, std::array<double, 3>>> baselines;
   std::string start;               ///< --from: "pretrained: grpe-small.safetensors", or a path; "" = from nothing
   std::string target_descriptors;  ///< "rdkit": pre-trained, its targets are these numbers of its molecules; else ""
+  MeasuredLabels measured_labels;  ///< that it was pre-trained on as well
   bool refit = false;  ///< the model has learned the validation part too; its numbers there are an earlier model's
   /// What stands beside every model and is mixed with it: "trees", "gaussian_process" (run_blend.hpp); empty = nothing.
   std::vector<std::string> blend;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "datasets/splits/splits.hpp"
 
@@ -19,37 +20,33 @@ TrainBatch make_batch(const MoleculeSet& set, std::span<const std::int64_t> indi
   for (std::int64_t g : indices) graphs.push_back(set.graph(g));
   const std::int64_t num_targets = set.task.num_targets();
   TrainBatch batch{pack(graphs, indices, options),
-                   torch::empty({static_cast<std::int64_t>(indices.size()), num_targets}, torch::kFloat64)};
-  double* out = batch.targets.data_ptr<double>();
-  for (std::int64_t g : indices)
-    out = set.computed_targets.empty() ? std::copy_n(set.targets.data() + g * num_targets, num_targets, out)
-                                       : std::copy_n(set.computed_targets.data() + g * num_targets, num_targets, out);
-  if (!set.bound.empty()) {
-    batch.terms.bounds = torch::empty_like(batch.targets, torch::kInt8);
-    auto* bound = batch.terms.bounds.data_ptr<std::int8_t>();
-    for (std::int64_t g : indices) bound = std::copy_n(set.bound.data() + g * num_targets, num_targets, bound);
+                   torch::full({static_cast<std::int64_t>(indices.size()), num_targets},
+                               std::numeric_limits<double>::quiet_NaN(), torch::kFloat64)};
+  const auto fill = [&](auto* row, const auto& value_of) {
+    for (const std::int64_t g : indices) {
+      set.labels_of(g, [&](std::size_t t, double label, std::int8_t bound) { row[t] = value_of(g, t, label, bound); });
+      row += num_targets;
+    }
+  };
+  fill(batch.targets.data_ptr<double>(), [](std::int64_t, std::size_t, double label, std::int8_t) { return label; });
+  if (set.has_bounds()) {
+    batch.terms.bounds = torch::zeros_like(batch.targets, torch::kInt8);
+    fill(batch.terms.bounds.data_ptr<std::int8_t>(),
+         [](std::int64_t, std::size_t, double, std::int8_t bound) { return bound; });
   }
   if (!weights.all_one()) {
-    batch.terms.weights = torch::empty_like(batch.targets, torch::kFloat32);
-    auto* weight = batch.terms.weights.data_ptr<float>();
-    for (std::int64_t g : indices)
-      for (std::size_t t = 0; t < set.task.names.size(); ++t) *weight++ = weights.of(set, g, t);
+    batch.terms.weights = torch::zeros_like(batch.targets, torch::kFloat32);
+    fill(batch.terms.weights.data_ptr<float>(),
+         [&](std::int64_t g, std::size_t t, double label, std::int8_t) { return weights.of(set, g, t, label); });
   }
   batch.present = count_present(set, indices);
   return batch;
 }
 
 std::int64_t count_present(const MoleculeSet& set, std::span<const std::int64_t> indices) {
-  const std::int64_t num_targets = set.task.num_targets();
-  const auto count = [&](const auto& targets) {
-    std::int64_t present = 0;
-    for (const std::int64_t g : indices) {
-      const auto* first = targets.data() + g * num_targets;
-      present += std::count_if(first, first + num_targets, [](auto target) { return !std::isnan(target); });
-    }
-    return present;
-  };
-  return set.computed_targets.empty() ? count(set.targets) : count(set.computed_targets);
+  std::int64_t present = 0;
+  for (const std::int64_t g : indices) set.labels_of(g, [&](std::size_t, double, std::int8_t) { ++present; });
+  return present;
 }
 
 std::vector<std::int64_t> order_of_epoch(std::vector<std::int64_t> train, const EpochPlan& plan, std::int64_t epoch) {

@@ -48,7 +48,7 @@ bool extract(const toml::node& node, T& out) {
 }
 
 /// Options that runs of earlier versions lack, and what those versions did: "" = what they do by default now.
-constexpr std::array<std::pair<const char*, const char*>, 29> kNewer{{{"header", ""},
+constexpr std::array<std::pair<const char*, const char*>, 32> kNewer{{{"header", ""},
                                                                       {"censored", ""},
                                                                       {"weight-column", ""},
                                                                       {"descriptors", "none"},
@@ -76,7 +76,10 @@ constexpr std::array<std::pair<const char*, const char*>, 29> kNewer{{{"header",
                                                                       {"domain", ""},
                                                                       {"domain-labels", ""},
                                                                       {"report", ""},
-                                                                      {"clip-labels", ""}}};
+                                                                      {"clip-labels", ""},
+                                                                      {"table-weights", ""},
+                                                                      {"label-weight", ""},
+                                                                      {"label-balance", ""}}};
 
 }  // namespace
 

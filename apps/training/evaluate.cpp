@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "apps/scoring/moments.hpp"
@@ -47,12 +48,12 @@ std::vector<double> predict_molecules(const PredictFunction& run, const PackOpti
 }
 
 std::vector<double> targets_of(const MoleculeSet& set, const std::vector<std::int64_t>& indices) {
-  const std::int64_t num_targets = set.task.num_targets();
-  std::vector<double> targets;
-  targets.reserve(indices.size() * static_cast<std::size_t>(num_targets));
-  for (std::int64_t g : indices)
-    for (std::int64_t t = 0; t < num_targets; ++t)
-      targets.push_back(set.exact_target(static_cast<std::size_t>(g * num_targets + t)));
+  const std::size_t num_targets = set.task.names.size();
+  std::vector<double> targets(indices.size() * num_targets, std::numeric_limits<double>::quiet_NaN());
+  for (std::size_t i = 0; i < indices.size(); ++i)
+    set.labels_of(indices[i], [&](std::size_t t, double label, std::int8_t bound) {
+      if (bound == 0) targets[i * num_targets + t] = label;
+    });
   return targets;
 }
 

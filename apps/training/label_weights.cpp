@@ -14,32 +14,32 @@ namespace {
 constexpr std::size_t kTargetsShown = 5;
 constexpr std::size_t kClassesShown = 5;
 
-double weight_of_row(const MoleculeSet& set, std::int64_t g) {
-  return set.weight.empty() ? 1.0 : static_cast<double>(set.weight[static_cast<std::size_t>(g)]);
+double weight_of_row(const MoleculeSet& set, std::int64_t g, std::size_t t) {
+  const std::vector<float>& weight = t < set.dense_targets() ? set.weight : set.sparse.weight;
+  return weight.empty() ? 1.0 : static_cast<double>(weight[static_cast<std::size_t>(g)]);
 }
 
 }  // namespace
 
-std::size_t LabelWeights::class_of(const MoleculeSet& set, std::size_t at) const {
-  const bool one = classes_ == 1 || set.task.kind_of(at % set.task.names.size()) == TaskKind::regression;
-  return one ? 0 : static_cast<std::size_t>(set.target(at));
+std::size_t LabelWeights::class_of(const MoleculeSet& set, std::size_t t, double label) const {
+  const bool one = classes_ == 1 || set.task.kind_of(t) == TaskKind::regression;
+  return one ? 0 : static_cast<std::size_t>(label);
 }
 
 LabelWeights::LabelWeights(const MoleculeSet& set, const std::vector<std::int64_t>& training,
                            const WeightOptions& options) {
-  if (set.weight.empty() && options.tasks.empty() && !options.balance_tasks && !options.balance_classes) return;
+  const std::vector<double>& tasks = set.target_weight.empty() ? options.tasks : set.target_weight;
+  if (set.weight.empty() && tasks.empty() && !options.balance_tasks && !options.balance_classes) return;
   const std::size_t targets = set.task.names.size();
-  assert(options.tasks.empty() || options.tasks.size() == targets);
+  assert(tasks.empty() || tasks.size() == targets);
   if (options.balance_classes) classes_ = static_cast<std::size_t>(std::max(2, set.task.classes));
   std::vector<double> sum(targets * classes_);  // of row weights
   double labels = 0;
   for (const std::int64_t g : training)
-    for (std::size_t t = 0; t < targets; ++t) {
-      const std::size_t at = static_cast<std::size_t>(g) * targets + t;
-      if (std::isnan(set.target(at))) continue;
-      sum[t * classes_ + class_of(set, at)] += weight_of_row(set, g);
+    set.labels_of(g, [&](std::size_t t, double label, std::int8_t) {
+      sum[t * classes_ + class_of(set, t, label)] += weight_of_row(set, g, t);
       labels += 1;
-    }
+    });
   factor_.assign(sum.size(), 1.0);
   double whole = 0;
   for (std::size_t t = 0; t < targets; ++t) {
@@ -47,8 +47,7 @@ LabelWeights::LabelWeights(const MoleculeSet& set, const std::vector<std::int64_
                last = first + static_cast<std::ptrdiff_t>(classes_);
     const double of_target = std::accumulate(first, last, 0.0);
     const auto present = static_cast<double>(std::count_if(first, last, [](double s) { return s > 0; }));
-    const double task =
-        (options.tasks.empty() ? 1.0 : options.tasks[t]) / (options.balance_tasks && of_target > 0 ? of_target : 1.0);
+    const double task = (tasks.empty() ? 1.0 : tasks[t]) / (options.balance_tasks && of_target > 0 ? of_target : 1.0);
     for (std::size_t c = 0; c < classes_; ++c) {
       const double of_class = sum[t * classes_ + c];
       factor_[t * classes_ + c] = task * (classes_ > 1 && of_class > 0 ? of_target / (present * of_class) : 1.0);
@@ -60,9 +59,12 @@ LabelWeights::LabelWeights(const MoleculeSet& set, const std::vector<std::int64_
 }
 
 float LabelWeights::of(const MoleculeSet& set, std::int64_t g, std::size_t t) const {
-  const std::size_t at = static_cast<std::size_t>(g) * set.task.names.size() + t;
-  if (std::isnan(set.target(at))) return 0;
-  return all_one() ? 1 : static_cast<float>(weight_of_row(set, g) * factor_[t * classes_ + class_of(set, at)]);
+  const double label = set.target(static_cast<std::size_t>(g) * set.task.names.size() + t);
+  return std::isnan(label) ? 0 : of(set, g, t, label);
+}
+
+float LabelWeights::of(const MoleculeSet& set, std::int64_t g, std::size_t t, double label) const {
+  return all_one() ? 1 : static_cast<float>(weight_of_row(set, g, t) * factor_[t * classes_ + class_of(set, t, label)]);
 }
 
 std::vector<float> LabelWeights::table(const MoleculeSet& set) const {

@@ -37,6 +37,17 @@ std::int64_t count_present(const torch::Tensor& targets) {
 
 namespace {
 
+/// [T] whether any of the molecules has a label of the target.
+std::vector<bool> labelled_targets(const torch::Tensor& targets) {
+  const torch::Tensor rows = targets.to(torch::kFloat64).contiguous();
+  const auto count = static_cast<std::size_t>(rows.size(1)), all = static_cast<std::size_t>(rows.numel());
+  const auto* value = rows.const_data_ptr<double>();
+  std::vector<bool> labelled(count);
+  for (std::size_t i = 0; i < all; ++i)
+    if (!std::isnan(value[i])) labelled[i % count] = true;
+  return labelled;
+}
+
 torch::Tensor weighted(const torch::Tensor& each, const LabelTerms& terms) {
   return terms.weights.defined() ? each * terms.weights.reshape(each.sizes()) : each;
 }
@@ -93,14 +104,25 @@ Losses::Losses(Loss rest, const Task& task) : rest_(rest) {
   for (const TaskKind kind : task.kinds) each_.push_back(kind == TaskKind::binary ? Loss::bce : rest);
 }
 
+Losses::Losses(Loss rest, const MoleculeSet& set) : Losses(rest, set.task) {
+  if (set.sparse.targets == 0) return;
+  each_.assign(set.dense_targets(), rest);
+  for (std::size_t t = each_.size(); t < set.task.names.size(); ++t)
+    each_.push_back(set.task.kind_of(t) == TaskKind::binary ? Loss::bce : Loss::l1);
+}
+
 LossSum masked_loss(const Losses& losses, const torch::Tensor& scaled, const torch::Tensor& targets,
                     const torch::Tensor& shift, const torch::Tensor& scale, const LabelTerms& terms) {
   if (losses.uniform()) return masked_loss_of_one(losses.rest(), scaled, targets, shift, scale, terms);
+  std::vector<Loss> different{losses.rest()};
+  for (const Loss loss : losses.each())
+    if (std::ranges::find(different, loss) == different.end()) different.push_back(loss);
+  const std::vector<bool> labelled = labelled_targets(targets);  // a batch has labels of few targets of a corpus
   LossSum whole{torch::zeros({}, scaled.options()), 0};
-  for (const Loss loss : {losses.rest(), Loss::bce}) {
+  for (const Loss loss : different) {
     std::vector<std::int64_t> of_loss;
     for (std::size_t t = 0; t < losses.each().size(); ++t)
-      if (losses.of(t) == loss) of_loss.push_back(static_cast<std::int64_t>(t));
+      if (losses.of(t) == loss && labelled[t]) of_loss.push_back(static_cast<std::int64_t>(t));
     const torch::Tensor columns = torch::tensor(of_loss);
     const auto chosen = [&](const torch::Tensor& all, std::int64_t dimension = 1) {
       return all.defined() ? all.index_select(dimension, columns) : all;
@@ -114,26 +136,29 @@ LossSum masked_loss(const Losses& losses, const torch::Tensor& scaled, const tor
 }
 
 double loss_of_predictions(const Losses& losses, const Task& task, const std::vector<double>& predictions,
-                           const std::vector<double>& targets, const std::vector<double>& scale) {
+                           const std::vector<double>& targets, const std::vector<double>& scale,
+                           const std::vector<double>& weights) {
   const auto num_targets = static_cast<std::size_t>(task.num_targets());
   const std::size_t width = static_cast<std::size_t>(task.num_outputs()) / num_targets;
   const auto log_of = [](double probability) {
     constexpr double kSmallest = std::numeric_limits<float>::epsilon() / 2;
     return std::log(std::clamp(probability, kSmallest, 1.0 - kSmallest));
   };
-  std::vector<double> sum(losses.uniform() ? 1 : num_targets), count(sum.size());
+  const bool together = losses.uniform() || !weights.empty();
+  std::vector<double> sum(together ? 1 : num_targets), count(sum.size());
   for (std::size_t i = 0; i < targets.size(); ++i) {
     if (std::isnan(targets[i])) continue;
-    const std::size_t t = i % num_targets, group = losses.uniform() ? 0 : t;
-    count[group] += 1;
+    const std::size_t t = i % num_targets, group = together ? 0 : t;
+    const double weight = weights.empty() ? 1.0 : weights[t];
+    count[group] += weight;
     const double* predicted = predictions.data() + i * width;
     const double difference = (*predicted - targets[i]) / scale[t * width];
     switch (const Loss loss = losses.of(t)) {
       case Loss::l1:
       case Loss::mse:
-      case Loss::huber: sum[group] += target_loss(loss, difference, 0.0); break;
-      case Loss::bce: sum[group] -= log_of(targets[i] > 0.5 ? *predicted : 1.0 - *predicted); break;
-      case Loss::ce: sum[group] -= log_of(predicted[static_cast<std::size_t>(targets[i])]); break;
+      case Loss::huber: sum[group] += weight * target_loss(loss, difference, 0.0); break;
+      case Loss::bce: sum[group] -= weight * log_of(targets[i] > 0.5 ? *predicted : 1.0 - *predicted); break;
+      case Loss::ce: sum[group] -= weight * log_of(predicted[static_cast<std::size_t>(targets[i])]); break;
     }
   }
   double means = 0, measured = 0;

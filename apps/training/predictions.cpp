@@ -94,13 +94,12 @@ std::vector<double> mean_predictions(const LoadedData& data, std::size_t molecul
                     classes = outputs / targets;
   std::vector<double> sum(outputs), count(targets);
   for (const std::int64_t g : data.split.train)
-    for (std::size_t t = 0; t < targets; ++t) {
-      const double label = data.set.exact_target(static_cast<std::size_t>(g) * targets + t);
-      if (std::isnan(label)) continue;
+    data.set.labels_of(g, [&](std::size_t t, double label, std::int8_t bound) {
+      if (bound != 0) return;
       if (task.kind == TaskKind::multiclass) sum[t * classes + static_cast<std::size_t>(label)] += 1;
       else sum[t] += label;
       count[t] += 1;
-    }
+    });
   std::vector<double> predictions(molecules * outputs);
   for (std::size_t i = 0; i < predictions.size(); ++i)
     predictions[i] = sum[i % outputs] / count[i % outputs / classes];  // NaN without any label

@@ -85,18 +85,30 @@ std::int64_t epochs_of(std::int64_t batches_of_pass, std::int64_t parts, std::in
 }
 
 void check_pretraining(const TrainOptions& o) {
+  const DataSettings& d = o.data;
+  const TrainingSettings& t = o.training;
+  const bool has_labels = is_pretraining(o) && !d.target_columns.empty();
+  const TrainingSettings unset;
+  if (!has_labels &&
+      (t.label_weight != unset.label_weight || t.label_balance != unset.label_balance || !d.table_weights.empty()))
+    throw UsageError(
+        "--label-weight, --label-balance and --table-weights are for the measured labels of a corpus: "
+        "molgraph-pretrain with --target-columns");
   if (!is_pretraining(o)) return;
+  if (!d.table_weights.empty() && d.table_weights.size() != d.paths.size())
+    throw UsageError("--table-weights: " + std::to_string(d.table_weights.size()) + " weights, but the corpus has " +
+                     std::to_string(d.paths.size()) + (d.paths.size() == 1 ? " table" : " tables"));
   const auto refuse = [](bool given, const char* flag, const char* why) {
     if (given) throw UsageError(std::string(flag) + " beside --target-descriptors: " + why);
   };
-  const DataSettings& d = o.data;
-  const TrainingSettings& t = o.training;
   const char* const computed = "the targets are computed, whatever columns a table has";
   refuse(!d.subset.empty(), "--subset", "a corpus is no data set with a name");
-  refuse(!d.target_columns.empty(), "--target-columns", computed);
-  refuse(d.task.has_value(), "--task-type", computed);
-  refuse(!d.positive.empty(), "--positive", computed);
-  refuse(d.censored != Censored::bounded, "--censored", computed);
+  refuse(d.task.has_value(), "--task-type", "a column of a corpus is what its values say");
+  refuse(!d.positive.empty(), "--positive", "classes of a corpus are 1 and 0, yes and no and the like");
+  refuse(d.censored != Censored::bounded && !has_labels, "--censored", computed);
+  const Duplicates duplicates = d.duplicates.value_or(Duplicates::keep);
+  refuse(has_labels && (duplicates == Duplicates::mean || duplicates == Duplicates::median), "--duplicates",
+         "labels of a corpus are not merged: keep or drop");
   refuse(!d.weight_column.empty(), "--weight-column", "all molecules of a corpus count alike");
   refuse(d.descriptors.value_or(DescriptorSet::none) != DescriptorSet::none, "--descriptors",
          "what is predicted cannot be read");
@@ -116,8 +128,9 @@ void check_pretraining(const TrainOptions& o) {
   refuse(!o.model.recipe.empty(), "--recipe", "the papers pre-train on nothing like it");
 }
 
-void learn_inputs(LoadedData& data) {
+void learn_inputs(LoadedData& data, const LabelOptions& labels) {
   MoleculeSet& set = data.set;
+  const Task measured = set.sparse.targets > 0 ? std::move(set.task) : Task{};
   const std::size_t columns = set.input_names.size();
   const std::size_t computed = std::min(columns, descriptor_names().size());  // a store's columns stand behind
   std::vector<const float*> training;
@@ -161,6 +174,7 @@ void learn_inputs(LoadedData& data) {
   if (!constant.empty())
     data.notes.push_back(text("Left out, as constant in the training part: %zu descriptors, ", constant.size()) +
                          list_of(constant, kConstantShown));
+  if (set.sparse.targets > 0) append_labels(data, measured, labels);
 }
 
 }  // namespace molgraph

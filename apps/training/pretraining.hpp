@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "apps/training/corpus_labels.hpp"
 #include "apps/training/option_conflicts.hpp"
 #include "apps/training/train_options.hpp"
 #include "datasets/load.hpp"
@@ -40,13 +41,13 @@ std::int64_t epoch_parts_of(std::int64_t batches_of_pass, std::int64_t steps);
 /// Epochs that the steps then take, the last of them perhaps a shorter one.
 std::int64_t epochs_of(std::int64_t batches_of_pass, std::int64_t parts, std::int64_t steps);
 
-/// Throws UsageError for options that mean nothing beside computed targets.
+/// Throws UsageError for options that mean nothing beside computed targets, and for those of a corpus elsewhere.
 void check_pretraining(const TrainOptions& options);
 
 /// The molecules' descriptors become their targets (no number is held twice), those that are constant in the training
-/// part left out with a note, and columns of measured numbers too. A target is clipped to 6 deviations of the training
-/// part around its mean, by which a model scales it (Burns et al. 2025, arXiv:2506.15792, "CheMeleon"). Throws
-/// DataError where none is left.
-void learn_inputs(LoadedData& data);
+/// part left out with a note, and a store's columns of measured numbers too. A target is clipped to 6 deviations of the
+/// training part around its mean, by which a model scales it (Burns et al. 2025, arXiv:2506.15792, "CheMeleon"). Throws
+/// DataError where none is left. Measured labels (MoleculeSet::sparse) are targets behind them: append_labels().
+void learn_inputs(LoadedData& data, const LabelOptions& labels = {});
 
 }  // namespace molgraph

@@ -91,7 +91,8 @@ std::optional<StartingPoint> starting_point(const TrainOptions& options) {
 
 LoadedData load_run_data(const TrainRun& run, const std::optional<StartingPoint>& start) {
   LoadedData data = load_together(run, start);
-  if (is_pretraining(run.options)) learn_inputs(data);
+  if (is_pretraining(run.options))
+    learn_inputs(data, {run.options.training.label_weight, run.options.training.label_balance});
   tell(data, run.control);
   return data;
 }

@@ -255,7 +255,7 @@ std::string identity_of(const TrainOptions& o, const LoadedData& data, const Spl
 TrainerOptions trainer_options(const TrainOptions& o, const LoadedData& data, const Split& split) {
   const TrainingSettings& t = o.training;
   TrainerOptions trainer;
-  trainer.loss = Losses(*t.loss, data.set.task);
+  trainer.loss = Losses(*t.loss, data.set);
   trainer.metric = *t.metric;
   trainer.weights = LabelWeights(data.set, split.train, {t.task_weights, t.balance_tasks, t.balance_classes});
   trainer.batch_size = *t.batch_size;
@@ -313,7 +313,7 @@ LoadOptions to_load_options(const TrainOptions& o, int threads) {
     load.table_features = Features::ogb;
     load.table_descriptors = DescriptorSet::none;
   }
-  load.corpus = is_pretraining(o);
+  load.corpus = is_pretraining(o), load.table_weights = d.table_weights;
   load.require_targets = !load.corpus;
   load.descriptors = load.corpus ? d.target_descriptors : d.descriptors;
   load.input_columns = d.descriptor_columns;

@@ -74,7 +74,8 @@ TrainerResult train_weights(const TrainRun& run, const ResolvedRun& resolved, co
   run.control.note(description(resolved.model, *model, trainer.seed));
   const Compute compute = make_compute(run, *model);
   Trainable trainable = make_trainable(model, compute, resolved.model, resolved.options.training.decay == DecayOf::all);
-  if (compute && compute->resident() != nullptr && trainer.flag.ascents == 0)  // FLAG's passes go through the host
+  // FLAG's passes and the labels of a corpus go through the host: a GPU would hold the latter with all their gaps.
+  if (compute && compute->resident() != nullptr && trainer.flag.ascents == 0 && data.set.sparse.targets == 0)
     trainable.device = std::make_shared<DeviceTraining>(compute, *model, data.set, trainable.decay_exempt,
                                                         device_sum(run), run.control);
   if (!plan.told()) plan.tell(measure_step(trainable, data.set, split, trainer));

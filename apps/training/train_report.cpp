@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 
+#include "apps/training/corpus_labels.hpp"
 #include "apps/training/loss.hpp"
 #include "apps/training/metrics.hpp"
 #include "apps/training/recipes.hpp"
@@ -24,7 +25,8 @@ MetricResult measure(Metric metric, const LoadedData& data, const TrainOptions& 
   if (metric != Metric::loss) return evaluate_metric(metric, task, predictions, targets);
   std::vector<double> scale(task.names.size(), 1.0);
   if (options.training.scale_targets) scale = target_scaling_of(data.set, data.split.train).deviation;
-  const double loss = loss_of_predictions(Losses(*options.training.loss, task), task, predictions, targets, scale);
+  const double loss = loss_of_predictions(Losses(*options.training.loss, data.set), task, predictions, targets, scale,
+                                          data.set.target_weight);
   MetricResult result;
   result.value = loss;
   if (std::isnan(loss)) {
@@ -153,7 +155,8 @@ std::array<double, 3> baseline_of(const LoadedData& data, const TrainOptions& op
 Report report_results(const LoadedData& data, const TrainOptions& options, const PartPredictions& predictions,
                       const std::vector<Rival>& rivals) {
   const Metric chosen = *options.training.metric;
-  const std::vector<Metric> metrics = metrics_shown(chosen, data.set.task);
+  const bool labels = data.set.sparse.targets > 0;  // of a corpus: each kind of target has its metric below
+  const std::vector<Metric> metrics = labels ? std::vector{chosen} : metrics_shown(chosen, data.set.task);
   const char* names[] = {"train", "valid", "test"};
   const bool regression = data.set.task.has(TaskKind::regression);
   const bool beside = !rivals.empty(), with_mean = regression || beside;
@@ -161,6 +164,7 @@ Report report_results(const LoadedData& data, const TrainOptions& options, const
   for (Metric m : metrics) headings.emplace_back(to_string(m));
   if (with_mean) headings.push_back(headings.front() + " of the mean predictor");
   for (const Rival& rival : rivals) headings.push_back(rival.name);
+  for (const KindQuality& kind : quality_by_kind(data.set, {}, {})) headings.push_back(kind.name);
   std::vector<std::string> rows;
   std::vector<std::vector<double>> columns(headings.size());
   Report report{.csv = "part,n,metric,value,reason" + std::string(beside ? ",mean_predictor" : "")};
@@ -197,6 +201,15 @@ Report report_results(const LoadedData& data, const TrainOptions& options, const
       if (m == chosen) report.reached[p] = result.value;
     }
     if (with_mean) columns[metrics.size()].push_back(mean_predictor(data, options, chosen, part).value);
+    const std::vector<KindQuality> kinds = quality_by_kind(data.set, predictions[p], targets);
+    for (std::size_t k = 0; k < kinds.size(); ++k) {
+      columns[headings.size() - kinds.size() + k].push_back(kinds[k].value);
+      report.csv += text("%s,%zu,%s,%s,%s\n", names[p], part.size(), kinds[k].name.c_str(),
+                         cell_of(kinds[k].value).c_str(), kinds[k].targets == 0 ? "no target can be judged" : "");
+      notes += text("%s: %s is the mean of %s targets\n", names[p], kinds[k].name.c_str(),
+                    with_thousands(kinds[k].targets).c_str());
+    }
+    if (p == 1) report.valid = kinds;
   }
   report.text = "\n" + with_columns(text("%-6s %9s", "part", "n"), rows, headings, columns);
   if (!options.model.recipe.empty()) {

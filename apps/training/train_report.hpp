@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "apps/scoring/run_record.hpp"
 #include "apps/training/metrics.hpp"
 #include "apps/training/predictions.hpp"
 #include "apps/training/train_options.hpp"
@@ -31,6 +32,7 @@ struct Report {
   std::string text;  ///< the same for people: a table and notes
   Reached reached;
   std::vector<std::pair<std::string, Reached>> baselines;  ///< the rivals' by Rival::column
+  std::vector<KindQuality> valid;                          ///< of a corpus with labels: quality_by_kind()
   std::string recipe;                                      ///< its name and what it is known to reach; or ""
   std::string warning;                                     ///< a baseline predicts the validation part better; or ""
 };

@@ -163,7 +163,8 @@ SplitResult train_split(const TrainRun& run, const ResolvedRun& resolved, Loaded
   const std::int64_t members = *resolved.options.training.ensemble_size;
   const Split asked = data.split;
   const std::vector<Split> rounds = rounds_of_members(data, asked, members);
-  if (const std::string weights = resolved.trainer.weights.text(data.set.task); !weights.empty())
+  if (const std::string weights = resolved.trainer.weights.text(data.set.task);
+      !weights.empty() && data.set.sparse.targets == 0)  // else a note tells them
     run.control.note("A label's weight in the loss, in a row of weight 1: " + weights);
   if (first) {
     fs::create_directories(folder);
@@ -244,6 +245,7 @@ SplitResult train_split(const TrainRun& run, const ResolvedRun& resolved, Loaded
   record.explained = data.set.computed_targets.empty();
   record.blend = baselines.partners();
   record.refit = resolved.options.training.refit;
+  record.measured_labels = measured_labels(data.set, report.valid);
   record.suspicious_labels = suspicious;
   record_run(run, folder, record);
   report_split(run, resolved, data, {mean, rivals, disagreement, std::move(members_alone), report.recipe}, folder);
@@ -369,7 +371,7 @@ void run_training(const TrainRun& asked) {
     const RunDirectory directory{run.folder};
     write_file_atomically(directory.config(), std::string(kConfigHeading) + "\n" + to_toml(resolved.options));
     write_rejected(directory.rejected(), data.set);
-    write_duplicates(directory.duplicates(), data.repeated, data.set.task);
+    write_duplicates(directory.duplicates(), data.repeated, is_pretraining(run.options) ? Task{} : data.set.task);
   }
   if (const std::string why = why_no_blend_by_default(run.options, data); !why.empty())
     run.control.note("No blend with trees and a Gaussian process: " + why);

@@ -39,6 +39,7 @@ struct DataSettings {
   std::optional<DescriptorSet> descriptors;                ///< empty = by the data
   std::vector<std::string> descriptor_columns;             ///< empty = none; of a store all that it holds
   DescriptorSet target_descriptors = DescriptorSet::none;  ///< what to learn from a corpus (pretraining.hpp)
+  std::vector<double> table_weights;                       ///< of a corpus' labels, by its tables; empty = all 1
   std::optional<Standardize> standardize;
   std::optional<Duplicates> duplicates;
   SplitKind split = SplitKind::automatic;
@@ -107,6 +108,7 @@ struct TrainingSettings {
   std::optional<Loss> loss;
   std::vector<double> task_weights;  ///< of the labels of each target; empty = all 1
   bool balance_tasks = false, balance_classes = false;
+  double label_weight = 1, label_balance = 0.5;  ///< of the measured labels of a corpus (LabelOptions)
   std::optional<Metric> metric;
   std::optional<std::int64_t> epochs, steps, batch_size;
   double lr = 5e-4;  ///< peak

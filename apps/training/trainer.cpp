@@ -52,8 +52,9 @@ class Loop {
   Loop(const Trainable& model, const MoleculeSet& set, const Split& split, const TrainerOptions& options)
       : model_(model), set_(set), split_(split), options_(options), processes_(*options.processes),
         control_(options.control), optimizer_(*model.module, model.decay_exempt, options.weight_decay),
-        average_(*model.module, options.ema), validation_(options.metric, options.loss, set.task,
-                                                          targets_of(set, split.valid), values_of(model.target_scale)),
+        average_(*model.module, options.ema),
+        validation_(options.metric, options.loss, set.task, targets_of(set, split.valid), values_of(model.target_scale),
+                    set.target_weight),
         last_path_(options.folder + "/checkpoints/last.safetensors"),
         best_path_(options.folder + "/checkpoints/best.safetensors") {}
 

@@ -12,9 +12,10 @@ namespace molgraph {
 
 class Validation {
  public:
-  /// `targets` [n, T] of the validation part, perhaps none; `scale` [outputs] of the regression targets in the model.
+  /// `targets` [n, T] of the validation part, perhaps none; `scale` [outputs] of the regression targets in the model;
+  /// `weights` as in loss_of_predictions().
   Validation(Metric metric, const Losses& loss, const Task& task, std::vector<double> targets,
-             const std::vector<double>& scale);
+             const std::vector<double>& scale, std::vector<double> weights = {});
 
   /// False where the part has no target: then the last weights count.
   bool possible() const { return guide_ != Guide::none; }
@@ -34,7 +35,7 @@ class Validation {
   Metric metric_;
   Losses loss_;
   const Task& task_;
-  std::vector<double> targets_, scale_;
+  std::vector<double> targets_, scale_, weights_;
   std::string reason_;  ///< why there is no metric
   Guide guide_;
 };

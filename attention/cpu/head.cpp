@@ -130,6 +130,7 @@ void Head::back(const Layer& layer, const Trace& trace, std::vector<float>& slop
   std::vector<float> down(layer.in, 0.0f);
   const float* weight = flat_.data() + layer.offset;
   for (std::size_t o = 0; o < layer.out; ++o) {
+    if (slope[o] == 0) continue;  // a missing label: of many targets a molecule may have few
     flat[layer.offset + layer.in * layer.out + o] += slope[o];
     for (std::size_t i = 0; i < layer.in; ++i) {
       flat[layer.offset + o * layer.in + i] += slope[o] * trace.input[i];

@@ -137,7 +137,7 @@ TEST_F(PretrainCli, WhatMakesNoSenseIsRefused) {
   refused("absent.smi", "absent.smi", 4);
   refused("a.smi --molecules-seen 100 --steps 3", "--molecules-seen");
   refused("a.smi --molecules-seen 100 -b 0", "--batch-size");
-  refused("b.csv --target-columns y", "--target-columns");
+  refused("b.csv --target-columns absent", "absent", 3);
   refused("a.smi --metric roc-auc", "roc-auc");
   refused("b.csv --strict", "C1CC", 3);
   scratch.write("same.smi", "CCO\nCCO\nCCO\nCCO\n");

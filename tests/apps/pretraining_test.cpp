@@ -178,7 +178,6 @@ TEST(Pretraining, WhatMeansNothingBesideComputedTargetsIsRefused) {
   using M = ModelSettings;
   using T = TrainingSettings;
   refused([](D& d, M&, T&) { d.subset = "12k"; });
-  refused([](D& d, M&, T&) { d.target_columns = {"y"}; });
   refused([](D& d, M&, T&) { d.task = TaskWord::regression; });
   refused([](D& d, M&, T&) { d.positive = "yes"; });
   refused([](D& d, M&, T&) { d.censored = Censored::drop; });
@@ -198,6 +197,31 @@ TEST(Pretraining, WhatMeansNothingBesideComputedTargetsIsRefused) {
   refused([](D&, M&, T& t) { t.balance_classes = true; });
   refused([](D&, M&, T& t) { t.scale_targets = false; });
   refused([](D&, M& m, T&) { m.recipe = "grpe-zinc"; });
+}
+
+TEST(Pretraining, OptionsOfMeasuredLabelsNeedTargetColumns) {
+  for (const auto change : std::vector<void (*)(TrainOptions&)>{
+           [](TrainOptions& o) { o.training.label_weight = 2; }, [](TrainOptions& o) { o.training.label_balance = 1; },
+           [](TrainOptions& o) { o.data.table_weights = {2}; },
+           [](TrainOptions& o) { o.data.censored = Censored::drop; }}) {
+    TrainOptions options = pretraining_defaults();
+    options.data.paths = {"a.csv"};
+    change(options);
+    EXPECT_THROW(check_pretraining(options), UsageError);
+    options.data.target_columns = {"y"};
+    EXPECT_NO_THROW(check_pretraining(options));
+    options.data.duplicates = Duplicates::median;
+    EXPECT_THROW(check_pretraining(options), UsageError);
+  }
+  TrainOptions options = pretraining_defaults();
+  options.data.paths = {"a.csv", "b.csv"};
+  options.data.target_columns = {"y"};
+  options.data.table_weights = {1};
+  EXPECT_THROW(check_pretraining(options), UsageError);
+  options.data.table_weights = {1, 2};
+  const LoadOptions load = to_load_options(options, 1);
+  EXPECT_EQ(load.table_weights, options.data.table_weights);
+  EXPECT_EQ(load.target_columns, options.data.target_columns);
 }
 
 }  // namespace

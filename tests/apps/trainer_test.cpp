@@ -155,6 +155,33 @@ TEST(MixedLoss, IsEachTargetsOwnInBothEngines) {
   EXPECT_THROW(check_loss(Loss::bce, TaskKind::mixed), UsageError);
 }
 
+TEST(MixedLoss, ThreeLossesAreEachTargetsOwnInBothEngines) {
+  const double missing = std::numeric_limits<double>::quiet_NaN();
+  MoleculeSet set;
+  set.task = {TaskKind::regression, {"d", "c", "y", "none"}, {"", "", "", ""}, 0, {}};
+  set.task.set_kinds({TaskKind::regression, TaskKind::binary, TaskKind::regression, TaskKind::regression});
+  set.sparse.targets = 3;
+  const Losses losses(Loss::mse, set);
+  const torch::Tensor targets =
+      torch::tensor({{5.0, 1.0, missing, missing}, {missing, missing, 4.0, missing}}, torch::kFloat64);
+  const torch::Tensor shift = torch::tensor({1.0, 0.0, 1.0, 0.0}, torch::kFloat64),
+                      scale = torch::tensor({2.0, 1.0, 3.0, 1.0}, torch::kFloat64);
+  const LabelTerms terms{{}, torch::tensor({{0.5f, 2.0f, 0.0f, 0.0f}, {0.0f, 0.0f, 4.0f, 0.0f}})};
+  const torch::Tensor raw = torch::tensor({{0.5f, 0.0f, 9.0f, 9.0f}, {9.0f, 9.0f, 3.0f, 9.0f}});
+  torch::Tensor scaled = raw.clone().set_requires_grad(true);
+  const LossSum sum = masked_loss(losses, scaled, targets, shift, scale, terms);
+  EXPECT_EQ(sum.count, 3);
+  // mse of 0.5 beside 2, bce of 0 beside 1, l1 of 3 beside 1.
+  EXPECT_NEAR(sum.sum.item<double>(), 0.5 * 2.25 + 2 * std::log(2.0) + 4 * 2.0, 1e-6);
+  sum.sum.backward();
+  const LossSlope slope = loss_slope(losses, targets, shift, scale, 1, terms);
+  for (std::int64_t row = 0; row < 2; ++row) {
+    float own[4];
+    slope(static_cast<std::size_t>(row), raw[row].const_data_ptr<float>(), own);
+    for (int t = 0; t < 4; ++t) EXPECT_NEAR(own[t], scaled.grad()[row][t].item<float>(), 1e-6) << row << ", " << t;
+  }
+}
+
 // Before the targets' mean and deviation were kept in double.
 TEST(Checkpoint, OneOfFloat32ScalingIsStillRead) {
   const test::Scratch scratch;

@@ -48,6 +48,17 @@ TEST(Validation, LossesOfPredictionsByHand) {
   EXPECT_TRUE(constant.by_loss()) << "r2 of a constant target chooses nothing";
 }
 
+TEST(Validation, WeightsOfTargetsMakeAWeightedMeanOverLabels) {
+  Task task{TaskKind::regression, {"y", "c"}, {"", ""}, 0, {}};
+  task.set_kinds({TaskKind::regression, TaskKind::binary});
+  const Losses losses(Loss::mse, task);
+  const std::vector<double> targets{1, 1, 5, kNoLabel, 3, kNoLabel}, predictions{2, 0.8, 11, 0.5, 3, 0.1}, scale{2, 1};
+  // Squares of 0.5, 3 and 0 weigh 2 each, one class 10: 16 in all.
+  const double wanted = (2 * (0.25 + 9) - 10 * std::log(0.8)) / 16;
+  EXPECT_NEAR(loss_of_predictions(losses, task, predictions, targets, scale, {2, 10}), wanted, 1e-12);
+  EXPECT_NEAR(Validation(Metric::loss, losses, task, targets, scale, {2, 10}).value(predictions), wanted, 1e-12);
+}
+
 TEST(Validation, AMixedTaskGoesByTheMeanOfItsTargetsLosses) {
   Task task{TaskKind::regression, {"y", "c"}, {"", ""}, 0, {}};
   task.set_kinds({TaskKind::regression, TaskKind::binary});

@@ -179,6 +179,8 @@ void add_record(const fs::path& folder, Json& card) {
     card["baselines"][name] = {{"train", value(of[0])}, {"valid", value(of[1])}, {"test", value(of[2])}};
   if (!r->start.empty()) card["start"] = r->start;
   if (!r->target_descriptors.empty()) card["target_descriptors"] = r->target_descriptors;
+  if (const MeasuredLabels& labels = r->measured_labels; labels.columns > 0)
+    card["measured_labels"] = {{"columns", labels.columns}, {"labels", labels.labels}, {"molecules", labels.molecules}};
   if (r->refit) card["refit"] = true;
   if (!r->blend.empty()) card["blend"] = r->blend;
   for (const SuspiciousLabel& label : r->suspicious_labels) {

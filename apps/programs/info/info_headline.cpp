@@ -69,6 +69,11 @@ std::string made_from(const Json& card) {
   const Json& data = card["data"];
   std::string text = card.contains("target_descriptors") ? "pre-trained: the descriptors (" : "";
   if (!text.empty()) text += card["target_descriptors"].get<std::string>() + ") of ";
+  if (card.contains("measured_labels")) {
+    const Json& labels = card["measured_labels"];
+    text += "all molecules and " + counted(labels["labels"]) + " measured labels (" + counted(labels["columns"]) +
+            " columns, " + counted(labels["molecules"]) + " molecules) of ";
+  }
   text += list_of(data["given"].get<std::vector<std::string>>(), 3) + ": " + counted(data["molecules"]) + " molecules";
   if (data["rejected"] > 0)
     text += ", " + counted(data["rejected"]) + (data["rejected"] == 1 ? " row" : " rows") + " rejected (rejected.csv)";

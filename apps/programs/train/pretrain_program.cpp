@@ -6,12 +6,29 @@ namespace molgraph {
 namespace {
 
 /// Flags of molgraph-train that mean nothing here: left out of the help, and refused if given (check_pretraining()).
-const NamedFlags kHidden{
-    "subset",        "data-dir",           "target-columns",     "task-type",     "positive",      "weight-column",
-    "descriptors",   "descriptor-columns", "target-descriptors", "censored",      "folds",         "recipe",
-    "ensemble-size", "member-splits",      "out-of-fold",        "quality",       "refit",         "baselines",
-    "blend",         "task-weights",       "task-balance",       "class-balance", "scale-targets", "clip-labels",
-    "mix-width"};
+const NamedFlags kHidden{"subset",
+                         "data-dir",
+                         "task-type",
+                         "positive",
+                         "weight-column",
+                         "folds",
+                         "descriptors",
+                         "descriptor-columns",
+                         "target-descriptors",
+                         "recipe",
+                         "ensemble-size",
+                         "member-splits",
+                         "out-of-fold",
+                         "quality",
+                         "refit",
+                         "baselines",
+                         "blend",
+                         "task-weights",
+                         "task-balance",
+                         "class-balance",
+                         "scale-targets",
+                         "clip-labels",
+                         "mix-width"};
 
 }  // namespace
 
@@ -19,10 +36,11 @@ TrainProgram pretrain_program() {
   return {
       .name = "molgraph-pretrain",
       .what =
-          "Trains a graph transformer to predict the descriptors of a corpus of molecules; molgraph-train --from "
-          "starts from it.",
+          "Trains a graph transformer to predict the descriptors of a corpus of molecules, and measured labels where "
+          "--target-columns names them; molgraph-train --from starts from it.",
       .example =
           "molgraph-pretrain corpus.smi.gz more.csv -o runs/pretrained\n"
+          "  molgraph-pretrain corpus.smi.gz assays.csv.gz --target-columns all -o runs/pretrained\n"
           "  molgraph-train my_assay.csv --from runs/pretrained -o runs/my_assay",
       .data = "tables of the corpus (CSV, TSV, SMI, SDF, .gz), one behind the other, or a store that holds descriptors",
       .nothing_to_read = "what to learn from? Name the tables of the corpus: molgraph-pretrain corpus.smi.gz",

@@ -182,7 +182,8 @@ TrainProgram train_program() {
           .example =
               "molgraph-train my_assay.csv -o runs/my_assay\n"
               "  molgraph-train zinc --model grpe --urpe --epochs 20 -o runs/zinc",
-          .nothing_to_read = "what to train on? Name a data set, a table or a store: molgraph-train my_assay.csv"};
+          .nothing_to_read = "what to train on? Name a data set, a table or a store: molgraph-train my_assay.csv",
+          .hidden = {"table-weights", "label-weight", "label-balance"}};
 }
 
 TrainCall read_call(const TrainProgram& program, const std::vector<std::string>& arguments) {
