@@ -86,8 +86,8 @@ TEST_F(PretrainLabelsCli, LearnsTheColumnsOfAllTables) {
   EXPECT_LT(std::stod(cells_of(results[1]).at(3)), 0.5 * record.at("baseline").at("valid").get<double>());
 
   const std::string info = run("molgraph-info P").out;
-  EXPECT_THAT(info, HasSubstr("pre-trained: the descriptors (rdkit) of all molecules and 350 measured labels (3 columns, "
-                              "200 molecules) of plain.smi, first.csv, second.csv: 300 molecules"));
+  EXPECT_THAT(info, HasSubstr("pre-trained: the descriptors (rdkit) of all molecules and 350 measured labels (3 "
+                              "columns, 200 molecules) of plain.smi, first.csv, second.csv: 300 molecules"));
   EXPECT_THAT(info, HasSubstr("r2-numbers 0."));
 
   ASSERT_EQ(run("molgraph-score -m P -i second.csv -o s.csv").code, 0);
