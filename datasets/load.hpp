@@ -58,7 +58,8 @@ struct LoadOptions {
   std::optional<DescriptorSet> descriptors;    ///< empty = none of named data sets, of a store what it holds, else:
   /// of tables without a name that have numbers to predict and at most kMostRowsWithDescriptors rows
   DescriptorSet table_descriptors = DescriptorSet::none;
-  /// false: what a store of numbers holds of them is left out where `descriptors` is empty
+  /// false: where `descriptors` is empty, those of a store with the features `molgraph` and measured numbers to predict
+  /// are left out
   bool descriptors_of_store = true;
   std::vector<std::string> input_columns;  ///< columns of numbers that heads may read, behind the descriptors
   std::optional<Standardize> standardize;  ///< empty = the store's, else none

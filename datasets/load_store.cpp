@@ -102,14 +102,15 @@ void make_positive(MoleculeSet& set, const std::string& positive, const std::str
 }
 
 /// Keeps the inputs that are asked for, in that order: the descriptors if any, then columns.
-void choose_inputs(MoleculeSet& set, const LoadOptions& options, const std::string& path) {
+void choose_inputs(MoleculeSet& set, const LoadOptions& options, bool computed_labels, const std::string& path) {
   const auto computed = set.featurizer.descriptors == DescriptorSet::rdkit
                             ? static_cast<std::ptrdiff_t>(descriptor_names().size())
                             : std::ptrdiff_t{0};
   if (options.descriptors == DescriptorSet::rdkit && computed == 0)
     throw UsageError(path + ": holds no descriptors; make the store with --descriptors rdkit");
   const bool without = options.descriptors ? options.descriptors == DescriptorSet::none
-                                           : !options.descriptors_of_store && set.task.has(TaskKind::regression);
+                                           : !options.descriptors_of_store && set.task.has(TaskKind::regression) &&
+                                                 !computed_labels && set.featurizer.features == Features::molgraph;
   std::vector<std::size_t> keep;
   if (!without)
     for (std::ptrdiff_t d = 0; d < computed; ++d) keep.push_back(static_cast<std::size_t>(d));
@@ -267,7 +268,6 @@ LoadedData load_from_store(const LoadOptions& options) {
   if (options.features && *options.features != set.featurizer.features)
     throw UsageError(path + ": has " + std::string(to_string(set.featurizer.features)) + " features, not " +
                      std::string(to_string(*options.features)) + "; make the store with those");
-  choose_inputs(set, options, path);
   if (options.standardize && *options.standardize != set.featurizer.standardize)
     throw UsageError(path + ": was made with --standardize " + std::string(to_string(set.featurizer.standardize)) +
                      ", not " + std::string(to_string(*options.standardize)) + "; make the store with that");
@@ -279,6 +279,7 @@ LoadedData load_from_store(const LoadOptions& options) {
     select_targets(set, options.target_columns, path);
   if (!options.positive.empty() && set.task.num_targets() > 0) make_positive(set, options.positive, path);
   if (options.task && set.task.num_targets() > 0) change_kind(set, *options.task, path);
+  choose_inputs(set, options, data.training.computed, path);
   if (options.require_targets && set.task.num_targets() == 0) throw DataError(path + ": the store has no targets");
   if (set.size() == 0) throw DataError(path + ": the store has no molecules");
   check_split_options(options);

@@ -165,7 +165,11 @@ void RowSource::scan_table(std::size_t table, std::vector<ColumnStats>& stats) {
   if (table == 0 || options_.corpus) find_targets(reader, names, part_column, stats);
   // Another table may order its columns differently; -1 is an error once the column turns out to be a target.
   std::vector<int>& places = target_columns_.emplace_back();
-  for (const ColumnStats& column : stats) places.push_back(names.find(column.name));
+  for (const ColumnStats& column : stats) {
+    const int place = names.find(column.name);
+    const bool is_own = place == reader.smiles_column() || place == reader.id_column() || place == part_column;
+    places.push_back(options_.corpus && is_own ? -1 : place);  // another table may have labels under that name
+  }
 
   TableRow row;
   while (reader.next(row)) {

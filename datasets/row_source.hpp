@@ -93,9 +93,9 @@ class RowSource {
   void scan_table(std::size_t table, std::vector<ColumnStats>& stats);
   void find_targets(const TableReader& reader, const ColumnNames& names, int part_column,
                     std::vector<ColumnStats>& stats);
-  /// Columns of a table of a corpus that no table before it has.
-  std::vector<int> new_columns(const ColumnNames& names, const std::vector<int>& candidates,
-                               const std::vector<ColumnStats>& stats) const;
+  /// Columns of a table of a corpus that no table before it has. Throws DataError for two of one name in any case.
+  static std::vector<int> new_columns(const std::vector<std::string>& columns, const std::vector<int>& candidates,
+                                      const std::vector<ColumnStats>& stats, const std::string& file);
   std::vector<int> find_candidates(const std::vector<std::string>& columns, const std::vector<int>& not_targets);
   bool gives_hint_of_parts() const;
   void choose_columns(std::vector<ColumnStats>& stats);

@@ -52,7 +52,8 @@ void RowSource::find_targets(const TableReader& reader, const ColumnNames& names
   for (int c = 0; watches && c < static_cast<int>(columns.size()); ++c)
     if (std::ranges::find(others, c) == others.end() && is_only_one(columns[static_cast<std::size_t>(c)]))
       watched.push_back(c);
-  for (const int c : options_.corpus ? new_columns(names, candidates, stats) : candidates) {
+  for (const int c :
+       options_.corpus ? new_columns(columns, candidates, stats, shown_[input_columns_.size() - 1]) : candidates) {
     stats.push_back({.name = columns[static_cast<std::size_t>(c)]});
     stats.back().is_judged = candidates.size() <= kMostJudged;
     stats.back().keep_labels = plan_.task == TaskKind::multiclass || !options_.positive.empty();
@@ -60,12 +61,17 @@ void RowSource::find_targets(const TableReader& reader, const ColumnNames& names
   for (const int c : watched) stats.push_back({.name = columns[static_cast<std::size_t>(c)], .is_watched = true});
 }
 
-std::vector<int> RowSource::new_columns(const ColumnNames& names, const std::vector<int>& candidates,
-                                        const std::vector<ColumnStats>& stats) const {
-  std::set<int> known;
-  for (const ColumnStats& column : stats) known.insert(names.find(column.name));
+std::vector<int> RowSource::new_columns(const std::vector<std::string>& columns, const std::vector<int>& candidates,
+                                        const std::vector<ColumnStats>& stats, const std::string& file) {
+  std::set<std::string> known, here;
+  for (const ColumnStats& column : stats) known.insert(lower(trim(column.name)));
   std::vector<int> fresh;
-  std::ranges::copy_if(candidates, std::back_inserter(fresh), [&](int c) { return !known.contains(c); });
+  for (const int c : candidates) {
+    const std::string name = lower(trim(columns[static_cast<std::size_t>(c)]));
+    if (!here.insert(name).second)
+      throw DataError(file + ": two columns have the name '" + name + "' (in any case), which tables are matched by");
+    if (!known.contains(name)) fresh.push_back(c);
+  }
   return fresh;
 }
 

@@ -145,7 +145,7 @@ void append_labels(LoadedData& data, const Task& measured, const LabelOptions& o
     const TaskKind kind = measured.kind_of(t);
     scales.push_back(kind == TaskKind::regression ? scale_of_numbers(std::move(training.exact[t]))
                                                   : scale_of_classes(training.exact[t]));
-    if (scales.back().scale <= 0) {
+    if (!(scales.back().scale > 0)) {
       left_out.push_back("'" + measured.names[t] + "'");
       continue;
     }

@@ -109,7 +109,7 @@ ClassLabels ClassLabels::of_some(const std::vector<std::int64_t>& chosen) const 
 
 ClassLabels class_labels_of(const MoleculeSet& set) {
   ClassLabels labels;
-  if (set.task.kind == TaskKind::regression) return labels;
+  if (set.task.kind == TaskKind::regression || set.sparse.targets > 0) return labels;  // a corpus is not stratified
   labels.targets = static_cast<std::size_t>(set.task.num_targets());
   labels.of.reserve(set.targets.size());
   if (set.task.kinds.empty()) {

@@ -77,12 +77,20 @@ TEST_F(ShippedWeights, ServeStoresParentsAndNumbersWithoutDescriptors) {
   }
   for (const std::string flags :
        {"t.csv --target-columns active --descriptors rdkit --dropout 0.2",
-        "t.csv --target-columns y --descriptors rdkit", "y.h5 --split-type random --descriptors rdkit"}) {
+        "t.csv --target-columns y --descriptors rdkit", "t.csv --target-columns y --mix-width 8",
+        "y.h5 --split-type random --descriptors rdkit"}) {
     EXPECT_THAT(train(flags), HasSubstr(kWeightsFrom)) << flags;
     EXPECT_THAT(config(), AllOf(HasSubstr("from = 'pretrained'"), HasSubstr("\ndescriptors = 'rdkit'"))) << flags;
   }
-  train("y.h5 --split-type random --from none");
-  EXPECT_THAT(config(), HasSubstr("\ndescriptors = 'rdkit'")) << "from nothing, the store's are read";
+  ASSERT_EQ(run("molgraph-featurize t.csv --target-columns y active --descriptors rdkit -o both.h5 && "
+                "molgraph-featurize t.csv --target-columns y --features ogb -o ogb.h5")
+                .code,
+            0);
+  for (const std::string flags : {"y.h5 --split-type random --from none", "ogb.h5 --split-type random",
+                                  "both.h5 --split-type random --target-columns active"}) {
+    train(flags);
+    EXPECT_THAT(config(), HasSubstr("\ndescriptors = 'rdkit'")) << "those of the store are read: " << flags;
+  }
 }
 
 TEST_F(ShippedWeights, AreLeftOutWhereTheyDoNotFit) {

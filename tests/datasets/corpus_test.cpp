@@ -53,6 +53,17 @@ TEST_F(Corpus, ColumnsAreMatchedByNameAndTablesHaveGaps) {
   EXPECT_THAT(set.sparse.weight, ElementsAre(1, 1, 0.5f, 0.5f, 0.5f, 2, 2));
 }
 
+TEST_F(Corpus, ANameMeansOneColumnOfATableAndNotItsSmiles) {
+  const std::string message = message_of<DataError>([&] {
+    load_texts({kFirst, "smiles,IC50,ic50\nCO,1.5,2.5\nCN,2.5,3.5\n"});
+  });
+  EXPECT_THAT(message, AllOf(HasSubstr("t1.csv"), HasSubstr("'ic50'")));
+  // Of the second table "mol" is the column of SMILES.
+  const MoleculeSet set = load_texts({"smiles,mol\nC,1.5\nCC,2.5\n", "mol,y\nCO,1\nCN,3.5\n"}).set;
+  EXPECT_THAT(set.task.names, ElementsAre("mol", "y"));
+  EXPECT_THAT(set.sparse.target, ElementsAre(0, 0, 1, 1));
+}
+
 TEST_F(Corpus, WithoutTargetColumnsOnlyTheMoleculesCount) {
   options.target_columns = {};
   const LoadedData data = load_texts({kPlain, kFirst});
