@@ -6,6 +6,7 @@
 #include "datasets/row_source.hpp"
 #include "datasets/system/text.hpp"
 #include "datasets/tables/output_columns.hpp"
+#include "featurize/descriptors/descriptors.hpp"
 #include "featurize/graph/error.hpp"
 
 namespace molgraph {
@@ -77,16 +78,25 @@ std::vector<int> RowSource::new_columns(const std::vector<std::string>& columns,
 
 std::vector<int> RowSource::find_candidates(const std::vector<std::string>& columns,
                                             const std::vector<int>& not_targets) {
-  std::vector<std::string> written;
+  std::vector<std::string> written, computed;
+  std::vector<int> left_out = not_targets;
   const OutputColumns outputs(columns);
-  for (int c = 0; c < static_cast<int>(columns.size()); ++c)
-    if (outputs.contains(columns[static_cast<std::size_t>(c)]) &&
-        std::ranges::find(not_targets, c) == not_targets.end())
-      written.push_back(columns[static_cast<std::size_t>(c)]);
+  for (int c = 0; c < static_cast<int>(columns.size()); ++c) {
+    const std::string& name = columns[static_cast<std::size_t>(c)];
+    if (std::ranges::find(not_targets, c) != not_targets.end()) continue;
+    if (outputs.contains(name)) written.push_back(name);
+    else if (options_.corpus && std::ranges::find(descriptor_names(), name) != descriptor_names().end())
+      computed.push_back(name), left_out.push_back(c);
+  }
+  const auto note_once = [&](const std::string& note) {  // of several tables
+    if (std::ranges::find(notes_, note) == notes_.end()) notes_.push_back(note);
+  };
+  if (!computed.empty())
+    note_once("left out, as targets that are computed already: " + list_of(computed, kNamesShown));
   if (!written.empty())
-    notes_.push_back("left out, as a program's output and no measurement: " + list_of(written, kNamesShown) +
-                     "; --target-columns takes them");
-  return candidate_columns(columns, outputs, not_targets);
+    note_once("left out, as a program's output and no measurement: " + list_of(written, kNamesShown) +
+              "; --target-columns takes them");
+  return candidate_columns(columns, outputs, left_out);
 }
 
 int RowSource::find_part_column(const std::vector<std::string>& columns, const std::string& file) const {

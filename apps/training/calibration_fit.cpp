@@ -235,7 +235,7 @@ bool is_of_use(const Calibration& calibration) {
   });
 }
 
-std::vector<std::string> calibration_notes(const Calibration& calibration) {
+std::vector<std::string> calibration_notes(const Calibration& calibration, bool inner_folds) {
   std::vector<std::string> few, temperatures, as_they_are, intervals, notes;
   for (const TargetCalibration& target : calibration.targets) {
     if (target.labels < kFewestCalibrationLabels)
@@ -248,7 +248,7 @@ std::vector<std::string> calibration_notes(const Calibration& calibration) {
   if (!few.empty())
     notes.push_back("Too few labels in the " + part + " for an interval or a temperature (" +
                     std::to_string(kFewestCalibrationLabels) + " are needed): " + named(few) +
-                    (calibration.part == CalibrationPart::valid ? " (--out-of-fold uses the training part too)" : ""));
+                    (calibration.part == CalibrationPart::valid && inner_folds ? " (--out-of-fold uses the training part too)" : ""));
   if (!intervals.empty())
     notes.push_back("Intervals (molgraph-score --interval) from the errors in the " + part + ": " + named(intervals) +
                     (calibration.part == CalibrationPart::valid || calibration.part == CalibrationPart::inner_folds

@@ -31,8 +31,9 @@ Calibration fit_calibration(const Task& task, CalibrationPart part, const std::v
                             bool temperatures = true);
 /// True if there is an interval or a temperature for any target.
 bool is_of_use(const Calibration& calibration);
-/// What was made of how many labels, and for which targets there were too few; for people.
-std::vector<std::string> calibration_notes(const Calibration& calibration);
+/// What was made of how many labels, and for which targets there were too few; for people. `inner_folds`: --out-of-fold
+/// would be possible.
+std::vector<std::string> calibration_notes(const Calibration& calibration, bool inner_folds);
 
 /// How well it holds on `rows` it was not made of, by name, each the mean over the targets that have it: "coverage-90"
 /// and "width-90" of the intervals at kReportedLevel, in the target's unit; of classes the expected calibration error

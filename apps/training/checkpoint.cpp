@@ -26,6 +26,9 @@ struct IdentityLines {
   explicit IdentityLines(const std::string& text) {
     std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);) {
+      // --out-of-fold was true or false before it could be left open
+      if (line == "out-of-fold = false") line = "out-of-fold = 'off'";
+      if (line == "out-of-fold = true") line = "out-of-fold = 'on'";
       all.insert(line);
       if (const auto end = line.find(" = "); end != std::string::npos) keys.insert(line.substr(0, end));
     }

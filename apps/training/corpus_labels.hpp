@@ -7,14 +7,10 @@
 #include <vector>
 
 #include "apps/scoring/run_record.hpp"
+#include "apps/training/train_settings.hpp"
 #include "datasets/load.hpp"
 
 namespace molgraph {
-
-struct LabelOptions {
-  double weight = 1;     ///< of an average measured label, all descriptors of a molecule together being 1
-  double balance = 0.5;  ///< a label of a target with n of them weighs in proportion to n^-balance
-};
 
 /// A target is clipped at so many of its scales around its centre.
 inline constexpr double kLabelClip = 6;

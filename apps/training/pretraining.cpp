@@ -88,9 +88,7 @@ void check_pretraining(const TrainOptions& o) {
   const DataSettings& d = o.data;
   const TrainingSettings& t = o.training;
   const bool has_labels = is_pretraining(o) && !d.target_columns.empty();
-  const TrainingSettings unset;
-  if (!has_labels &&
-      (t.label_weight != unset.label_weight || t.label_balance != unset.label_balance || !d.table_weights.empty()))
+  if (!has_labels && (t.labels != LabelOptions{} || !d.table_weights.empty()))
     throw UsageError(
         "--label-weight, --label-balance and --table-weights are for the measured labels of a corpus: "
         "molgraph-pretrain with --target-columns");

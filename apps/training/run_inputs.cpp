@@ -93,7 +93,7 @@ std::optional<StartingPoint> starting_point(const TrainOptions& options) {
 LoadedData load_run_data(const TrainRun& run, const std::optional<StartingPoint>& start) {
   LoadedData data = load_together(run, start);
   if (is_pretraining(run.options))
-    learn_inputs(data, {run.options.training.label_weight, run.options.training.label_balance});
+    learn_inputs(data, run.options.training.labels);
   tell(data, run.control);
   return data;
 }

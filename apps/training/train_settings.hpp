@@ -101,6 +101,13 @@ enum class DecayOf : std::uint8_t { weights, all };
 /// How much is spent on a result: quality.hpp.
 enum class Quality : std::uint8_t { fast, standard, best };
 
+/// Measured labels of a corpus in the loss.
+struct LabelOptions {
+  double weight = 1;     ///< of an average measured label, all descriptors of a molecule together being 1
+  double balance = 0.5;  ///< a label of a target with n of them weighs in proportion to n^-balance
+  bool operator==(const LabelOptions&) const = default;
+};
+
 struct TrainingSettings {
   Quality quality = Quality::standard;
   TrainingBackend backend = TrainingBackend::engine;
@@ -108,7 +115,7 @@ struct TrainingSettings {
   std::optional<Loss> loss;
   std::vector<double> task_weights;  ///< of the labels of each target; empty = all 1
   bool balance_tasks = false, balance_classes = false;
-  double label_weight = 1, label_balance = 0.5;  ///< of the measured labels of a corpus (LabelOptions)
+  LabelOptions labels;
   std::optional<Metric> metric;
   std::optional<std::int64_t> epochs, steps, batch_size;
   double lr = 5e-4;  ///< peak

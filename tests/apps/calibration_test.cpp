@@ -230,9 +230,10 @@ TEST(Calibration, MissingLabelsAndTargetsWithFewOfThem) {
   EXPECT_NEAR(made.targets[1].temperature, 10, 1e-3);                          // 0.9 of what is 0.5: as far as it goes
   EXPECT_EQ(made.targets[2].labels, 49);
   EXPECT_FALSE(made.targets[2].has_interval(0.5));
-  const auto notes = calibration_notes(made);
+  const auto notes = calibration_notes(made, true);
   ASSERT_EQ(notes.size(), 3u);
-  EXPECT_NE(notes[0].find("c (49)"), std::string::npos) << notes[0];
+  EXPECT_NE(notes[0].find("c (49) (--out-of-fold"), std::string::npos) << notes[0];
+  EXPECT_EQ(calibration_notes(made, false)[0].find("--out-of-fold"), std::string::npos) << "which would be refused";
   // Coverage and width are those of "a": +- 2 (0.5 + 0.5).
   const auto results = calibration_results(made, rows);
   EXPECT_EQ(results[0], (std::pair<std::string, double>{"coverage-90", 1.0}));
@@ -246,7 +247,7 @@ TEST(Calibration, NoTemperatureWhereLuckWouldFindOne) {
     for (int i = 0; i < 100; ++i) rows.predictions.push_back(0.7), rows.labels.push_back(i < happened);
     const Calibration made = fit_calibration(task_of(TaskKind::binary, {"y"}), CalibrationPart::valid, {rows});
     EXPECT_EQ(made.targets[0].temperature == 1, happened == 72) << made.targets[0].temperature;
-    EXPECT_NE(calibration_notes(made)[0].find(happened == 72 ? "stay as the model says them" : "Temperatures"),
+    EXPECT_NE(calibration_notes(made, true)[0].find(happened == 72 ? "stay as the model says them" : "Temperatures"),
               std::string::npos);
   }
 }

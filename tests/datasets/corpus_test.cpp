@@ -88,6 +88,14 @@ TEST_F(Corpus, MoreColumnsThanAnybodyNamesAreTaken) {
   EXPECT_EQ(load_texts({head + "\n" + one + "\n" + two + "\n", kPlain}).set.task.names.size(), 30u);
 }
 
+TEST_F(Corpus, AllLeavesOutDescriptorsAndSaysOnceWhatAProgramWrote) {
+  const std::string table = "smiles,ic50,MolWt,ic50_pred\nCCC,5.5,44.1,5.1\nCCCC,6.5,58.1,6.2\n";
+  const LoadedData data = load_texts({table, table});
+  EXPECT_THAT(data.set.task.names, ElementsAre("ic50"));
+  EXPECT_THAT(data.notes, Contains(AllOf(HasSubstr("computed already"), HasSubstr("MolWt"))).Times(1));
+  EXPECT_THAT(data.notes, Contains(AllOf(HasSubstr("program's output"), HasSubstr("ic50_pred"))).Times(1));
+}
+
 TEST_F(Corpus, WhatIsNeitherNumberNorClassIsAnError) {
   // Over the whole corpus: the second table makes a text of the first one's numbers.
   options.target_columns = {"ic50"};
