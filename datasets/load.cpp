@@ -108,6 +108,9 @@ SourcePlan make_plan(const LoadOptions& options) {
   if (!known.empty()) plan = plan_named(options.paths[0], options);
   const bool named = plan.has_value();
   if (!named) plan = plan_tables(options);
+  if (named && !options.auxiliary_columns.empty())
+    throw UsageError("--auxiliary-targets are columns of a table of your own; '" + plan->name +
+                     "' is a data set known by name");
   if (!options.target_columns.empty() && !(named && wants_all_targets(options.target_columns, {}))) {
     plan->computed_label = false;
     plan->target_columns = options.target_columns;
@@ -180,8 +183,12 @@ LoadOptions split_options(LoadOptions options, const RowSource& source) {
 
 }  // namespace
 
-void add_warnings(LoadedData& data, const LoadOptions& options) {
+void settle_targets(LoadedData& data, const LoadOptions& options) {
   treat_censored(data, options.censored);
+  data.auxiliary = take_auxiliary(data.set, options.auxiliary_columns);
+}
+
+void add_warnings(LoadedData& data, const LoadOptions& options) {
   leave_out_weightless(data);
   if (!options.require_targets) return;
   if (auto warning = shared_molecules_warning(data.set, data.split, options.threads); !warning.empty())
@@ -264,6 +271,7 @@ LoadedData load_data(const LoadOptions& options, const std::function<void(std::i
       progress);
   if (data.set.size() == 0) throw_no_molecule(source, tally);
   data.set.shrink_to_fit();
+  settle_targets(data, options);
   if (source.has_parts()) {
     if (source.plan().tables.size() == 2)
       take_valid_from_train(from_parts, options,

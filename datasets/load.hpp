@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "datasets/auxiliary_targets.hpp"
 #include "datasets/catalogue/download.hpp"
 #include "datasets/catalogue/training_defaults.hpp"
 #include "datasets/duplicates.hpp"
@@ -50,7 +51,8 @@ struct LoadOptions {
   std::string data_dir;            ///< where named data sets lie; "" = $MOLGRAPH_DATA, else the XDG cache
   std::string subset;              ///< zinc: 12k (default) or full; pcqm4mv2: partial or sample
   TableOptions table;
-  std::vector<std::string> target_columns;  ///< empty = found by the rule of docs/programs.md, "Input"
+  std::vector<std::string> target_columns;     ///< empty = found by the rule of docs/programs.md, "Input"
+  std::vector<std::string> auxiliary_columns;  ///< LoadedData::auxiliary: of tables and stores without a name
   std::string positive;              ///< the label that is 1 in a classification; "" = by its meaning (labels.hpp)
   std::optional<TaskKind> task;      ///< empty = by the data set, else by the values (only binary labels = binary)
   std::optional<Features> features;  ///< empty = the data set's, else `table_features`
@@ -100,7 +102,8 @@ struct LoadOptions {
 
 struct LoadedData {
   MoleculeSet set;
-  std::string split_name;  ///< "published", "random", "files by time" ... : the split that `split` is
+  AuxiliaryTargets auxiliary;  ///< [LoadOptions::auxiliary_columns]
+  std::string split_name;      ///< "published", "random", "files by time" ... : the split that `split` is
   Split split;
   std::vector<Split> folds;   ///< several splits, `split` is the first; empty if there is but one
   std::vector<Split> rounds;  ///< [LoadOptions::rounds] splits with the test part of `split` (set_rounds()); or empty

@@ -275,8 +275,11 @@ LoadedData load_from_store(const LoadOptions& options) {
   if (options.strict && !set.rejected.empty())
     throw DataError(path, set.rejected[0].row + 1, set.rejected[0].status + ": " + set.rejected[0].reason,
                     set.rejected[0].text);
-  if (!options.target_columns.empty() && !wants_all_targets(options.target_columns, set.task.names))
-    select_targets(set, options.target_columns, path);
+  if (!options.target_columns.empty() && !wants_all_targets(options.target_columns, set.task.names)) {
+    std::vector<std::string> wanted = options.target_columns;
+    wanted.insert(wanted.end(), options.auxiliary_columns.begin(), options.auxiliary_columns.end());
+    select_targets(set, wanted, path);
+  }
   if (!options.positive.empty() && set.task.num_targets() > 0) make_positive(set, options.positive, path);
   if (options.task && set.task.num_targets() > 0) change_kind(set, *options.task, path);
   choose_inputs(set, options, data.training.computed, path);
@@ -295,6 +298,7 @@ LoadedData load_from_store(const LoadOptions& options) {
     throw UsageError("--duplicates would do nothing: the split is the store's, '" + stored + "'");
   if (!options.splits_file.empty()) check_split_sizes(options, "that of --splits-file");
   if (options.limit > 0 && options.limit < set.size()) set = subset(set, first_molecules(set, stored, options.limit));
+  settle_targets(data, options);
   if (!stored.empty()) {
     data.split_name = stored;
     data.split = set.splits.at(stored);

@@ -29,21 +29,24 @@ void RowSource::find_targets(const TableReader& reader, const ColumnNames& names
   }
   std::vector<int> candidates, watched;
   std::set<int> named;
-  for (const std::string& name : plan_.target_columns) {
-    if (options_.corpus && names.find(name) < 0) continue;
-    candidates.push_back(names.find(name));
-    if (candidates.back() < 0)
+  const auto take = [&](const std::string& name) {
+    const int column = names.find(name);
+    if (column < 0)
       throw DataError(shown_[0] + ": no target column '" + name + "'; the columns are " + list_of(columns));
-    if (!named.insert(candidates.back()).second) throw UsageError("the target column '" + name + "' is named twice");
-    if (candidates.back() == weight_column_.back())
+    if (!named.insert(column).second) throw UsageError("the target column '" + name + "' is named twice");
+    if (column == weight_column_.back())
       throw UsageError("the column '" + name + "' cannot be both a target and --weight-column");
-    if (std::ranges::find(inputs, candidates.back()) != inputs.end())
+    if (std::ranges::find(inputs, column) != inputs.end())
       throw UsageError("the column '" + name + "' cannot be both a target and an input");
-  }
+    if (std::ranges::find(candidates, column) == candidates.end()) candidates.push_back(column);
+  };
+  for (const std::string& name : plan_.target_columns)
+    if (!options_.corpus || names.find(name) >= 0) take(name);
   std::vector<int> others{reader.smiles_column(), reader.id_column(), part_column, key_column_.back(),
                           weight_column_.back()};
   others.insert(others.end(), inputs.begin(), inputs.end());
   if (plan_.target_columns.empty() && (!options_.corpus || all_targets_)) candidates = find_candidates(columns, others);
+  for (const std::string& name : options_.auxiliary_columns) take(name);
   // Whatever else there is may hold the words of a split; two columns of one name cannot be asked for.
   const auto is_only_one = [&](const std::string& name) {
     return std::ranges::count_if(columns, [&](const auto& one) { return lower(trim(one)) == lower(trim(name)); }) == 1;
@@ -91,8 +94,7 @@ std::vector<int> RowSource::find_candidates(const std::vector<std::string>& colu
   const auto note_once = [&](const std::string& note) {  // of several tables
     if (std::ranges::find(notes_, note) == notes_.end()) notes_.push_back(note);
   };
-  if (!computed.empty())
-    note_once("left out, as targets that are computed already: " + list_of(computed, kNamesShown));
+  if (!computed.empty()) note_once("left out, as targets that are computed already: " + list_of(computed, kNamesShown));
   if (!written.empty())
     note_once("left out, as a program's output and no measurement: " + list_of(written, kNamesShown) +
               "; --target-columns takes them");

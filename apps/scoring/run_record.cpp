@@ -137,6 +137,7 @@ void write_run_record(const std::string& folder, const RunRecord& r) {
     if (!r.start.empty()) all["start"] = r.start;
     if (!r.target_descriptors.empty()) all["target_descriptors"] = r.target_descriptors;
     if (r.measured_labels.columns > 0) all[kMeasuredKey] = json_of(r.measured_labels);
+    if (!r.auxiliary_targets.empty()) all["auxiliary_targets"] = r.auxiliary_targets;
     if (r.refit) all["refit"] = true;
     if (!r.blend.empty()) all["blend"] = r.blend;
     if (!r.precision.empty()) all["precision"] = r.precision;
@@ -185,6 +186,7 @@ std::optional<RunRecord> read_run_record(const std::string& folder) {
     r.start = all.value("start", "");
     r.target_descriptors = all.value("target_descriptors", "");
     if (all.contains(kMeasuredKey)) r.measured_labels = measured_labels_of(all[kMeasuredKey]);
+    r.auxiliary_targets = all.value("auxiliary_targets", std::vector<std::string>{});
     r.refit = all.value("refit", false);
     r.precision = all.value("precision", "");
     r.calibrated = all.value("calibrated", false);

@@ -59,6 +59,7 @@ struct RunRecord {
   std::string start;               ///< --from: "pretrained: grpe-small.safetensors", or a path; "" = from nothing
   std::string target_descriptors;  ///< "rdkit": pre-trained, its targets are these numbers of its molecules; else ""
   MeasuredLabels measured_labels;  ///< that it was pre-trained on as well
+  std::vector<std::string> auxiliary_targets{};  ///< that it has learned and does not predict
   bool refit = false;  ///< the model has learned the validation part too; its numbers there are an earlier model's
   /// What stands beside every model and is mixed with it: "trees", "gaussian_process" (run_blend.hpp); empty = nothing.
   std::vector<std::string> blend;

@@ -248,7 +248,9 @@ std::vector<std::string> calibration_notes(const Calibration& calibration, bool 
   if (!few.empty())
     notes.push_back("Too few labels in the " + part + " for an interval or a temperature (" +
                     std::to_string(kFewestCalibrationLabels) + " are needed): " + named(few) +
-                    (calibration.part == CalibrationPart::valid && inner_folds ? " (--out-of-fold uses the training part too)" : ""));
+                    (calibration.part == CalibrationPart::valid && inner_folds
+                         ? " (--out-of-fold uses the training part too)"
+                         : ""));
   if (!intervals.empty())
     notes.push_back("Intervals (molgraph-score --interval) from the errors in the " + part + ": " + named(intervals) +
                     (calibration.part == CalibrationPart::valid || calibration.part == CalibrationPart::inner_folds

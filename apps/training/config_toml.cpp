@@ -48,7 +48,7 @@ bool extract(const toml::node& node, T& out) {
 }
 
 /// Options that runs of earlier versions lack, and what those versions did: "" = what they do by default now.
-constexpr std::array<std::pair<const char*, const char*>, 32> kNewer{{{"header", ""},
+constexpr std::array<std::pair<const char*, const char*>, 33> kNewer{{{"header", ""},
                                                                       {"censored", ""},
                                                                       {"weight-column", ""},
                                                                       {"descriptors", "none"},
@@ -77,6 +77,7 @@ constexpr std::array<std::pair<const char*, const char*>, 32> kNewer{{{"header",
                                                                       {"domain-labels", ""},
                                                                       {"report", ""},
                                                                       {"clip-labels", ""},
+                                                                      {"auxiliary-targets", ""},
                                                                       {"table-weights", ""},
                                                                       {"label-weight", ""},
                                                                       {"label-balance", ""}}};

@@ -102,6 +102,7 @@ void check_pretraining(const TrainOptions& o) {
   const char* const computed = "the targets are computed, whatever columns a table has";
   refuse(!d.subset.empty(), "--subset", "a corpus is no data set with a name");
   refuse(d.task.has_value(), "--task-type", "a column of a corpus is what its values say");
+  refuse(!d.auxiliary_targets.empty(), "--auxiliary-targets", "--label-weight weighs the labels of a corpus");
   refuse(!d.positive.empty(), "--positive", "classes of a corpus are 1 and 0, yes and no and the like");
   refuse(d.censored != Censored::bounded && !has_labels, "--censored", computed);
   const Duplicates duplicates = d.duplicates.value_or(Duplicates::keep);

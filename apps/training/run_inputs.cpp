@@ -57,6 +57,9 @@ void tell(const LoadedData& data, const RunControl& control) {
   }
   if (set.computed_targets.empty())  // else a note tells what they are
     control.note("Targets (" + std::string(to_string(set.task.kind)) + "): " + list_of(targets));
+  if (!data.auxiliary.empty())
+    control.note("Auxiliary targets, which the transformer learns and does not predict: " +
+                 list_of(data.auxiliary.task.names));
   for (const auto& note : data.notes) control.note(note);
   control.warn_of(data.warnings);
 }
@@ -92,8 +95,7 @@ std::optional<StartingPoint> starting_point(const TrainOptions& options) {
 
 LoadedData load_run_data(const TrainRun& run, const std::optional<StartingPoint>& start) {
   LoadedData data = load_together(run, start);
-  if (is_pretraining(run.options))
-    learn_inputs(data, run.options.training.labels);
+  if (is_pretraining(run.options)) learn_inputs(data, run.options.training.labels);
   tell(data, run.control);
   return data;
 }

@@ -300,7 +300,7 @@ LoadOptions to_load_options(const TrainOptions& o, int threads) {
   load.table.no_header = d.no_header;
   load.table.smiles_column = d.smiles_column;
   load.table.id_column = d.id_column;
-  load.target_columns = d.target_columns;
+  load.target_columns = d.target_columns, load.auxiliary_columns = d.auxiliary_targets;
   if (d.task) load.task = kind_of(*d.task);
   load.positive = d.positive;
   load.censored = d.censored;

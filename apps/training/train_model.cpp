@@ -29,11 +29,11 @@ void freeze(Frozen what, GraphModel& model) {
 }
 
 /// Initialised, or with the weights of another run.
-std::shared_ptr<GraphModel> start_model(const ResolvedRun& resolved, const LoadedData& data, const Split& split,
+std::shared_ptr<GraphModel> start_model(const ResolvedRun& resolved, const MoleculeSet& set, const Split& split,
                                         const std::optional<StartingPoint>& start, const RunControl& control) {
   const TrainOptions& options = resolved.options;
   const std::shared_ptr<GraphModel> model = make_model(resolved.model, options.training.seed);
-  bool scale = options.training.scale_targets && data.set.task.has(TaskKind::regression);
+  bool scale = options.training.scale_targets && set.task.has(TaskKind::regression);
   if (start) {
     const WarmStart warm = warm_start(start->file, start->config, resolved.model, *model);
     scale = scale && warm.new_head;
@@ -41,7 +41,7 @@ std::shared_ptr<GraphModel> start_model(const ResolvedRun& resolved, const Loade
                  (warm.new_head ? ", with a new head for these targets and inputs" : "") +
                  (warm.fresh.empty() ? "" : ", with a new gate of ones"));
   }
-  if (scale) scale_targets(data.set, split, *model);
+  if (scale) scale_targets(set, split, *model);
   freeze(options.model.frozen, *model);
   return model;
 }
@@ -62,7 +62,7 @@ DeviceSum device_sum(const TrainRun& run) {
 }
 
 /// Trains on the parts of `split` and leaves the best weights in `directory`/checkpoints/best.
-TrainerResult train_weights(const TrainRun& run, const ResolvedRun& resolved, const LoadedData& data,
+TrainerResult train_weights(const TrainRun& run, const ResolvedRun& resolved, const MoleculeSet& set,
                             const Split& split, const std::optional<StartingPoint>& start,
                             const RunDirectory& directory, RunPlan& plan) {
   if (run.processes->first()) std::filesystem::create_directories(directory.folder);
@@ -70,16 +70,16 @@ TrainerResult train_weights(const TrainRun& run, const ResolvedRun& resolved, co
   trainer.folder = directory.folder;
   trainer.processes = run.processes;
   trainer.control = run.control;
-  const std::shared_ptr<GraphModel> model = start_model(resolved, data, split, start, run.control);
+  const std::shared_ptr<GraphModel> model = start_model(resolved, set, split, start, run.control);
   run.control.note(description(resolved.model, *model, trainer.seed));
   const Compute compute = make_compute(run, *model);
   Trainable trainable = make_trainable(model, compute, resolved.model, resolved.options.training.decay == DecayOf::all);
   // FLAG's passes and the labels of a corpus go through the host: a GPU would hold the latter with all their gaps.
-  if (compute && compute->resident() != nullptr && trainer.flag.ascents == 0 && data.set.sparse.targets == 0)
-    trainable.device = std::make_shared<DeviceTraining>(compute, *model, data.set, trainable.decay_exempt,
-                                                        device_sum(run), run.control);
-  if (!plan.told()) plan.tell(measure_step(trainable, data.set, split, trainer));
-  const TrainerResult result = train(trainable, data.set, split, trainer, run.resume);
+  if (compute && compute->resident() != nullptr && trainer.flag.ascents == 0 && set.sparse.targets == 0)
+    trainable.device =
+        std::make_shared<DeviceTraining>(compute, *model, set, trainable.decay_exempt, device_sum(run), run.control);
+  if (!plan.told()) plan.tell(measure_step(trainable, set, split, trainer));
+  const TrainerResult result = train(trainable, set, split, trainer, run.resume);
   if (run.processes->first() && result.best_epoch > 0) {
     run.control.note(text("%s after epoch %lld; the best by validation is epoch %lld",
                           result.stopped_early ? "Stopped early" : "Done", static_cast<long long>(result.epochs),
@@ -88,13 +88,46 @@ TrainerResult train_weights(const TrainRun& run, const ResolvedRun& resolved, co
   return result;
 }
 
+/// As train_weights(), with the auxiliary targets behind the others: their labels weigh kAuxiliaryWeight.
+TrainerResult train_all_targets(const TrainRun& run, const ResolvedRun& resolved, const LoadedData& data,
+                                const Split& split, const std::optional<StartingPoint>& start,
+                                const RunDirectory& directory, RunPlan& plan) {
+  if (data.auxiliary.empty()) return train_weights(run, resolved, data.set, split, start, directory, plan);
+  const MoleculeSet all = with_auxiliary(data.set, data.auxiliary, split.train);
+  ResolvedRun with = resolved;
+  with.model.task = all.task;
+  const TrainingSettings& t = resolved.options.training;
+  with.trainer.loss = Losses(data.set.task.has(TaskKind::regression) ? *t.loss : Loss::l1, all.task);
+  WeightOptions weights{t.task_weights, t.balance_tasks, t.balance_classes};
+  weights.tasks.resize(data.set.task.names.size(), 1);
+  weights.tasks.resize(all.task.names.size(), kAuxiliaryWeight);
+  with.trainer.weights = LabelWeights(all, split.train, weights);
+  return train_weights(run, with, all, split, start, directory, plan);
+}
+
+/// Without the outputs of auxiliary targets, which stand behind those of `task`.
+LoadedModel main_outputs(LoadedModel trained, const Task& task) {
+  if (trained.config.task.num_outputs() == task.num_outputs()) return trained;
+  ModelConfig config = trained.config;
+  config.task = task;
+  const std::shared_ptr<GraphModel> model = make_model(config, 0);
+  const torch::NoGradGuard no_grad;
+  const std::vector<NamedTensor> from = named_tensors(*trained.model), to = named_tensors(*model);
+  for (std::size_t i = 0; i < to.size(); ++i) {
+    torch::Tensor tensor = to[i].tensor;
+    tensor.copy_(tensor.sizes() == from[i].tensor.sizes() ? from[i].tensor
+                                                          : from[i].tensor.narrow(0, 0, tensor.size(0)));
+  }
+  return {std::move(config), model};
+}
+
 /// The best weights of a training, and what computes with them.
 struct BestModel {
   LoadedModel loaded;
   Compute compute;
 
-  BestModel(const TrainRun& run, const RunDirectory& directory)
-      : loaded(load_model(directory.best())), compute(make_compute(run, *loaded.model)) {}
+  BestModel(const TrainRun& run, const LoadedData& data, const RunDirectory& directory)
+      : loaded(main_outputs(load_model(directory.best()), data.set.task)), compute(make_compute(run, *loaded.model)) {}
   PredictFunction predict() const { return predict_function(loaded.model, compute); }
   PackOptions pack() const { return pack_options(*loaded.model, compute); }
 };
@@ -125,9 +158,9 @@ Split all_known(const LoadedData& data) {
 AllPredictions train_model(const TrainRun& run, const ResolvedRun& resolved, const LoadedData& data,
                            const std::optional<StartingPoint>& start, const std::string& folder, RunPlan& plan) {
   const RunDirectory directory{folder};
-  const TrainerResult result = train_weights(run, resolved, data, data.split, start, directory, plan);
+  const TrainerResult result = train_all_targets(run, resolved, data, data.split, start, directory, plan);
   if (!resolved.options.training.refit)
-    return run.processes->first() ? finish(run, BestModel(run, directory), data, data.split, directory)
+    return run.processes->first() ? finish(run, BestModel(run, data, directory), data, data.split, directory)
                                   : AllPredictions{};
 
   const Split all = all_known(data);
@@ -135,10 +168,10 @@ AllPredictions train_model(const TrainRun& run, const ResolvedRun& resolved, con
   run.control.note(text("Refit: %zu molecules, the validation part among them, %lld epochs of the same schedule",
                         all.train.size(), static_cast<long long>(epochs)));
   const RunDirectory second{directory.refit()};
-  train_weights(run, for_refit(resolved, data, all, epochs), data, all, start, second, plan);
+  train_all_targets(run, for_refit(resolved, data, all, epochs), data, all, start, second, plan);
   if (!run.processes->first()) return {};
-  AllPredictions predictions = finish(run, BestModel(run, second), data, all, directory);
-  const BestModel first(run, directory);
+  AllPredictions predictions = finish(run, BestModel(run, data, second), data, all, directory);
+  const BestModel first(run, data, directory);
   predictions.parts[1] = predict_molecules(first.predict(), first.pack(), data.set, data.split.valid, run.control);
   return predictions;
 }

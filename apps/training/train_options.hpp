@@ -73,6 +73,9 @@ std::vector<TrainOption> options_over(Options& o) {
       {"--target-columns", data, d.target_columns,
        "columns to predict, or all (empty: those with numbers or with yes and no, at most 20, but no identifiers, "
        "years, constants and descriptors; in pre-training none)"},
+      {"--auxiliary-targets", data, d.auxiliary_targets,
+       "more columns of numbers or two classes: the transformer learns them from the training part with a fifth of the "
+       "weight; they are not predicted or reported (empty: none)"},
       {"-t,--task-type", data,
        one_of(d.task, {{"", {}},
                        {"regression", TaskWord::regression},

@@ -98,6 +98,7 @@ RunRecord record_of(const TrainRun& run, const ResolvedRun& resolved, const Load
                    .metric = std::string(to_string(resolved.trainer.metric)),
                    .baseline = baseline_of(data, resolved.options),
                    .start = start_text(run, start),
+                   .auxiliary_targets = data.auxiliary.task.names,
                    .precision = to_string(precision_of(run).precision)};
   if (is_pretraining(resolved.options)) record.target_descriptors = "rdkit";
   for (std::size_t p = 0; p < record.parts.size(); ++p)

@@ -28,11 +28,12 @@ struct DataSettings {
   std::string folder;              ///< of the named data sets; "" = $MOLGRAPH_DATA, then the user's cache
   std::string subset;              ///< "" = the data set's default
   TableFormat format = TableFormat::automatic;
-  bool header = false, no_header = false;   ///< neither: decided by the lines
-  std::string smiles_column, id_column;     ///< "" = by their names
-  std::vector<std::string> target_columns;  ///< empty = those with numbers, or with yes and no
-  std::optional<TaskWord> task;             ///< empty = by the values
-  std::string positive;                     ///< the label that is 1; "" = by its meaning
+  bool header = false, no_header = false;      ///< neither: decided by the lines
+  std::string smiles_column, id_column;        ///< "" = by their names
+  std::vector<std::string> target_columns;     ///< empty = those with numbers, or with yes and no
+  std::vector<std::string> auxiliary_targets;  ///< learned with a low weight, never reported; empty = none
+  std::optional<TaskWord> task;                ///< empty = by the values
+  std::string positive;                        ///< the label that is 1; "" = by its meaning
   Censored censored = Censored::bounded;
   std::string weight_column;  ///< "" = all rows count alike
   std::optional<Features> features;
@@ -100,6 +101,9 @@ enum class TrainingBackend : std::uint8_t { engine, reference };
 enum class DecayOf : std::uint8_t { weights, all };
 /// How much is spent on a result: quality.hpp.
 enum class Quality : std::uint8_t { fast, standard, best };
+
+/// How much a label of an auxiliary target counts in the loss, one of the others being 1.
+inline constexpr double kAuxiliaryWeight = 0.2;
 
 /// Measured labels of a corpus in the loss.
 struct LabelOptions {

@@ -201,8 +201,8 @@ TEST(Pretraining, WhatMeansNothingBesideComputedTargetsIsRefused) {
 
 TEST(Pretraining, OptionsOfMeasuredLabelsNeedTargetColumns) {
   for (const auto change : std::vector<void (*)(TrainOptions&)>{
-           [](TrainOptions& o) { o.training.label_weight = 2; }, [](TrainOptions& o) { o.training.label_balance = 1; },
-           [](TrainOptions& o) { o.data.table_weights = {2}; },
+           [](TrainOptions& o) { o.training.labels.weight = 2; },
+           [](TrainOptions& o) { o.training.labels.balance = 1; }, [](TrainOptions& o) { o.data.table_weights = {2}; },
            [](TrainOptions& o) { o.data.censored = Censored::drop; }}) {
     TrainOptions options = pretraining_defaults();
     options.data.paths = {"a.csv"};

@@ -296,7 +296,7 @@ TEST(Checkpoint, RoundTripAndRefusals) {
   EXPECT_TRUE(torch::equal(line.weight, other.weight));
   EXPECT_THROW(read_checkpoint(path, "run B", into), FileError);
   // Before it could be left open, --out-of-fold was true or false.
-  for (const auto [before, now] : {std::pair("false", "'off'"), std::pair("true", "'on'")}) {
+  for (const auto& [before, now] : {std::pair("false", "'off'"), std::pair("true", "'on'")}) {
     write_checkpoint(path, std::string("a = 1\nout-of-fold = ") + before + "\n", state, tensors);
     EXPECT_EQ(read_checkpoint(path, std::string("a = 1\nout-of-fold = ") + now + "\n", into).step, 1) << before;
     EXPECT_THROW(read_checkpoint(path, "a = 1\nout-of-fold = 'auto'\n", into), FileError) << before;

@@ -181,6 +181,7 @@ void add_record(const fs::path& folder, Json& card) {
   if (!r->target_descriptors.empty()) card["target_descriptors"] = r->target_descriptors;
   if (const MeasuredLabels& labels = r->measured_labels; labels.columns > 0)
     card["measured_labels"] = {{"columns", labels.columns}, {"labels", labels.labels}, {"molecules", labels.molecules}};
+  if (!r->auxiliary_targets.empty()) card["auxiliary_targets"] = r->auxiliary_targets;
   if (r->refit) card["refit"] = true;
   if (!r->blend.empty()) card["blend"] = r->blend;
   for (const SuspiciousLabel& label : r->suspicious_labels) {

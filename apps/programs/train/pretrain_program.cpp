@@ -8,6 +8,7 @@ namespace {
 /// Flags of molgraph-train that mean nothing here: left out of the help, and refused if given (check_pretraining()).
 const NamedFlags kHidden{"subset",
                          "data-dir",
+                         "auxiliary-targets",
                          "task-type",
                          "positive",
                          "weight-column",

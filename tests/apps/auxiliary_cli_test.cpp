@@ -1,0 +1,125 @@
+// Targets that are learned beside the reported ones, as people train with them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/apps/shell.hpp"
+#include "tests/support/places.hpp"
+
+namespace molgraph::test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+const std::string kTiny = " --layers 1 --width 16 --ffn 16 --heads 2 --threads 1 --from none --no-report --epochs 3 ";
+const std::string kAlone = kTiny + "--no-baselines --no-blend ";
+
+class AuxiliaryCli : public ::testing::Test {
+ protected:
+  /// Chains with an end each. Rows from 60 are valid, from 80 test; logD of those is `outside`, so that nothing but a
+  /// training row can teach it. A fifth of the rows has no label of y.
+  void write(const std::string& name, const std::string& outside) {
+    std::string text = "smiles,y,logD,toxic,part\n";
+    const char* ends[] = {"O", "N", "c1ccccc1", "C1CC1"};
+    for (int k = 0; k < 100; ++k)
+      text += std::string(static_cast<std::size_t>(1 + k / 4), 'C') + ends[k % 4] + "," +
+              (k % 5 == 0 ? "" : std::to_string(k % 7) + ".5") + "," +
+              (k < 60 ? std::to_string(k / 4) + "." + std::to_string(k % 4) : outside) + "," +
+              (k % 4 < 2 ? "yes" : "no") + "," +
+              (k < 60   ? "train"
+               : k < 80 ? "val"
+                        : "test") +
+              "\n";
+    scratch.write(name, text);
+  }
+  void SetUp() override { write("t.csv", "1.5"); }
+  ShellResult run(const std::string& command) { return scratch.run(bin_dir(), command); }
+  std::string train(const std::string& arguments, const std::string& how = kAlone) {
+    const ShellResult result = run("molgraph-train " + arguments + how);
+    EXPECT_EQ(result.code, 0) << arguments << "\n" << result.err;
+    return result.err;
+  }
+  std::string test_predictions(const std::string& folder) { return scratch.read(folder + "/test_predictions.csv"); }
+  Scratch scratch;
+};
+
+const std::string kBoth = " --target-columns y --auxiliary-targets logD toxic --splits-column part ";
+
+TEST_F(AuxiliaryCli, AreLearnedAndNotReported) {
+  const std::string log = train("t.csv -o A" + kBoth);
+  EXPECT_THAT(log, HasSubstr("Auxiliary targets, which the transformer learns and does not predict: logD, toxic"));
+  EXPECT_THAT(log, HasSubstr("Targets (regression): y"));
+  train("t.csv -o B --target-columns y --splits-column part ");
+  EXPECT_EQ(lines_of(test_predictions("A"))[0], lines_of(test_predictions("B"))[0]);
+  EXPECT_NE(test_predictions("A"), test_predictions("B")) << "they change the model";
+  EXPECT_THAT(scratch.read("A/results.csv"), Not(HasSubstr("logD")));
+  const auto record = nlohmann::json::parse(scratch.read("A/run.json"));
+  EXPECT_EQ(record.at("auxiliary_targets"), (std::vector<std::string>{"logD", "toxic"}));
+  EXPECT_FALSE(nlohmann::json::parse(scratch.read("B/run.json")).contains("auxiliary_targets"));
+  EXPECT_THAT(run("molgraph-info A").out, HasSubstr("has also learned logD, toxic"));
+  ASSERT_EQ(run("molgraph-score -m A -i t.csv -o scored.csv").code, 0);
+  EXPECT_THAT(lines_of(scratch.read("scored.csv"))[0],
+              AllOf(HasSubstr("y_pred"), Not(HasSubstr("logD_pred")), Not(HasSubstr("toxic_pred"))));
+}
+
+TEST_F(AuxiliaryCli, OnlyTheTrainingPartTeachesThem) {
+  write("other.csv", "-400");
+  train("t.csv -o A" + kBoth);
+  train("other.csv -o B" + kBoth);
+  EXPECT_EQ(test_predictions("A"), test_predictions("B"));
+  EXPECT_EQ(scratch.read("A/metrics.csv"), scratch.read("B/metrics.csv"));
+}
+
+TEST_F(AuxiliaryCli, GoOnAndGoWithPartnersFoldsAndRefits) {
+  // A finished run that is gone on with trains nothing: its checkpoint has the auxiliary outputs too.
+  train("t.csv -o whole" + kBoth);
+  const std::string before = test_predictions("whole");
+  const ShellResult again = run("molgraph-train --resume -o whole");
+  EXPECT_EQ(again.code, 0) << again.err;
+  EXPECT_THAT(again.err, HasSubstr("Going on after epoch 3"));
+  EXPECT_EQ(test_predictions("whole"), before);
+  train("t.csv -o blend --refit" + kBoth, kTiny);
+  train("t.csv -o folds --folds 2 --target-columns y --auxiliary-targets toxic ");
+  train("t.csv -o five --ensemble-size 2 --out-of-fold --target-columns y --auxiliary-targets logD ", kTiny);
+  for (const char* folder : {"blend", "folds", "five"})
+    ASSERT_EQ(run(std::string("molgraph-score -m ") + folder + " -i t.csv -o out.csv").code, 0) << folder;
+}
+
+TEST_F(AuxiliaryCli, BothEnginesLearnThem) {
+  train("t.csv -o engine" + kBoth);
+  train("t.csv -o reference --backend reference" + kBoth);
+  const auto a = lines_of(test_predictions("engine")), b = lines_of(test_predictions("reference"));
+  ASSERT_EQ(a.size(), b.size());
+  for (std::size_t row = 1; row < a.size(); ++row)
+    EXPECT_NEAR(std::stod(cells_of(a[row]).at(3)), std::stod(cells_of(b[row]).at(3)), 1e-3) << a[row] << "\n" << b[row];
+}
+
+TEST_F(AuxiliaryCli, StoresAndClassesHaveThem) {
+  ASSERT_EQ(run("molgraph-featurize -i t.csv -o s.h5 --target-columns y logD toxic").code, 0);
+  EXPECT_THAT(train("s.h5 -o S --target-columns y --auxiliary-targets logD "), HasSubstr("does not predict: logD"));
+  EXPECT_THAT(train("s.h5 -o R --auxiliary-targets logD toxic "), HasSubstr("Targets (regression): y"));
+  EXPECT_THAT(train("t.csv -o C --target-columns toxic --auxiliary-targets logD --splits-column part "),
+              HasSubstr("Targets (binary): toxic"));
+}
+
+TEST_F(AuxiliaryCli, WhatCannotBeIsRefused) {
+  const auto refused = [&](const std::string& arguments, const std::string& word, int code) {
+    const ShellResult result = run("molgraph-train " + arguments + kAlone + "-o refused");
+    EXPECT_EQ(result.code, code) << arguments << "\n" << result.err;
+    EXPECT_THAT(result.err, HasSubstr(word)) << arguments;
+    EXPECT_FALSE(scratch.exists("refused")) << arguments;
+  };
+  refused("t.csv --target-columns y --auxiliary-targets y", "named twice", 2);
+  refused("t.csv --target-columns y --auxiliary-targets nothing", "no target column 'nothing'", 3);
+  refused("t.csv --auxiliary-targets y logD", "no target is left", 3);
+  refused("t.csv --auxiliary-targets toxic", "(words are one beside --target-columns)", 3);
+  refused("t.csv --target-columns y --auxiliary-targets smiles", "'smiles'", 3);
+  refused("demo --auxiliary-targets y", "a data set known by name", 2);
+  EXPECT_THAT(run("molgraph-pretrain t.csv -o P --auxiliary-targets y").err, HasSubstr("--auxiliary-targets"));
+}
+
+}  // namespace
+}  // namespace molgraph::test
