@@ -1,38 +1,27 @@
 #include "datasets/auxiliary_targets.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
+#include <set>
 
-#include "datasets/tables/table_reader.hpp"
 #include "featurize/graph/error.hpp"
 
 namespace molgraph {
 namespace {
 
-/// The columns `chosen` of values [rows, columns]; none of none.
+/// Columns `begin` to `end` of values [rows, columns]; of none there are none.
 template <class Values>
-Values columns_of(const Values& values, const std::vector<std::size_t>& chosen, std::size_t columns) {
+Values columns_of(const Values& values, std::size_t begin, std::size_t end, std::size_t columns) {
   Values kept;
-  kept.reserve(values.size() / columns * chosen.size());
+  kept.reserve(values.size() / columns * (end - begin));
   for (std::size_t row = 0; row + columns <= values.size(); row += columns)
-    for (const std::size_t c : chosen) kept.push_back(values[row + c]);
+    kept.insert(kept.end(), values.begin() + static_cast<std::ptrdiff_t>(row + begin),
+                values.begin() + static_cast<std::ptrdiff_t>(row + end));
   return kept;
 }
 
-Task task_of(const Task& all, const std::vector<std::size_t>& chosen) {
-  Task task{.kind = all.kind, .classes = all.classes, .class_labels = all.class_labels};
-  std::vector<TaskKind> kinds;
-  for (const std::size_t t : chosen) {
-    task.names.push_back(all.names[t]);
-    task.units.push_back(all.units[t]);
-    kinds.push_back(all.kind_of(t));
-  }
-  task.set_kinds(std::move(kinds));
-  if (task.kind == TaskKind::regression) task.class_labels.clear();
-  return task;
-}
-
-/// Appends `more` [more_columns] to each row of `values` [columns] in `into`.
+/// Appends row `row` of `values` [rows, columns] to `into`; of no values `missing` so many times.
 template <class Value>
 void append_row(std::vector<Value>& into, const std::vector<Value>& values, std::size_t row, std::size_t columns,
                 Value missing) {
@@ -42,40 +31,57 @@ void append_row(std::vector<Value>& into, const std::vector<Value>& values, std:
                 values.begin() + static_cast<std::ptrdiff_t>((row + 1) * columns));
 }
 
+void drop_if_exact(std::vector<std::int8_t>& bound) {
+  if (std::ranges::all_of(bound, [](std::int8_t one) { return one == 0; })) bound = {};
+}
+
 }  // namespace
 
-AuxiliaryTargets take_auxiliary(MoleculeSet& set, const std::vector<std::string>& names) {
-  AuxiliaryTargets auxiliary;
-  if (names.empty()) return auxiliary;
-  if (set.task.kind == TaskKind::multiclass)
-    throw UsageError("--auxiliary-targets is for numbers and two classes; the targets have more classes");
-  const std::size_t targets = set.task.names.size();
-  const ColumnNames known(set.task.names, set.source.name);
-  std::vector<std::size_t> taken, left;
-  for (const std::string& name : names) {
-    const int found = known.find(name);
-    if (found < 0)
-      throw DataError(set.source.name + ": the auxiliary target '" + name +
-                      "' is no column of numbers or of two classes (words are one beside --target-columns)");
-    taken.push_back(static_cast<std::size_t>(found));
-    if (std::ranges::count(taken, taken.back()) > 1)
-      throw UsageError("the auxiliary target '" + name + "' is named twice");
+Task some_targets(const Task& all, std::size_t begin, std::size_t end) {
+  Task task{.kind = all.kind, .classes = all.classes, .class_labels = all.class_labels};
+  std::vector<TaskKind> kinds;
+  for (std::size_t t = begin; t < end; ++t) {
+    task.names.push_back(all.names[t]);
+    task.units.push_back(all.units[t]);
+    kinds.push_back(all.kind_of(t));
   }
-  for (std::size_t t = 0; t < targets; ++t)
-    if (std::ranges::find(taken, t) == taken.end()) left.push_back(t);
-  if (left.empty()) throw DataError(set.source.name + ": no target is left beside the auxiliary ones");
-  auxiliary = {task_of(set.task, taken), columns_of(set.targets, taken, targets),
-               columns_of(set.bound, taken, targets)};
-  set.targets = columns_of(set.targets, left, targets);
-  set.bound = columns_of(set.bound, left, targets);
-  set.task = task_of(set.task, left);
-  if (std::ranges::all_of(set.bound, [](std::int8_t bound) { return bound == 0; })) set.bound = {};
-  return auxiliary;
+  task.set_kinds(std::move(kinds));
+  if (task.kind == TaskKind::regression) task.class_labels.clear();
+  return task;
+}
+
+Task joined(const Task& own, const Task& auxiliary) {
+  if (auxiliary.names.empty()) return own;
+  if (own.kind == TaskKind::multiclass || auxiliary.kind == TaskKind::multiclass)
+    throw UsageError("--auxiliary-targets is for numbers and two classes; a target has more classes");
+  Task all = own;
+  std::vector<TaskKind> kinds;
+  for (std::size_t t = 0; t < own.names.size(); ++t) kinds.push_back(own.kind_of(t));
+  for (std::size_t t = 0; t < auxiliary.names.size(); ++t) {
+    kinds.push_back(auxiliary.kind_of(t));
+    all.names.push_back(auxiliary.names[t]);
+    all.units.push_back(auxiliary.units[t]);
+  }
+  all.set_kinds(std::move(kinds));
+  return all;
+}
+
+AuxiliaryTargets take_auxiliary(MoleculeSet& set, const Task& own, const Task& auxiliary) {
+  if (auxiliary.names.empty()) return {};
+  const std::size_t kept = own.names.size(), all = kept + auxiliary.names.size();
+  AuxiliaryTargets taken{auxiliary, columns_of(set.targets, kept, all, all), columns_of(set.bound, kept, all, all)};
+  set.targets = columns_of(set.targets, 0, kept, all);
+  set.bound = columns_of(set.bound, 0, kept, all);
+  drop_if_exact(set.bound);
+  drop_if_exact(taken.bound);
+  set.task = own;
+  return taken;
 }
 
 MoleculeSet with_auxiliary(const MoleculeSet& set, const AuxiliaryTargets& auxiliary,
                            const std::vector<std::int64_t>& training) {
   MoleculeSet all = set;
+  all.task = joined(set.task, auxiliary.task);
   const std::size_t own = set.task.names.size(), more = auxiliary.task.names.size();
   const auto molecules = static_cast<std::size_t>(set.size());
   std::vector<bool> learned(molecules);
@@ -89,18 +95,26 @@ MoleculeSet with_auxiliary(const MoleculeSet& set, const AuxiliaryTargets& auxil
                std::numeric_limits<double>::quiet_NaN());
     if (!bounded) continue;
     append_row(all.bound, set.bound, g, own, std::int8_t{0});
-    append_row(all.bound, auxiliary.bound, g, more, std::int8_t{0});
+    append_row(all.bound, learned[g] ? auxiliary.bound : std::vector<std::int8_t>{}, g, more, std::int8_t{0});
   }
-  std::vector<TaskKind> kinds;
-  for (std::size_t t = 0; t < own; ++t) kinds.push_back(set.task.kind_of(t));
-  for (std::size_t t = 0; t < more; ++t) kinds.push_back(auxiliary.task.kind_of(t));
-  const auto append = [](std::vector<std::string>& to, const std::vector<std::string>& from) {
-    to.insert(to.end(), from.begin(), from.end());
-  };
-  append(all.task.names, auxiliary.task.names);
-  append(all.task.units, auxiliary.task.units);
-  all.task.set_kinds(std::move(kinds));
   return all;
+}
+
+std::vector<std::string> auxiliary_warnings(const AuxiliaryTargets& auxiliary,
+                                            const std::vector<std::int64_t>& training) {
+  std::vector<std::string> warnings;
+  const std::size_t targets = auxiliary.task.names.size();
+  for (std::size_t t = 0; t < targets; ++t) {
+    std::set<double> labels;
+    for (const std::int64_t g : training)
+      if (const double label = auxiliary.values[static_cast<std::size_t>(g) * targets + t]; !std::isnan(label))
+        if (labels.insert(label); labels.size() > 1) break;
+    if (labels.size() < 2)
+      warnings.push_back("the auxiliary target '" + auxiliary.task.names[t] + "' has " +
+                         (labels.empty() ? "no label" : "one label alone") +
+                         " in the training part: it teaches nothing");
+  }
+  return warnings;
 }
 
 }  // namespace molgraph

@@ -18,13 +18,21 @@ struct AuxiliaryTargets {
   bool empty() const { return task.names.empty(); }
 };
 
-/// Moves the named targets (their case does not matter) out of the set, in that order. Throws DataError where the set
-/// has no such target or would keep none, and UsageError for a task of more than two classes.
-AuxiliaryTargets take_auxiliary(MoleculeSet& set, const std::vector<std::string>& names);
+/// The targets `begin` to `end` (not included) of a task.
+Task some_targets(const Task& all, std::size_t begin, std::size_t end);
+/// The targets of both, the auxiliary ones last. Throws UsageError where `own` has more than two classes.
+Task joined(const Task& own, const Task& auxiliary);
 
-/// A copy of the set with the auxiliary targets behind its own. Molecules outside of `training` have none of them, so
-/// that nothing is judged by them.
+/// Moves the last targets of the set out of it, which are those of `auxiliary`; those of `own` stay.
+AuxiliaryTargets take_auxiliary(MoleculeSet& set, const Task& own, const Task& auxiliary);
+
+/// A copy of the set with the auxiliary targets behind its own. Those of molecules outside of `training` are missing,
+/// so that nothing is judged by them.
 MoleculeSet with_auxiliary(const MoleculeSet& set, const AuxiliaryTargets& auxiliary,
                            const std::vector<std::int64_t>& training);
+
+/// One warning for each auxiliary target that has fewer than two different labels among `training`.
+std::vector<std::string> auxiliary_warnings(const AuxiliaryTargets& auxiliary,
+                                            const std::vector<std::int64_t>& training);
 
 }  // namespace molgraph

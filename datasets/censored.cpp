@@ -22,6 +22,14 @@ const char* text_of(Censored how) {
   return "";
 }
 
+void treat(std::vector<double>& values, std::vector<std::int8_t>& bound, Censored how) {
+  if (how == Censored::bounded) return;
+  if (how == Censored::drop)
+    for (std::size_t i = 0; i < bound.size(); ++i)
+      if (bound[i] != 0) values[i] = std::numeric_limits<double>::quiet_NaN();
+  bound = {};
+}
+
 }  // namespace
 
 CensoredTally::CensoredTally(const Task& task) : task_(task), above_(task.names.size()), below_(task.names.size()) {}
@@ -61,13 +69,11 @@ void treat_censored(LoadedData& data, Censored how) {
   for (std::size_t i = 0; i < set.sparse.bound.size(); ++i) tally.add(set.sparse.target[i], set.sparse.bound[i]);
   data.censored = tally.total();
   if (data.censored > 0) data.notes.push_back(tally.text() + "; " + text_of(how));
+  treat(data.auxiliary.values, data.auxiliary.bound, how);
   if (data.censored > 0 && how == Censored::bounded) return;
-  if (how == Censored::drop)
-    for (std::size_t i = 0; i < set.bound.size(); ++i)
-      if (set.bound[i] != 0) set.targets[i] = std::numeric_limits<double>::quiet_NaN();
+  treat(set.targets, set.bound, how);
   if (how == Censored::drop && !set.sparse.bound.empty())
     set.sparse.keep([&](std::size_t i) { return set.sparse.bound[i] == 0; });
-  set.bound = {};
   set.sparse.bound = {};
 }
 

@@ -66,6 +66,11 @@ struct Comparison {
 
 }  // namespace
 
+bool is_descriptor_name(std::string_view column) {
+  const std::string wanted = lower(trim(column));
+  return std::ranges::any_of(descriptor_names(), [&](std::string_view name) { return lower(name) == wanted; });
+}
+
 void mark_descriptors(const std::string& path, const TableOptions& options, const std::vector<int>& places,
                       std::vector<ColumnStats>& stats) {
   const auto names = descriptor_names();

@@ -2,12 +2,16 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "datasets/tables/column_stats.hpp"
 #include "datasets/tables/table_reader.hpp"
 
 namespace molgraph {
+
+/// True for the name of a descriptor, in any case.
+bool is_descriptor_name(std::string_view column);
 
 /// Sets ColumnStats::descriptor of the columns of numbers that equal one of descriptor_names() in all of the first 200
 /// rows (molecules of at most 150 atoms), as far as the digits of their cells go: at least 20 cells with at least four

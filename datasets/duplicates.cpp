@@ -360,7 +360,7 @@ void RowSource::find_repeats(bool draws, const Progressed& progress) {
                    .by_time = !options_.time_column.empty(),
                    .signs_count = options_.censored != Censored::value,
                    .add_weights = !options_.weight_column.empty()},
-                  options_.corpus ? Task{} : task_);  // labels of a corpus are not merged
+                  options_.corpus ? Task{} : joined(task_, auxiliary_));  // labels of a corpus are not merged
   const auto compare = [&](FeaturisedRow&& row) {
     const std::string file = file_of(row);
     if (counts(row)) repeats.add(std::move(row), file);

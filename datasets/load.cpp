@@ -183,12 +183,10 @@ LoadOptions split_options(LoadOptions options, const RowSource& source) {
 
 }  // namespace
 
-void settle_targets(LoadedData& data, const LoadOptions& options) {
-  treat_censored(data, options.censored);
-  data.auxiliary = take_auxiliary(data.set, options.auxiliary_columns);
-}
-
 void add_warnings(LoadedData& data, const LoadOptions& options) {
+  treat_censored(data, options.censored);
+  for (std::string& warning : auxiliary_warnings(data.auxiliary, data.split.train))
+    data.warnings.push_back(std::move(warning));
   leave_out_weightless(data);
   if (!options.require_targets) return;
   if (auto warning = shared_molecules_warning(data.set, data.split, options.threads); !warning.empty())
@@ -232,7 +230,7 @@ LoadedData load_data(const LoadOptions& options, const std::function<void(std::i
   data.metric = source.plan().metric;
   data.training = source.plan().training;
   data.set.featurizer = source.featurizer();
-  data.set.task = source.task();
+  data.set.task = joined(source.task(), source.auxiliary());
   if (source.has_labels()) data.set.sparse.targets = source.task().names.size();
   data.set.input_names = source.input_names();
   data.set.source = source.info();
@@ -271,7 +269,7 @@ LoadedData load_data(const LoadOptions& options, const std::function<void(std::i
       progress);
   if (data.set.size() == 0) throw_no_molecule(source, tally);
   data.set.shrink_to_fit();
-  settle_targets(data, options);
+  data.auxiliary = take_auxiliary(data.set, source.task(), source.auxiliary());
   if (source.has_parts()) {
     if (source.plan().tables.size() == 2)
       take_valid_from_train(from_parts, options,

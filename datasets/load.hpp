@@ -108,8 +108,9 @@ struct LoadedData {
   std::vector<Split> folds;   ///< several splits, `split` is the first; empty if there is but one
   std::vector<Split> rounds;  ///< [LoadOptions::rounds] splits with the test part of `split` (set_rounds()); or empty
   std::vector<Split> inner;   ///< [LoadOptions::inner_folds] splits of train and valid (set_inner_folds()); or empty
-  std::string metric;         ///< the data set's own, "" = by the task
-  TrainingDefaults training;  ///< the data set's own
+  bool may_have_inner_folds = false;  ///< set_inner_folds() can deal some
+  std::string metric;                 ///< the data set's own, "" = by the task
+  TrainingDefaults training;          ///< the data set's own
   /// Parts whose labels are hidden, for the benchmark's judges ("test-dev"): per row of the part, in the table's order,
   /// its molecule, -1 where there is none. Empty with a limit: a part of them is no submission.
   std::map<std::string, std::vector<std::int64_t>> hidden_parts;

@@ -347,15 +347,12 @@ void set_rounds(LoadedData& data, const LoadOptions& options, std::vector<std::i
                        " of the " + text(pool.molecules.size()) + " training and validation rows, by " + pool.what);
 }
 
-bool may_have_inner_folds(const LoadedData& data) {
-  return data.folds.empty() && data.rounds.empty() && !data.split.valid.empty() &&
-         !looks_ahead(kind_of_name(data.split_name));
-}
-
 void set_inner_folds(LoadedData& data, const LoadOptions& options, std::vector<std::int64_t> first_rows,
                      std::vector<std::string> groups) {
   const SplitKind kind = kind_of_name(data.split_name);
-  if (options.inner_folds == 0 || !may_have_inner_folds(data) || has_one_validation_part(kind, groups)) return;
+  data.may_have_inner_folds =
+      data.folds.empty() && data.rounds.empty() && !data.split.valid.empty() && !has_one_validation_part(kind, groups);
+  if (options.inner_folds == 0 || !data.may_have_inner_folds) return;
   if (options.needs_inner_folds && !options.needs_inner_folds(data)) return;
   const Pool pool = pool_of(data, options, std::move(first_rows), std::move(groups), kind);
   const std::size_t count = std::min(static_cast<std::size_t>(options.inner_folds), pool.apart);

@@ -66,14 +66,10 @@ void draw_calibration(LoadedData& data, const LoadOptions& options, const std::v
 void set_rounds(LoadedData& data, const LoadOptions& options, std::vector<std::int64_t> first_rows,
                 std::vector<std::string> groups);
 
-/// True if set_inner_folds() can deal folds of this split: one split without rounds, with a validation part, and not by
-/// time or order.
-bool may_have_inner_folds(const LoadedData& data);
-
 /// Sets LoadedData::inner: LoadOptions::inner_folds splits whose valid parts are made as those of set_rounds(), so that
 /// each molecule of the training and validation part is held out once. Fewer where there are fewer molecules
 /// (scaffolds, groups); nothing with several splits or rounds, without a validation part, of a split by time or order
-/// and of one by groups that are not known.
+/// and of one by groups that are not known: LoadedData::may_have_inner_folds says so, also where none are asked for.
 void set_inner_folds(LoadedData& data, const LoadOptions& options, std::vector<std::int64_t> first_rows,
                      std::vector<std::string> groups);
 

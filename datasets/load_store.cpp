@@ -223,6 +223,52 @@ std::string choose_stored_split(const MoleculeSet& set, const LoadOptions& optio
   }
 }
 
+/// The targets that are asked for, auxiliary ones apart.
+void choose_stored_targets(LoadedData& data, const LoadOptions& options) {
+  MoleculeSet& set = data.set;
+  const std::string& path = options.paths[0];
+  const std::vector<std::string>& auxiliary = options.auxiliary_columns;
+  const bool all = options.target_columns.empty() || wants_all_targets(options.target_columns, set.task.names);
+  if (all && auxiliary.empty()) return;
+  std::vector<std::string> wanted = options.target_columns;
+  const auto is_auxiliary = [&](const std::string& name) {
+    return std::ranges::any_of(auxiliary, [&](const auto& one) { return lower(trim(one)) == lower(trim(name)); });
+  };
+  if (all) {
+    wanted.clear();
+    std::ranges::copy_if(set.task.names, std::back_inserter(wanted),
+                         [&](const auto& one) { return !is_auxiliary(one); });
+    if (wanted.empty()) throw DataError(path + ": no target is left beside the auxiliary ones");
+  }
+  for (const std::string& name : wanted)
+    if (is_auxiliary(name)) throw UsageError("the column '" + name + "' cannot be both a target and an auxiliary one");
+  const std::size_t own = wanted.size();
+  wanted.insert(wanted.end(), auxiliary.begin(), auxiliary.end());
+  select_targets(set, wanted, path);
+  const Task chosen = set.task;
+  const Task of_own = some_targets(chosen, 0, own), more = some_targets(chosen, own, wanted.size());
+  (void)joined(of_own, more);
+  data.auxiliary = take_auxiliary(set, of_own, more);
+}
+
+/// The molecules `keep` (ascending) with all that they have.
+void keep_molecules(LoadedData& data, const std::vector<std::int64_t>& keep) {
+  AuxiliaryTargets& auxiliary = data.auxiliary;
+  const std::size_t targets = auxiliary.task.names.size();
+  const auto kept = [&](const auto& values) {
+    std::remove_cvref_t<decltype(values)> some;
+    if (values.empty()) return some;
+    for (const std::int64_t g : keep) {
+      const auto first = values.begin() + g * static_cast<std::ptrdiff_t>(targets);
+      some.insert(some.end(), first, first + static_cast<std::ptrdiff_t>(targets));
+    }
+    return some;
+  };
+  auxiliary.values = kept(auxiliary.values);
+  auxiliary.bound = kept(auxiliary.bound);
+  data.set = subset(data.set, keep);
+}
+
 /// How many rows the table had, as far as the store knows.
 std::int64_t rows_of_source(const MoleculeSet& set) {
   std::int64_t rows = 0;
@@ -275,11 +321,7 @@ LoadedData load_from_store(const LoadOptions& options) {
   if (options.strict && !set.rejected.empty())
     throw DataError(path, set.rejected[0].row + 1, set.rejected[0].status + ": " + set.rejected[0].reason,
                     set.rejected[0].text);
-  if (!options.target_columns.empty() && !wants_all_targets(options.target_columns, set.task.names)) {
-    std::vector<std::string> wanted = options.target_columns;
-    wanted.insert(wanted.end(), options.auxiliary_columns.begin(), options.auxiliary_columns.end());
-    select_targets(set, wanted, path);
-  }
+  choose_stored_targets(data, options);
   if (!options.positive.empty() && set.task.num_targets() > 0) make_positive(set, options.positive, path);
   if (options.task && set.task.num_targets() > 0) change_kind(set, *options.task, path);
   choose_inputs(set, options, data.training.computed, path);
@@ -297,8 +339,8 @@ LoadedData load_from_store(const LoadOptions& options) {
   if (!stored.empty() && options.duplicates)
     throw UsageError("--duplicates would do nothing: the split is the store's, '" + stored + "'");
   if (!options.splits_file.empty()) check_split_sizes(options, "that of --splits-file");
-  if (options.limit > 0 && options.limit < set.size()) set = subset(set, first_molecules(set, stored, options.limit));
-  settle_targets(data, options);
+  if (options.limit > 0 && options.limit < set.size())
+    keep_molecules(data, first_molecules(set, stored, options.limit));
   if (!stored.empty()) {
     data.split_name = stored;
     data.split = set.splits.at(stored);

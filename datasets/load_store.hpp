@@ -9,9 +9,6 @@ namespace molgraph {
 /// a UsageError.
 LoadedData load_from_store(const LoadOptions& options);
 
-/// Makes the labels what training is to see: treats censored ones, takes the auxiliary targets out of the set.
-void settle_targets(LoadedData& data, const LoadOptions& options);
-
 /// Appends what people should know about the set, its targets and its split.
 void add_warnings(LoadedData& data, const LoadOptions& options);
 

@@ -216,9 +216,14 @@ FeaturizeResult RowSource::featurise_row(FeaturisedRow& out, TableRow& row, cons
   }
   const auto& columns = target_columns_[out.table];
   for (std::size_t t = 0; t < columns.size(); ++t) {
-    if (columns[t] < 0) continue;
+    if (columns[t] < 0) {
+      if (!options_.corpus) out.values.push_back(std::numeric_limits<double>::quiet_NaN());
+      continue;
+    }
     const std::string& cell = row.cells[static_cast<std::size_t>(columns[t])];
-    const Label label = parser_->label(cell, t, shown_[out.table], row.row);
+    const std::size_t own = task_.names.size();
+    const Label label = t < own ? parser_->label(cell, t, shown_[out.table], row.row)
+                                : auxiliary_parser_->label(cell, t - own, shown_[out.table], row.row);
     if (options_.corpus) {
       if (!std::isnan(label.value))
         out.labels.push_back({static_cast<std::uint32_t>(t), static_cast<float>(label.value), label.bound});

@@ -27,7 +27,7 @@ struct FeaturisedRow {
   SplitPart part = SplitPart::none;
   std::size_t extra_part = 0;       ///< 1 + index into RowSource::extra_parts(), 0 = none
   std::string id, smiles;           ///< smiles: the cell as it stands, trimmed; for SDF records RDKit's canonical one
-  std::vector<double> values;       ///< [T]; of a corpus empty
+  std::vector<double> values;       ///< [T], then auxiliary ones; of a corpus empty
   std::vector<SparseLabel> labels;  ///< of a corpus
   float weight = 1;                 ///< of LoadOptions::weight_column
   std::vector<std::int8_t> bounds;  ///< [T] as MoleculeSet::bound; empty = all are exact
@@ -51,6 +51,8 @@ class RowSource {
 
   const SourcePlan& plan() const { return plan_; }
   const Task& task() const { return task_; }
+  /// Targets of LoadOptions::auxiliary_columns, which stand behind those of task() in FeaturisedRow::values.
+  const Task& auxiliary() const { return auxiliary_; }
   const FeaturizerOptions& featurizer() const { return featurizer_; }
   std::int64_t rows() const { return rows_; }
   bool has_parts() const { return !parts_.empty(); }
@@ -99,6 +101,7 @@ class RowSource {
   std::vector<int> find_candidates(const std::vector<std::string>& columns, const std::vector<int>& not_targets);
   bool gives_hint_of_parts() const;
   void choose_columns(std::vector<ColumnStats>& stats);
+  void choose_auxiliary(std::vector<ColumnStats> stats);
   void check_named(const std::vector<ColumnStats>& stats) const;
   int find_part_column(const std::vector<std::string>& columns, const std::string& file) const;
   int find_key_column(const std::vector<std::string>& columns, std::size_t table) const;
@@ -117,20 +120,21 @@ class RowSource {
   FeaturizerOptions featurizer_;
   Featurizer featurize_;
   Featurizer graphs_alone_;  ///< the same without descriptors: enough to look for repeats
-  Task task_;
+  Task task_, auxiliary_;
   std::int64_t rows_ = 0;
-  std::vector<std::string> source_path_;          ///< [tables] as the plan had them, spooled or not
-  std::vector<std::string> shown_;                ///< [tables] names in messages
-  std::vector<std::int64_t> first_row_;           ///< [tables]
-  std::vector<std::vector<int>> target_columns_;  ///< [tables][candidates, then chosen targets]; -1 = a corpus' gap
-  std::vector<std::vector<int>> input_columns_;   ///< [tables][LoadOptions::input_columns]
+  std::vector<std::string> source_path_;  ///< [tables] as the plan had them, spooled or not
+  std::vector<std::string> shown_;        ///< [tables] names in messages
+  std::vector<std::int64_t> first_row_;   ///< [tables]
+  std::vector<std::vector<int>>
+      target_columns_;  ///< [tables][candidates, then chosen targets and auxiliary ones]; -1 = a gap
+  std::vector<std::vector<int>> input_columns_;                              ///< [tables][LoadOptions::input_columns]
   std::vector<int> smiles_column_, id_column_, key_column_, weight_column_;  ///< [tables]; all but SMILES -1 = none
   std::vector<SplitPart> parts_;          ///< [rows], empty if the source has no parts
   std::vector<std::string> input_names_;  ///< the first table's, of its input columns
   std::vector<std::string> extra_parts_, notes_, warnings_;
   std::vector<std::uint8_t> extra_part_;        ///< [rows] as FeaturisedRow::extra_part; empty if there are none
   std::vector<std::unique_ptr<Spool>> spools_;  ///< copies of streams, and picked lines
-  std::unique_ptr<TargetParser> parser_;
+  std::unique_ptr<TargetParser> parser_, auxiliary_parser_;
   Repeats repeats_;
   bool all_targets_ = false;  ///< --target-columns all
   bool looked_at_ = false;    ///< by a pass for repeats, which counts as half of the work

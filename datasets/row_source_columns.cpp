@@ -6,7 +6,6 @@
 #include "datasets/row_source.hpp"
 #include "datasets/system/text.hpp"
 #include "datasets/tables/output_columns.hpp"
-#include "featurize/descriptors/descriptors.hpp"
 #include "featurize/graph/error.hpp"
 
 namespace molgraph {
@@ -27,26 +26,27 @@ void RowSource::find_targets(const TableReader& reader, const ColumnNames& names
     plan_.target_columns.clear();
     all_targets_ = true;
   }
-  std::vector<int> candidates, watched;
+  std::vector<int> candidates, watched, auxiliary;
   std::set<int> named;
-  const auto take = [&](const std::string& name) {
+  const auto place_of = [&](const std::string& name, const char* what) {
     const int column = names.find(name);
     if (column < 0)
-      throw DataError(shown_[0] + ": no target column '" + name + "'; the columns are " + list_of(columns));
+      throw DataError(shown_[0] + ": no " + what + " column '" + name + "'; the columns are " + list_of(columns));
     if (!named.insert(column).second) throw UsageError("the target column '" + name + "' is named twice");
     if (column == weight_column_.back())
       throw UsageError("the column '" + name + "' cannot be both a target and --weight-column");
     if (std::ranges::find(inputs, column) != inputs.end())
       throw UsageError("the column '" + name + "' cannot be both a target and an input");
-    if (std::ranges::find(candidates, column) == candidates.end()) candidates.push_back(column);
+    return column;
   };
   for (const std::string& name : plan_.target_columns)
-    if (!options_.corpus || names.find(name) >= 0) take(name);
+    if (!options_.corpus || names.find(name) >= 0) candidates.push_back(place_of(name, "target"));
+  for (const std::string& name : options_.auxiliary_columns) auxiliary.push_back(place_of(name, "auxiliary target"));
   std::vector<int> others{reader.smiles_column(), reader.id_column(), part_column, key_column_.back(),
                           weight_column_.back()};
   others.insert(others.end(), inputs.begin(), inputs.end());
+  others.insert(others.end(), auxiliary.begin(), auxiliary.end());
   if (plan_.target_columns.empty() && (!options_.corpus || all_targets_)) candidates = find_candidates(columns, others);
-  for (const std::string& name : options_.auxiliary_columns) take(name);
   // Whatever else there is may hold the words of a split; two columns of one name cannot be asked for.
   const auto is_only_one = [&](const std::string& name) {
     return std::ranges::count_if(columns, [&](const auto& one) { return lower(trim(one)) == lower(trim(name)); }) == 1;
@@ -62,7 +62,8 @@ void RowSource::find_targets(const TableReader& reader, const ColumnNames& names
     stats.back().is_judged = candidates.size() <= kMostJudged;
     stats.back().keep_labels = plan_.task == TaskKind::multiclass || !options_.positive.empty();
   }
-  for (const int c : watched) stats.push_back({.name = columns[static_cast<std::size_t>(c)], .is_watched = true});
+  for (const auto* some : {&watched, &auxiliary})  // choose_columns() looks for the auxiliary ones at the end
+    for (const int c : *some) stats.push_back({.name = columns[static_cast<std::size_t>(c)], .is_watched = true});
 }
 
 std::vector<int> RowSource::new_columns(const std::vector<std::string>& columns, const std::vector<int>& candidates,
@@ -88,8 +89,7 @@ std::vector<int> RowSource::find_candidates(const std::vector<std::string>& colu
     const std::string& name = columns[static_cast<std::size_t>(c)];
     if (std::ranges::find(not_targets, c) != not_targets.end()) continue;
     if (outputs.contains(name)) written.push_back(name);
-    else if (options_.corpus && std::ranges::find(descriptor_names(), name) != descriptor_names().end())
-      computed.push_back(name), left_out.push_back(c);
+    else if (options_.corpus && is_descriptor_name(name)) computed.push_back(name), left_out.push_back(c);
   }
   const auto note_once = [&](const std::string& note) {  // of several tables
     if (std::ranges::find(notes_, note) == notes_.end()) notes_.push_back(note);
@@ -151,12 +151,20 @@ void RowSource::choose_columns(std::vector<ColumnStats>& stats) {
   task_ = choice.task;
   notes_.insert(notes_.end(), choice.notes.begin(), choice.notes.end());
   warnings_ = choice.warnings;
+  const std::size_t auxiliary = stats.size() - options_.auxiliary_columns.size();  // the first of them
+  choose_auxiliary({stats.begin() + static_cast<std::ptrdiff_t>(auxiliary), stats.end()});
   for (std::size_t t = 0; t < target_columns_.size(); ++t) {
     std::vector<int> chosen;
     for (const std::size_t c : choice.columns) {
       chosen.push_back(target_columns_[t][c]);
       if (chosen.back() < 0 && !options_.corpus)
         throw DataError(shown_[t] + ": no column '" + stats[c].name + "', a target in " + shown_[0]);
+    }
+    for (std::size_t c = auxiliary; c < stats.size(); ++c) {
+      chosen.push_back(target_columns_[t][c]);
+      const SplitPart part = plan_.tables[t].part;
+      if (chosen.back() < 0 && (part == SplitPart::none || part == SplitPart::train))
+        throw DataError(shown_[t] + ": no column '" + stats[c].name + "', an auxiliary target in " + shown_[0]);
     }
     target_columns_[t] = std::move(chosen);
   }
@@ -165,6 +173,17 @@ void RowSource::choose_columns(std::vector<ColumnStats>& stats) {
   if (task_.names.empty() && (options_.require_targets || !options_.target_columns.empty()))
     throw DataError(shown_[0] + ": no column of numbers, or of yes and no, that could be a target; name one with " +
                     "--target-columns" + (choice.warnings.empty() ? "" : " (" + list_of(choice.warnings) + ")"));
+}
+
+void RowSource::choose_auxiliary(std::vector<ColumnStats> stats) {
+  if (stats.empty()) return;
+  for (ColumnStats& column : stats) column.is_watched = false;
+  // Each is what its cells say, whatever the targets are.
+  const TargetChoice choice = choose_targets(stats, {.named = true, .kind = TaskKind::mixed});
+  auxiliary_ = choice.task;
+  (void)joined(task_, auxiliary_);  // may be refused
+  auxiliary_parser_ = std::make_unique<TargetParser>(auxiliary_);
+  warnings_.insert(warnings_.end(), choice.warnings.begin(), choice.warnings.end());
 }
 
 void RowSource::check_named(const std::vector<ColumnStats>& stats) const {

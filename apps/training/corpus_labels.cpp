@@ -7,6 +7,7 @@
 
 #include "apps/scoring/moments.hpp"
 #include "apps/training/metrics.hpp"
+#include "datasets/descriptor_columns.hpp"
 #include "datasets/system/readable.hpp"
 #include "datasets/system/text.hpp"
 #include "featurize/graph/error.hpp"
@@ -132,7 +133,7 @@ void append_labels(LoadedData& data, const Task& measured, const LabelOptions& o
   MoleculeSet& set = data.set;
   const std::size_t computed = set.task.names.size();
   for (const std::string& name : measured.names)
-    if (std::ranges::find(set.task.names, name) != set.task.names.end())
+    if (is_descriptor_name(name) || std::ranges::find(set.task.names, name) != set.task.names.end())
       throw DataError(set.source.name + ": the column '" + name +
                       "' has the name of a descriptor, which is a target already; give it another name");
   TrainingLabels training = training_labels(set.sparse, data.split.train);

@@ -271,8 +271,8 @@ void check_training_flags(const TrainOptions& o, const NamedFlags& named, const 
          "there is no number to clip");
   const bool scaling = named.contains("scale-targets");
   refuse(scaling && !data.set.task.has(TaskKind::regression), "--scale-targets", "it is for regression");
-  refuse(scaling && start != nullptr && !needs_new_head(start->task, data.set.task), "--scale-targets",
-         "the head comes from --from with its scaling, as the targets are the same");
+  refuse(scaling && start != nullptr && data.auxiliary.empty() && !needs_new_head(start->task, data.set.task),
+         "--scale-targets", "the head comes from --from with its scaling, as the targets are the same");
 }
 
 }  // namespace molgraph

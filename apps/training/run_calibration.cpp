@@ -9,7 +9,6 @@
 #include "apps/training/evaluate.hpp"
 #include "apps/training/run_directory.hpp"
 #include "apps/training/train_options.hpp"
-#include "datasets/load_splits.hpp"
 #include "datasets/system/readable.hpp"
 #include "datasets/system/text.hpp"
 #include "featurize/graph/error.hpp"
@@ -58,7 +57,7 @@ RunCalibration RunCalibration::of_split(const LoadedData& data, AllPredictions& 
     made.notes_.emplace_back(
         "Probabilities stay as the models say them: each molecule of the validation parts is predicted by one model, "
         "and the run predicts the mean (--calibration-size keeps a part for a temperature of the mean)");
-  else made.notes_ = calibration_notes(calibration, may_have_inner_folds(data));
+  else made.notes_ = calibration_notes(calibration, data.may_have_inner_folds);
   const auto outputs = static_cast<std::size_t>(set.task.num_outputs());
   predictions.for_each_row(outputs, [&](double* row) { apply_temperatures(calibration, row); });
   made.calibration_ = std::move(calibration);

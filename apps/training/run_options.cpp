@@ -118,10 +118,10 @@ ModelOptions model_from(const ModelConfig& start, const ModelSettings& m, const 
   return model;
 }
 
-/// True if the head of --from goes on: the same targets, the same inputs.
-bool keeps_head(const ModelConfig& start, const ModelConfig& config, const ModelSettings& m) {
-  return start.input_names == config.input_names && !needs_new_head(start.task, config.task) &&
-         (!m.mix_width || *m.mix_width == start.model.head.mixed);
+/// True if the head of --from goes on: the same targets, none beside them, the same inputs.
+bool keeps_head(const ModelConfig& start, const ModelConfig& config, const LoadedData& data, const ModelSettings& m) {
+  return data.auxiliary.empty() && start.input_names == config.input_names &&
+         !needs_new_head(start.task, config.task) && (!m.mix_width || *m.mix_width == start.model.head.mixed);
 }
 
 /// What the head reads beside the embedding: the data's inputs, scaled by the training part; a head that stays keeps
@@ -130,7 +130,7 @@ void set_inputs(ModelConfig& config, const LoadedData& data, const ModelConfig* 
   config.input_names = data.set.input_names;
   if (m.mix_width && config.input_names.empty())
     throw UsageError("--mix-width would do nothing: there are no --descriptors or --descriptor-columns");
-  if (start != nullptr && keeps_head(*start, config, m)) return;
+  if (start != nullptr && keeps_head(*start, config, data, m)) return;
   HeadOptions& head = config.model.head;
   head.inputs = static_cast<int>(config.input_names.size());
   const bool few_classes = is_small_table(data) && m.recipe.empty() && !config.task.has(TaskKind::regression);
@@ -344,7 +344,7 @@ ResolvedRun resolve(const TrainOptions& asked, const LoadedData& data, const Mod
   ResolvedRun run;
   run.options = asked;
   run.model = resolve_model(run.options, data, start, named);
-  run.keeps_head = start != nullptr && keeps_head(*start, run.model, run.options.model);
+  run.keeps_head = start != nullptr && keeps_head(*start, run.model, data, run.options.model);
   check_training_flags(run.options, named, data, start);
   const bool pretraining = is_pretraining(asked);
   if (pretraining) run.options.data.split_sizes = corpus_split_sizes(asked.data.split_sizes, data.set.size());

@@ -102,6 +102,7 @@ TrainerResult train_all_targets(const TrainRun& run, const ResolvedRun& resolved
   weights.tasks.resize(data.set.task.names.size(), 1);
   weights.tasks.resize(all.task.names.size(), kAuxiliaryWeight);
   with.trainer.weights = LabelWeights(all, split.train, weights);
+  run.control.note("A label's weight in the loss, in a row of weight 1: " + with.trainer.weights.text(all.task));
   return train_weights(run, with, all, split, start, directory, plan);
 }
 

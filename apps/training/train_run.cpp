@@ -165,7 +165,7 @@ SplitResult train_split(const TrainRun& run, const ResolvedRun& resolved, Loaded
   const Split asked = data.split;
   const std::vector<Split> rounds = rounds_of_members(data, asked, members);
   if (const std::string weights = resolved.trainer.weights.text(data.set.task);
-      !weights.empty() && data.set.sparse.targets == 0)  // else a note tells them
+      !weights.empty() && data.set.sparse.targets == 0 && data.auxiliary.empty())  // else a note tells them
     run.control.note("A label's weight in the loss, in a row of weight 1: " + weights);
   if (first) {
     fs::create_directories(folder);

@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "apps/scoring/model_file.hpp"
+#include "apps/scoring/run_record.hpp"
 #include "apps/training/run_directory.hpp"
 #include "datasets/system/readable.hpp"
 #include "datasets/system/threads.hpp"
@@ -61,11 +62,17 @@ bool needs_new_head(const Task& start, const Task& task) {
 
 std::string leak_warning(const std::string& from, const Task& start, const LoadedData& data, int threads) {
   namespace fs = std::filesystem;
-  const auto is_shared = [&](const std::string& name) {
-    return std::ranges::find(start.names, name) != start.names.end();
-  };
   std::error_code error;
   const fs::path folder = fs::is_directory(from, error) ? fs::path(from) : fs::path(from).parent_path();
+  std::vector<std::string> known_targets = start.names;
+  try {
+    if (const std::optional<RunRecord> record = read_run_record(folder.string()))
+      known_targets.insert(known_targets.end(), record->auxiliary_targets.begin(), record->auxiliary_targets.end());
+  } catch (const FileError&) {
+  }
+  const auto is_shared = [&](const std::string& name) {
+    return std::ranges::find(known_targets, name) != known_targets.end();
+  };
   const std::string path = RunDirectory{folder.string()}.splits();
   if (std::ranges::none_of(data.set.task.names, is_shared) || !fs::is_regular_file(path, error)) return {};
   std::vector<std::string> learned, tested;

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "datasets/system/readable.hpp"
 #include "tests/apps/shell.hpp"
 #include "tests/support/places.hpp"
 
@@ -19,15 +20,15 @@ const std::string kAlone = kTiny + "--no-baselines --no-blend ";
 
 class AuxiliaryCli : public ::testing::Test {
  protected:
-  /// Chains with an end each. Rows from 60 are valid, from 80 test; logD of those is `outside`, so that nothing but a
-  /// training row can teach it. A fifth of the rows has no label of y.
-  void write(const std::string& name, const std::string& outside) {
+  /// Chains with an end each. Rows from 60 are valid, from 80 test; logD of those is `outside`, that of the others
+  /// grows with the chain times `slope`. A fifth of the rows has no label of y.
+  void write(const std::string& name, const std::string& outside, int slope = 1) {
     std::string text = "smiles,y,logD,toxic,part\n";
     const char* ends[] = {"O", "N", "c1ccccc1", "C1CC1"};
     for (int k = 0; k < 100; ++k)
       text += std::string(static_cast<std::size_t>(1 + k / 4), 'C') + ends[k % 4] + "," +
               (k % 5 == 0 ? "" : std::to_string(k % 7) + ".5") + "," +
-              (k < 60 ? std::to_string(k / 4) + "." + std::to_string(k % 4) : outside) + "," +
+              (k < 60 ? std::to_string(slope * (k / 4)) + "." + std::to_string(k % 4) : outside) + "," +
               (k % 4 < 2 ? "yes" : "no") + "," +
               (k < 60   ? "train"
                : k < 80 ? "val"
@@ -54,23 +55,43 @@ TEST_F(AuxiliaryCli, AreLearnedAndNotReported) {
   EXPECT_THAT(log, HasSubstr("Targets (regression): y"));
   train("t.csv -o B --target-columns y --splits-column part ");
   EXPECT_EQ(lines_of(test_predictions("A"))[0], lines_of(test_predictions("B"))[0]);
-  EXPECT_NE(test_predictions("A"), test_predictions("B")) << "they change the model";
   EXPECT_THAT(scratch.read("A/results.csv"), Not(HasSubstr("logD")));
   const auto record = nlohmann::json::parse(scratch.read("A/run.json"));
   EXPECT_EQ(record.at("auxiliary_targets"), (std::vector<std::string>{"logD", "toxic"}));
   EXPECT_FALSE(nlohmann::json::parse(scratch.read("B/run.json")).contains("auxiliary_targets"));
-  EXPECT_THAT(run("molgraph-info A").out, HasSubstr("has also learned logD, toxic"));
+  EXPECT_THAT(run("molgraph-info A").out, HasSubstr("also learned logD, toxic"));
   ASSERT_EQ(run("molgraph-score -m A -i t.csv -o scored.csv").code, 0);
   EXPECT_THAT(lines_of(scratch.read("scored.csv"))[0],
               AllOf(HasSubstr("y_pred"), Not(HasSubstr("logD_pred")), Not(HasSubstr("toxic_pred"))));
 }
 
-TEST_F(AuxiliaryCli, OnlyTheTrainingPartTeachesThem) {
-  write("other.csv", "-400");
+TEST_F(AuxiliaryCli, TheTrainingPartAndNothingElseTeachesThem) {
+  write("outside.csv", "-400");
+  write("inside.csv", "1.5", -1);
   train("t.csv -o A" + kBoth);
-  train("other.csv -o B" + kBoth);
+  train("outside.csv -o B" + kBoth);
+  train("inside.csv -o C" + kBoth);
   EXPECT_EQ(test_predictions("A"), test_predictions("B"));
   EXPECT_EQ(scratch.read("A/metrics.csv"), scratch.read("B/metrics.csv"));
+  EXPECT_NE(test_predictions("A"), test_predictions("C"));
+}
+
+// Of 48 labels of y, 60 of logD and 60 of toxic in the training part each weighs 1 and 0.2 over the mean of all.
+TEST_F(AuxiliaryCli, TheLogShowsTheirWeights) {
+  const double mean = (48 + 0.2 * 120) / 168;
+  EXPECT_THAT(train("t.csv -o A" + kBoth),
+              HasSubstr(text("y %.4g, logD %.4g, toxic %.4g", 1 / mean, 0.2 / mean, 0.2 / mean)));
+}
+
+TEST_F(AuxiliaryCli, AStartThatHasLearnedATestMoleculeIsNamed) {
+  train("t.csv -o A --target-columns y --auxiliary-targets logD --seed 1 ");
+  EXPECT_THAT(
+      train("t.csv -o B --from A --target-columns logD --seed 2 ", "--epochs 1 --no-blend --no-baselines --no-report "),
+      HasSubstr("the test results will look better than they are"));
+  EXPECT_THAT(
+      train("t.csv -o C --from A --target-columns y --auxiliary-targets toxic --scale-targets --splits-column part ",
+            "--epochs 1 --no-blend --no-baselines --no-report "),
+      HasSubstr("with a new head"));
 }
 
 TEST_F(AuxiliaryCli, GoOnAndGoWithPartnersFoldsAndRefits) {
@@ -101,6 +122,7 @@ TEST_F(AuxiliaryCli, StoresAndClassesHaveThem) {
   ASSERT_EQ(run("molgraph-featurize -i t.csv -o s.h5 --target-columns y logD toxic").code, 0);
   EXPECT_THAT(train("s.h5 -o S --target-columns y --auxiliary-targets logD "), HasSubstr("does not predict: logD"));
   EXPECT_THAT(train("s.h5 -o R --auxiliary-targets logD toxic "), HasSubstr("Targets (regression): y"));
+  EXPECT_THAT(train("s.h5 -o L --target-columns y --auxiliary-targets toxic --limit 40 "), HasSubstr("40 molecules"));
   EXPECT_THAT(train("t.csv -o C --target-columns toxic --auxiliary-targets logD --splits-column part "),
               HasSubstr("Targets (binary): toxic"));
 }
@@ -113,10 +135,9 @@ TEST_F(AuxiliaryCli, WhatCannotBeIsRefused) {
     EXPECT_FALSE(scratch.exists("refused")) << arguments;
   };
   refused("t.csv --target-columns y --auxiliary-targets y", "named twice", 2);
-  refused("t.csv --target-columns y --auxiliary-targets nothing", "no target column 'nothing'", 3);
-  refused("t.csv --auxiliary-targets y logD", "no target is left", 3);
-  refused("t.csv --auxiliary-targets toxic", "(words are one beside --target-columns)", 3);
-  refused("t.csv --target-columns y --auxiliary-targets smiles", "'smiles'", 3);
+  refused("t.csv --target-columns y --auxiliary-targets nothing", "no auxiliary target column 'nothing'", 3);
+  refused("t.csv --auxiliary-targets y logD toxic", "could be a target", 3);
+  refused("t.csv --target-columns y --auxiliary-targets smiles", "column 'smiles' is text", 3);
   refused("demo --auxiliary-targets y", "a data set known by name", 2);
   EXPECT_THAT(run("molgraph-pretrain t.csv -o P --auxiliary-targets y").err, HasSubstr("--auxiliary-targets"));
 }

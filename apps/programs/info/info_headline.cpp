@@ -137,7 +137,7 @@ std::string size_of(const Json& card) {
   text += ", " + counted(card["parameters"]) + " parameters, " + counted(e["layers"]) +
           (e["layers"] == 1 ? " layer x " : " layers x ") + counted(e["width"]);
   if (card.contains("auxiliary_targets"))
-    text += "; has also learned " + list_of(card["auxiliary_targets"].get<std::vector<std::string>>());
+    text += "; also learned " + list_of(card["auxiliary_targets"].get<std::vector<std::string>>());
   if (card.contains("refit")) text += "; trained again with the validation part";
   if (!card.contains("blend")) return text;
   std::vector<std::string> partners = card["blend"].get<std::vector<std::string>>();
