@@ -74,6 +74,7 @@ void treat_censored(LoadedData& data, Censored how) {
   treat(set.targets, set.bound, how);
   if (how == Censored::drop && !set.sparse.bound.empty())
     set.sparse.keep([&](std::size_t i) { return set.sparse.bound[i] == 0; });
+  set.bound = {};
   set.sparse.bound = {};
 }
 
