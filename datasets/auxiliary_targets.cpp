@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <set>
 
 #include "featurize/graph/error.hpp"
@@ -10,15 +11,21 @@
 namespace molgraph {
 namespace {
 
-/// Columns `begin` to `end` of values [rows, columns]; of none there are none.
+/// The columns `chosen` of values [rows, columns]; of none there are none.
 template <class Values>
-Values columns_of(const Values& values, std::size_t begin, std::size_t end, std::size_t columns) {
+Values columns_of(const Values& values, const std::vector<std::size_t>& chosen, std::size_t columns) {
   Values kept;
-  kept.reserve(values.size() / columns * (end - begin));
+  if (values.empty()) return kept;
+  kept.reserve(values.size() / columns * chosen.size());
   for (std::size_t row = 0; row + columns <= values.size(); row += columns)
-    kept.insert(kept.end(), values.begin() + static_cast<std::ptrdiff_t>(row + begin),
-                values.begin() + static_cast<std::ptrdiff_t>(row + end));
+    for (const std::size_t column : chosen) kept.push_back(values[row + column]);
   return kept;
+}
+
+std::vector<std::size_t> indices(std::size_t begin, std::size_t end) {
+  std::vector<std::size_t> all(end - begin);
+  std::iota(all.begin(), all.end(), begin);
+  return all;
 }
 
 /// Appends row `row` of `values` [rows, columns] to `into`; of no values `missing` so many times.
@@ -37,10 +44,10 @@ void drop_if_exact(std::vector<std::int8_t>& bound) {
 
 }  // namespace
 
-Task some_targets(const Task& all, std::size_t begin, std::size_t end) {
+Task some_targets(const Task& all, const std::vector<std::size_t>& chosen) {
   Task task{.kind = all.kind, .classes = all.classes, .class_labels = all.class_labels};
   std::vector<TaskKind> kinds;
-  for (std::size_t t = begin; t < end; ++t) {
+  for (const std::size_t t : chosen) {
     task.names.push_back(all.names[t]);
     task.units.push_back(all.units[t]);
     kinds.push_back(all.kind_of(t));
@@ -48,6 +55,13 @@ Task some_targets(const Task& all, std::size_t begin, std::size_t end) {
   task.set_kinds(std::move(kinds));
   if (task.kind == TaskKind::regression) task.class_labels.clear();
   return task;
+}
+
+void keep_targets(MoleculeSet& set, const std::vector<std::size_t>& chosen) {
+  const std::size_t before = set.task.names.size();
+  set.task = some_targets(set.task, chosen);
+  set.targets = columns_of(set.targets, chosen, before);
+  set.bound = columns_of(set.bound, chosen, before);
 }
 
 Task joined(const Task& own, const Task& auxiliary) {
@@ -68,10 +82,11 @@ Task joined(const Task& own, const Task& auxiliary) {
 
 AuxiliaryTargets take_auxiliary(MoleculeSet& set, const Task& own, const Task& auxiliary) {
   if (auxiliary.names.empty()) return {};
-  const std::size_t kept = own.names.size(), all = kept + auxiliary.names.size();
-  AuxiliaryTargets taken{auxiliary, columns_of(set.targets, kept, all, all), columns_of(set.bound, kept, all, all)};
-  set.targets = columns_of(set.targets, 0, kept, all);
-  set.bound = columns_of(set.bound, 0, kept, all);
+  set.task = joined(own, auxiliary);
+  const std::size_t kept = own.names.size(), all = set.task.names.size();
+  const std::vector<std::size_t> last = indices(kept, all);
+  AuxiliaryTargets taken{auxiliary, columns_of(set.targets, last, all), columns_of(set.bound, last, all)};
+  keep_targets(set, indices(0, kept));
   drop_if_exact(set.bound);
   drop_if_exact(taken.bound);
   set.task = own;

@@ -18,12 +18,15 @@ struct AuxiliaryTargets {
   bool empty() const { return task.names.empty(); }
 };
 
-/// The targets `begin` to `end` (not included) of a task.
-Task some_targets(const Task& all, std::size_t begin, std::size_t end);
+/// The targets `chosen` (indices) of a task, in that order.
+Task some_targets(const Task& all, const std::vector<std::size_t>& chosen);
+/// Keeps the targets `chosen` (indices) of the set, in that order.
+void keep_targets(MoleculeSet& set, const std::vector<std::size_t>& chosen);
 /// The targets of both, the auxiliary ones last. Throws UsageError where `own` has more than two classes.
 Task joined(const Task& own, const Task& auxiliary);
 
-/// Moves the last targets of the set out of it, which are those of `auxiliary`; those of `own` stay.
+/// Moves the last targets of the set out of it, which are those of `auxiliary`; those of `own` stay. Throws as
+/// joined().
 AuxiliaryTargets take_auxiliary(MoleculeSet& set, const Task& own, const Task& auxiliary);
 
 /// A copy of the set with the auxiliary targets behind its own. Those of molecules outside of `training` are missing,

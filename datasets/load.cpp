@@ -185,10 +185,11 @@ LoadOptions split_options(LoadOptions options, const RowSource& source) {
 
 void add_warnings(LoadedData& data, const LoadOptions& options) {
   treat_censored(data, options.censored);
+  leave_out_weightless(data);
   for (std::string& warning : auxiliary_warnings(data.auxiliary, data.split.train))
     data.warnings.push_back(std::move(warning));
-  leave_out_weightless(data);
   if (!options.require_targets) return;
+  leave_out_unlabelled(data);
   if (auto warning = shared_molecules_warning(data.set, data.split, options.threads); !warning.empty())
     data.warnings.push_back(std::move(warning));
   for (auto& warning : target_warnings(data.set, data.split)) data.warnings.push_back(std::move(warning));
@@ -296,6 +297,7 @@ LoadedData load_data(const LoadOptions& options, const std::function<void(std::i
   if (source.has_parts()) first_rows.clear();  // they are those of the training part alone
   set_rounds(data, options, first_rows, keys);
   set_inner_folds(data, options, std::move(first_rows), std::move(keys));
+  if (options.require_targets) leave_out_unlabelled(data);
   return data;
 }
 

@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <set>
 
 #include "datasets/catalogue/catalogue.hpp"
 #include "datasets/dataset_warnings.hpp"
 #include "datasets/load_checks.hpp"
 #include "datasets/load_splits.hpp"
+#include "datasets/row_weights.hpp"
 #include "datasets/splits/splits.hpp"
 #include "datasets/store/store.hpp"
 #include "datasets/system/text.hpp"
@@ -25,36 +28,18 @@ std::vector<std::string> names_of(const std::map<std::string, Split>& splits) {
 
 /// Keeps only the named targets, in that order.
 void select_targets(MoleculeSet& set, const std::vector<std::string>& wanted, const std::string& path) {
-  const auto before = static_cast<std::size_t>(set.task.num_targets());
   std::vector<std::size_t> chosen;
-  std::vector<TaskKind> kinds;
-  Task task = set.task;
-  task.names.clear();
-  task.units.clear();
+  std::set<int> named;
   const ColumnNames names(set.task.names, path);
   for (const std::string& name : wanted) {
     const int t = names.find(name);
     if (t < 0)
       throw DataError(path + ": no target '" + name + "' in this store; it has " +
-                      (before == 0 ? "none" : list_of(set.task.names)));
+                      (set.task.names.empty() ? "none" : list_of(set.task.names)));
+    if (!named.insert(t).second) throw UsageError("the target column '" + name + "' is named twice");
     chosen.push_back(static_cast<std::size_t>(t));
-    task.names.push_back(set.task.names[chosen.back()]);
-    task.units.push_back(set.task.units[chosen.back()]);
-    kinds.push_back(set.task.kind_of(chosen.back()));
   }
-  const auto keep_chosen = [&](auto& values) {
-    if (values.empty()) return;
-    std::remove_reference_t<decltype(values)> kept;
-    kept.reserve(chosen.size() * static_cast<std::size_t>(set.size()));
-    for (std::size_t g = 0; g < static_cast<std::size_t>(set.size()); ++g)
-      for (const std::size_t t : chosen) kept.push_back(values[g * before + t]);
-    values = std::move(kept);
-  };
-  task.set_kinds(std::move(kinds));
-  if (task.kind == TaskKind::regression) task.class_labels.clear();
-  set.task = std::move(task);
-  keep_chosen(set.targets);
-  keep_chosen(set.bound);
+  keep_targets(set, chosen);
 }
 
 /// Why target `t` cannot be classified; "" if all its labels are 0 or 1.
@@ -231,24 +216,20 @@ void choose_stored_targets(LoadedData& data, const LoadOptions& options) {
   const bool all = options.target_columns.empty() || wants_all_targets(options.target_columns, set.task.names);
   if (all && auxiliary.empty()) return;
   std::vector<std::string> wanted = options.target_columns;
-  const auto is_auxiliary = [&](const std::string& name) {
-    return std::ranges::any_of(auxiliary, [&](const auto& one) { return lower(trim(one)) == lower(trim(name)); });
-  };
   if (all) {
-    wanted.clear();
-    std::ranges::copy_if(set.task.names, std::back_inserter(wanted),
-                         [&](const auto& one) { return !is_auxiliary(one); });
+    wanted = set.task.names;
+    std::erase_if(wanted, [&](const std::string& name) {
+      return std::ranges::any_of(auxiliary, [&](const auto& one) { return lower(trim(one)) == lower(trim(name)); });
+    });
     if (wanted.empty()) throw DataError(path + ": no target is left beside the auxiliary ones");
   }
-  for (const std::string& name : wanted)
-    if (is_auxiliary(name)) throw UsageError("the column '" + name + "' cannot be both a target and an auxiliary one");
   const std::size_t own = wanted.size();
   wanted.insert(wanted.end(), auxiliary.begin(), auxiliary.end());
   select_targets(set, wanted, path);
-  const Task chosen = set.task;
-  const Task of_own = some_targets(chosen, 0, own), more = some_targets(chosen, own, wanted.size());
-  (void)joined(of_own, more);
-  data.auxiliary = take_auxiliary(set, of_own, more);
+  std::vector<std::size_t> first(own), last(wanted.size() - own);
+  std::iota(first.begin(), first.end(), 0);
+  std::iota(last.begin(), last.end(), own);
+  data.auxiliary = take_auxiliary(set, some_targets(set.task, first), some_targets(set.task, last));
 }
 
 /// The molecules `keep` (ascending) with all that they have.
@@ -368,6 +349,7 @@ LoadedData load_from_store(const LoadOptions& options) {
   draw_calibration(data, options, {});
   set_rounds(data, options, {}, {});
   set_inner_folds(data, options, {}, {});
+  if (options.require_targets) leave_out_unlabelled(data);
   return data;
 }
 

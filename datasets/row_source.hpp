@@ -30,7 +30,7 @@ struct FeaturisedRow {
   std::vector<double> values;       ///< [T], then auxiliary ones; of a corpus empty
   std::vector<SparseLabel> labels;  ///< of a corpus
   float weight = 1;                 ///< of LoadOptions::weight_column
-  std::vector<std::int8_t> bounds;  ///< [T] as MoleculeSet::bound; empty = all are exact
+  std::vector<std::int8_t> bounds;  ///< as MoleculeSet::bound, in the order of `values`; empty = all are exact
   std::vector<float> columns;       ///< of LoadOptions::input_columns; blank = NaN
   FeaturizeResult result;
   std::string scaffold;    ///< only where asked for

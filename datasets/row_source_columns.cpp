@@ -181,7 +181,6 @@ void RowSource::choose_auxiliary(std::vector<ColumnStats> stats) {
   // Each is what its cells say, whatever the targets are.
   const TargetChoice choice = choose_targets(stats, {.named = true, .kind = TaskKind::mixed});
   auxiliary_ = choice.task;
-  (void)joined(task_, auxiliary_);  // may be refused
   auxiliary_parser_ = std::make_unique<TargetParser>(auxiliary_);
   warnings_.insert(warnings_.end(), choice.warnings.begin(), choice.warnings.end());
 }

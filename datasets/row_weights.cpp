@@ -1,6 +1,7 @@
 #include "datasets/row_weights.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "datasets/dataset_warnings.hpp"
 #include "datasets/system/text.hpp"
@@ -27,6 +28,31 @@ void leave_out_weightless(LoadedData& data) {
                             : "; " + with_commas(left_out) +
                                   (left_out == 1 ? " training row of weight 0 is" : " training rows of weight 0 are") +
                                   " not trained on"));
+}
+
+bool has_label(const LoadedData& data, std::int64_t molecule) {
+  const auto any_of = [&](const std::vector<double>& values, std::size_t targets) {
+    const auto first = values.begin() + molecule * static_cast<std::ptrdiff_t>(targets);
+    return std::any_of(first, first + static_cast<std::ptrdiff_t>(targets), [](double v) { return !std::isnan(v); });
+  };
+  return any_of(data.set.targets, data.set.task.names.size()) ||
+         any_of(data.auxiliary.values, data.auxiliary.task.names.size());
+}
+
+void leave_out_unlabelled(LoadedData& data) {
+  if (data.set.targets.empty()) return;
+  const auto clean = [&](Split& split) {
+    const auto left_out = std::erase_if(split.train, [&](std::int64_t g) { return !has_label(data, g); });
+    if (split.train.empty()) throw DataError(data.set.source.name + ": no row of the training part has a label");
+    return static_cast<std::int64_t>(left_out);
+  };
+  const std::int64_t left_out = clean(data.split);
+  for (auto* splits : {&data.folds, &data.rounds, &data.inner})
+    for (Split& one : *splits) clean(one);
+  if (left_out > 0)
+    data.notes.push_back(with_commas(left_out) + (left_out == 1 ? " training row has" : " training rows have") +
+                         " no label and " + (left_out == 1 ? "is" : "are") + " not trained on" +
+                         (data.folds.empty() ? "" : " in the first split"));
 }
 
 }  // namespace molgraph

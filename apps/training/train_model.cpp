@@ -10,6 +10,7 @@
 #include "apps/training/run_directory.hpp"
 #include "apps/training/run_explanation.hpp"
 #include "apps/training/warm_start.hpp"
+#include "datasets/row_weights.hpp"
 #include "datasets/system/readable.hpp"
 
 namespace molgraph {
@@ -145,11 +146,12 @@ AllPredictions finish(const TrainRun& run, const BestModel& best, const LoadedDa
   return predictions;
 }
 
-/// Training and validation rows; those of weight 0 teach nothing.
+/// Training and validation rows; those of weight 0 and those without a label teach nothing.
 Split all_known(const LoadedData& data) {
   Split all = data.split;
   for (const std::int64_t g : all.valid)
-    if (data.set.weight.empty() || data.set.weight[static_cast<std::size_t>(g)] > 0) all.train.push_back(g);
+    if ((data.set.weight.empty() || data.set.weight[static_cast<std::size_t>(g)] > 0) && has_label(data, g))
+      all.train.push_back(g);
   all.valid.clear();
   return all;
 }

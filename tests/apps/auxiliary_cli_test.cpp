@@ -125,6 +125,9 @@ TEST_F(AuxiliaryCli, StoresAndClassesHaveThem) {
   EXPECT_THAT(train("s.h5 -o L --target-columns y --auxiliary-targets toxic --limit 40 "), HasSubstr("40 molecules"));
   EXPECT_THAT(train("t.csv -o C --target-columns toxic --auxiliary-targets logD --splits-column part "),
               HasSubstr("Targets (binary): toxic"));
+  const ShellResult twice = run("molgraph-train s.h5 -o T --target-columns y logD --auxiliary-targets LOGD" + kAlone);
+  EXPECT_EQ(twice.code, 2);
+  EXPECT_THAT(twice.err, HasSubstr("the target column 'LOGD' is named twice"));
 }
 
 TEST_F(AuxiliaryCli, WhatCannotBeIsRefused) {

@@ -73,7 +73,7 @@ TEST(AuxiliaryTargets, BoundsOfOneSideAreZerosOfTheOther) {
 TEST(AuxiliaryTargets, PartsOfATask) {
   Task all{.kind = TaskKind::mixed, .names = {"a", "b", "c"}, .units = {"", "", "nM"}, .class_labels = {"no", "yes"}};
   all.kinds = {TaskKind::binary, TaskKind::binary, TaskKind::regression};
-  const Task classes = some_targets(all, 0, 2), number = some_targets(all, 2, 3);
+  const Task classes = some_targets(all, {0, 1}), number = some_targets(all, {2});
   EXPECT_EQ(classes.kind, TaskKind::binary);
   EXPECT_THAT(classes.class_labels, ElementsAre("no", "yes"));
   EXPECT_EQ(number.kind, TaskKind::regression);

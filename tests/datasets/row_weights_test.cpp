@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "featurize/graph/error.hpp"
 #include "tests/datasets/scratch_folder.hpp"
 
@@ -16,6 +18,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using testing::message_of;
+using ::testing::Not;
 using testing::ScratchFolder;
 
 class RowWeights : public ::testing::Test {
@@ -83,6 +86,65 @@ TEST_F(RowWeights, StoresKeepThem) {
   EXPECT_THAT(load_data(from).set.weight, ElementsAre(1, 1, 0.5f, 1));
   from.weight_column = "trust";
   EXPECT_THAT(message_of<UsageError>([&] { load_data(from); }), HasSubstr("have their weights already"));
+}
+
+TEST(UnlabelledRows, AreNotTrainedOn) {
+  ScratchFolder folder;
+  LoadOptions options;
+  options.splits_column = "part";
+  options.target_columns = {"y", "z"};
+  const auto load_text = [&](const std::string& rows) {
+    options.paths = {folder.write("table.csv", "smiles,y,z,a,part\n" + rows)};
+    return load_data(options);
+  };
+  const std::string table = "C,1,,,train\nCC,,2,1,train\nCCC,,,,train\nCCCC,,,3,train\nCN,3,>1,,val\nCO,,,,test\n";
+  LoadedData data = load_text(table);
+  EXPECT_THAT(data.split.train, ElementsAre(0, 1));
+  EXPECT_THAT(data.split.test, ElementsAre(5)) << "they are predicted";
+  EXPECT_THAT(data.notes, Contains(HasSubstr("2 training rows have no label and are not trained on")));
+  options.auxiliary_columns = {"a"};
+  data = load_text(table);
+  EXPECT_THAT(data.split.train, ElementsAre(0, 1, 3)) << "an auxiliary label is one";
+  EXPECT_THAT(data.notes, Contains(HasSubstr("1 training row has no label and is not trained on")));
+  options.auxiliary_columns = {};
+  data = load_text("C,1,2,,train\nCC,,>2,1,train\nCN,3,1,,val\nCO,,,,test\n");
+  EXPECT_THAT(data.split.train, ElementsAre(0, 1)) << "a limit is a label";
+  EXPECT_THAT(data.notes, Not(Contains(HasSubstr("no label"))));
+  EXPECT_THAT(message_of<DataError>([&] { load_text("C,,,1,train\nCN,3,1,,val\n"); }),
+              HasSubstr("no row of the training part has a label"));
+}
+
+// Every third molecule has no label.
+TEST(UnlabelledRows, AreNotTrainedOnInAnySplit) {
+  ScratchFolder folder;
+  std::string rows = "smiles,y\n";
+  for (int g = 0; g < 30; ++g)
+    rows += std::string(static_cast<std::size_t>(g + 1), 'C') + (g % 3 == 0 ? ",\n" : "," + std::to_string(g) + "\n");
+  LoadOptions options;
+  options.paths = {folder.write("table.csv", rows)};
+  const auto learns_labels_alone = [&](const std::vector<Split>& splits) {
+    return std::ranges::all_of(splits, [](const Split& split) {
+      return !split.train.empty() && std::ranges::none_of(split.train, [](std::int64_t g) { return g % 3 == 0; });
+    });
+  };
+  options.folds = 3;
+  const LoadedData folds = load_data(options);
+  EXPECT_EQ(folds.folds.size(), 3u);
+  EXPECT_TRUE(learns_labels_alone(folds.folds));
+  EXPECT_THAT(folds.notes, Contains(HasSubstr("are not trained on in the first split")));
+  options.folds = 0;
+  options.rounds = 3;
+  EXPECT_EQ(load_data(options).rounds.size(), 3u);
+  EXPECT_TRUE(learns_labels_alone(load_data(options).rounds));
+  options.rounds = 0;
+  options.inner_folds = 5;
+  EXPECT_EQ(load_data(options).inner.size(), 5u);
+  EXPECT_TRUE(learns_labels_alone(load_data(options).inner));
+  load_to_store({.paths = options.paths}, folder.file("a.h5"));
+  options.paths = {folder.file("a.h5")};
+  options.split = SplitKind::random;
+  EXPECT_EQ(load_data(options).inner.size(), 5u);
+  EXPECT_TRUE(learns_labels_alone(load_data(options).inner));
 }
 
 }  // namespace
