@@ -22,35 +22,23 @@
 namespace molgraph {
 namespace {
 
-/// [T] of each partner; what they leave is the transformer's.
+/// [T] of each; of a partner that there is not 0.
 struct Shares {
-  std::vector<double> of_trees, of_process;
+  std::vector<double> of_model, of_trees, of_process;
 };
 
 void set_shares(const std::vector<double>& shares, std::vector<BlendTarget>& targets) {
   for (std::size_t t = 0; t < targets.size(); ++t) targets[t].share = shares[t];
 }
 
-/// By the validation part: first of the partners by themselves, then of the model and both. `of_model` [valid,
-/// outputs].
+/// By the validation part. `of_model` [valid, outputs].
 Shares choose(Metric metric, const LoadedData& data, const Baselines& baselines, const std::vector<double>& of_model) {
-  const Task& task = data.set.task;
-  const std::vector<double> labels = targets_of(data.set, data.split.valid);
-  std::vector<double> process(task.names.size(), baselines.process ? 1.0 : 0.0);  // of what is the partners'
-  std::vector<double> both = baselines.process ? baselines.of_process[1] : baselines.of_trees[1];
-  if (baselines.process && baselines.trees) {
-    process = choose_shares(metric, task, baselines.of_process[1], baselines.of_trees[1], labels);
-    std::vector<BlendTarget> trees = blend_targets(task);
-    for (std::size_t t = 0; t < trees.size(); ++t) trees[t].share = 1 - process[t];
-    mix_rows(trees, baselines.of_trees[1], both);
-  }
-  Shares shares;
-  const std::vector<double> model = choose_shares(metric, task, of_model, both, labels);
-  for (std::size_t t = 0; t < model.size(); ++t) {
-    shares.of_process.push_back((1 - model[t]) * process[t]);
-    shares.of_trees.push_back((1 - model[t]) * (1 - process[t]));
-  }
-  return shares;
+  std::vector<std::vector<double>> said{of_model};
+  if (baselines.trees) said.push_back(baselines.of_trees[1]);
+  if (baselines.process) said.push_back(baselines.of_process[1]);
+  const auto all = choose_shares(metric, data.set.task, said, targets_of(data.set, data.split.valid));
+  const std::vector<double> none(data.set.task.names.size());
+  return {all[0], baselines.trees ? all[1] : none, baselines.process ? all.back() : none};
 }
 
 /// What stands beside the model in the end.
@@ -173,8 +161,7 @@ BaselineOptions RunBaselines::baseline_options() const {
 void RunBaselines::blend(const LoadedData& data, const Baselines& baselines, AllPredictions& predictions,
                          const std::string& folder) {
   const Shares shares = choose(resolved_.trainer.metric, data, baselines, predictions.parts[1]);
-  for (std::size_t t = 0; t < shares.of_trees.size(); ++t)
-    model_shares_.push_back(1 - shares.of_trees[t] - shares.of_process[t]);
+  model_shares_ = shares.of_model;
   const std::vector<std::int64_t> known = known_molecules(data.split);
   Partners partners;
   const auto trees_say = [&](const std::vector<std::int64_t>& molecules) {

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cmath>
+#include <cstdio>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -110,6 +111,14 @@ TEST_F(BlendCli, IsWhatARunScores) {
   EXPECT_NE(trained.err.find("Blend: the Gaussian process's and the trees' share is 0."), std::string::npos)
       << trained.err;
   EXPECT_NE(run("molgraph-info B").out.find("; mixed with trees, gaussian process"), std::string::npos);
+  // The partner that is better on the validation part (MAE) has the larger share.
+  double of_process = 0, of_trees = 0;
+  const std::string shares = trained.err.substr(trained.err.find("share is ") + 9);
+  ASSERT_EQ(std::sscanf(shares.c_str(), "%lf + %lf", &of_process, &of_trees), 2) << shares;
+  const double trees_err = std::stod(column("B/results.csv", "trees")[3]),
+               process_err = std::stod(column("B/results.csv", "gaussian_process")[3]);
+  EXPECT_LT(process_err, 0.8 * trees_err) << "so that the test means something";
+  EXPECT_GT(of_process, of_trees);
 
   // The folder may stand anywhere; its test predictions are what it scores.
   std::filesystem::create_directories(scratch.path("deeper"));

@@ -1,6 +1,7 @@
 // The nearest neighbour, the blend and what they count with, by hand.
 #include "apps/training/baselines/baselines.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -14,6 +15,10 @@
 
 namespace molgraph {
 namespace {
+
+using ::testing::DoubleNear;
+using ::testing::Each;
+using ::testing::ElementsAre;
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
@@ -108,74 +113,95 @@ TEST(Baselines, AreLeftOutWithAReason) {
   }
 }
 
-using Shares = std::vector<double>;
+using Rows = std::vector<std::vector<double>>;
 
-/// The model's share that is chosen for one regression target.
-double share_of(const std::vector<double>& model, const std::vector<double>& of_trees,
-                const std::vector<double>& truth) {
+/// The shares [K] that are chosen for one target of numbers.
+std::vector<double> shares_of(const Rows& said, const std::vector<double>& truth, Metric metric = Metric::rmse) {
   const MoleculeSet set = set_of(TaskKind::regression, {"y"}, {});
-  return choose_shares(Metric::rmse, set.task, model, of_trees, truth).front();
+  std::vector<double> shares;
+  for (const auto& one : choose_shares(metric, set.task, said, truth)) shares.push_back(one.front());
+  return shares;
 }
 
-TEST(Blend, TakesTheBetterPredictor) {
+/// All numbers `times` times.
+std::vector<double> repeated(const std::vector<double>& values, int times) {
+  std::vector<double> all;
+  for (int i = 0; i < times; ++i) all.insert(all.end(), values.begin(), values.end());
+  return all;
+}
+
+TEST(Shares, AreThePosteriorMean) {
+  // The sum over the grid of share * mean loss^(-0.25 n / 2), or ^(-0.25 n), divided by that without the share.
+  EXPECT_THAT(shares_of({{0, 1, 2, 3}, {4, 5, 6, 7}}, {1, 2, 3, 4}),
+              ElementsAre(DoubleNear(0.74308133, 1e-8), DoubleNear(0.25691867, 1e-8)));
+  EXPECT_NEAR(shares_of({{0, 1, 2, 3}, {4, 5, 6, 7}}, {1, 2, 3, 4}, Metric::mae)[0], 0.7499925, 1e-7);
+  EXPECT_THAT(shares_of({{2}, {5}, {1}}, {3}),
+              ElementsAre(DoubleNear(0.33649476, 1e-8), DoubleNear(0.34885239, 1e-8), DoubleNear(0.31465285, 1e-8)));
+  EXPECT_THAT(shares_of({{2}, {5}, {1}}, {3}, Metric::mae),
+              ElementsAre(DoubleNear(0.32778135, 1e-8), DoubleNear(0.36703322, 1e-8), DoubleNear(0.30518543, 1e-8)));
+  EXPECT_NEAR(shares_of({{0, 1, 2, 3}, {2, 3, 4, 5}}, {1, 2, 3, 4})[0], 0.5, 1e-12) << "errors that cancel each other";
+  EXPECT_THAT(shares_of({{1, 2, 3}, {1, 2, 3}, {1, 2, 3}}, {1, 2, 4}), Each(DoubleNear(1.0 / 3, 1e-12)))
+      << "no difference";
+  EXPECT_THAT(shares_of({{1, 2}, {2, 1}}, {kNaN, kNaN}), Each(DoubleNear(0.5, 1e-12))) << "nothing to choose by";
+}
+
+TEST(Shares, ExactPredictionsAreNoDivisionByZero) {
   const std::vector<double> truth{1, 2, 3, 4, 5, 6, 7, 8}, wrong{3, 4, 1, 2, 7, 8, 5, 6};
-  EXPECT_EQ(share_of(truth, wrong, truth), 1);
-  EXPECT_EQ(share_of(wrong, truth, truth), 0);
-  EXPECT_EQ(share_of({0, 1, 2, 3}, {2, 3, 4, 5}, {1, 2, 3, 4}), 0.5);  // errors that cancel each other
-  EXPECT_NEAR(share_of({0, 1, 2, 3}, {4, 5, 6, 7}, {1, 2, 3, 4}), 0.75, 1e-12);
-  EXPECT_EQ(share_of({1, 2, 3, 3}, {1, 2, 3, 3}, {1, 2, 3, 4}), 0.5);  // no difference
-  EXPECT_EQ(share_of({1, 2}, {2, 1}, {kNaN, kNaN}), 0.5);              // nothing to choose by
+  EXPECT_NEAR(shares_of({truth, wrong}, truth)[0], 0.999928091, 1e-8);
+  EXPECT_NEAR(shares_of({repeated(wrong, 100), repeated(truth, 100)}, repeated(truth, 100))[1], 1, 1e-12);
+  EXPECT_THAT(shares_of({truth, truth}, truth), Each(DoubleNear(0.5, 1e-12)));
 }
 
-TEST(Blend, EveryTargetHasItsOwn) {
+TEST(Shares, WhatIsNotFiniteHasNone) {
+  const double inf = std::numeric_limits<double>::infinity();
+  EXPECT_THAT(shares_of({{1, 2, 3}, {1, kNaN, 3}}, {1, 2, 4}), ElementsAre(1, 0));
+  EXPECT_EQ(shares_of({{inf, 2, 3}, {1, 2, 3}, {1, 2, 3}}, {1, 2, 4})[0], 0);
+  EXPECT_THAT(shares_of({{1, kNaN}, {1, 1e200}}, {1, 2}), Each(DoubleNear(0.5, 1e-12))) << "nothing to choose by";
+}
+
+TEST(Shares, EveryTargetHasItsOwnAndMissingLabelsAreLeftOut) {
   const MoleculeSet set = set_of(TaskKind::regression, {"a", "b"}, {});
-  EXPECT_EQ(choose_shares(Metric::mae, set.task, {1, 9, 2, 8, 3, 9}, {5, 1, 5, 2, 9, 3}, {1, 1, 2, 2, 3, 3}),
-            (Shares{1, 0}));
+  const Rows both = choose_shares(Metric::mae, set.task, {{1, 9, 2, 8, 3, 9, 7, 7}, {5, 1, 5, 2, 9, 3, 7, 7}},
+                                  {1, 1, 2, 2, 3, 3, kNaN, kNaN});
+  EXPECT_THAT(both[0], ElementsAre(DoubleNear(0.999483766, 1e-8), DoubleNear(0.000516234, 1e-8)));
 }
 
 // Of eight rows the model is right in five, and the trees in the other three: the best share is 5/8.
-TEST(Blend, FewRowsSayLittle) {
-  std::vector<double> truth, model, of_trees;
-  for (const std::size_t rows : {8u, 8000u}) {
-    for (std::size_t i = truth.size(); i < rows; ++i) {
-      truth.push_back(0);
-      model.push_back(i % 8 < 5 ? 0 : 1);
-      of_trees.push_back(i % 8 < 5 ? 1 : 0);
-    }
-    EXPECT_NEAR(share_of(model, of_trees, truth), rows == 8 ? 0.5 : 0.6, 1e-12) << rows;
-  }
+TEST(Shares, FewRowsSayLittle) {
+  const std::vector<double> truth(8), model{0, 0, 0, 0, 0, 1, 1, 1}, of_trees{1, 1, 1, 1, 1, 0, 0, 0};
+  EXPECT_NEAR(shares_of({model, of_trees}, truth)[0], 0.54881253, 1e-8);
+  EXPECT_NEAR(shares_of({repeated(model, 1000), repeated(of_trees, 1000)}, repeated(truth, 1000))[0], 0.625, 1e-6);
 }
 
-TEST(Blend, ClassesAreMixedByTheLogLoss) {
-  // The model ranks perfectly but is sure of a wrong label again and again; the trees are not.
-  std::vector<double> truth, model, of_trees;
-  for (int i = 0; i < 400; ++i) {
-    truth.push_back(i % 2);
-    model.push_back(i % 2 == 0 ? 0.999 : 0.9999);
-    of_trees.push_back(i % 2 == 0 ? 0.3 : 0.7);
-  }
+TEST(Shares, ClassesGoByTheLogLoss) {
   const MoleculeSet set = set_of(TaskKind::binary, {"c"}, {});
-  EXPECT_EQ(choose_shares(Metric::roc_auc, set.task, model, of_trees, truth), (Shares{0}));
+  EXPECT_NEAR(choose_shares(Metric::roc_auc, set.task, {{0.9, 0.2}, {0.4, 0.6}}, {1, 0})[0][0], 0.5334894, 1e-7);
+  // The model ranks perfectly but is sure of a wrong label again and again; the trees are not.
+  const std::vector<double> model{0.999, 0.9999}, of_trees{0.3, 0.7};
+  EXPECT_NEAR(choose_shares(Metric::roc_auc, set.task, {repeated(model, 200), repeated(of_trees, 200)},
+                            repeated({0, 1}, 200))[0][0],
+              0.01303316, 1e-8);
   // Of one class only: the surer one is not the better one.
   for (const double label : {0.0, 1.0})
-    EXPECT_EQ(choose_shares(Metric::roc_auc, set.task, {label, label}, {0.5, 0.5}, {label, label}), (Shares{0.5}))
+    EXPECT_THAT(choose_shares(Metric::roc_auc, set.task, {{label, label}, {0.5, 0.5}}, {label, label}),
+                Each(ElementsAre(DoubleNear(0.5, 1e-12))))
         << label;
 }
 
-TEST(Blend, SeveralClassesAndBothKinds) {
+TEST(Shares, SeveralClassesAndBothKinds) {
   const MoleculeSet three = set_of(TaskKind::multiclass, {"m"}, {}, 3);
-  const std::vector<double> right{1, 0, 0, 0, 1, 0, 0, 0, 1}, wrong{0, 0, 1, 1, 0, 0, 0, 1, 0};
-  EXPECT_EQ(choose_shares(Metric::accuracy, three.task, wrong, right, {0, 1, 2}), (Shares{0}));
-  EXPECT_EQ(choose_shares(Metric::accuracy, three.task, right, wrong, {0, 1, 2}), (Shares{1}));
+  const std::vector<double> right = repeated({1, 0, 0, 0, 1, 0, 0, 0, 1}, 100),
+                            wrong = repeated({0, 0, 1, 1, 0, 0, 0, 1, 0}, 100), classes = repeated({0, 1, 2}, 100);
+  EXPECT_NEAR(choose_shares(Metric::accuracy, three.task, {wrong, right}, classes)[1][0], 1, 0.05);
+  EXPECT_NEAR(choose_shares(Metric::accuracy, three.task, {right, wrong}, classes)[0][0], 1, 0.05);
 
   MoleculeSet both = set_of(TaskKind::mixed, {"y", "c"}, {});
   both.task.kinds = {TaskKind::regression, TaskKind::binary};
-  EXPECT_EQ(
-      choose_shares(Metric::loss, both.task, {1, 0.9, 2, 0.1, 3, 0.9}, {9, 0.1, 8, 0.9, 7, 0.1}, {1, 1, 2, 0, 3, 1}),
-      (Shares{1, 1}));
-  EXPECT_EQ(
-      choose_shares(Metric::loss, both.task, {1, 0.1, 2, 0.9, 3, 0.1}, {9, 0.9, 8, 0.1, 7, 0.9}, {1, 1, 2, 0, 3, 1}),
-      (Shares{1, 0}));
+  const auto good = repeated({1, 0.9, 2, 0.1, 3, 0.9}, 100), bad = repeated({9, 0.1, 8, 0.9, 7, 0.1}, 100),
+             mixed = repeated({1, 0.1, 2, 0.9, 3, 0.1}, 100), labels = repeated({1, 1, 2, 0, 3, 1}, 100);
+  EXPECT_THAT(choose_shares(Metric::loss, both.task, {good, bad}, labels)[0], Each(DoubleNear(1, 0.05)));
+  EXPECT_THAT(choose_shares(Metric::loss, both.task, {mixed, repeated({9, 0.9, 8, 0.1, 7, 0.9}, 100)}, labels)[0],
+              ElementsAre(DoubleNear(1, 0.05), DoubleNear(0, 0.05)));
 }
 
 }  // namespace

@@ -1,7 +1,10 @@
 #include "apps/training/baselines/shares.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cassert>
 #include <cmath>
+#include <limits>
 #include <set>
 #include <utility>
 
@@ -12,9 +15,10 @@ namespace {
 
 constexpr int kSteps = 20;                  ///< shares 0, 0.05, ... 1
 constexpr double kLeastProbability = 1e-6;  ///< that a logarithm is taken of
-constexpr double kSameShare = 1e-9;
-/// One is the usual rule; with it a few dozen rows still choose 0 or 1 now and then (docs/accuracy.md).
-constexpr double kStandardErrors = 2;
+/// Mean losses below this fraction of the worst mixture's count as equal: an exact predictor has a finite likelihood.
+constexpr double kLeastLoss = 1e-6;
+/// The part of an observation that a label counts as in the choice of the shares (docs/accuracy.md).
+constexpr double kEvidence = 0.25;
 /// How much worse a partner made again must be to be rejected.
 constexpr double kWorseTimes = 1.5, kWorseErrors = 3;
 
@@ -35,32 +39,42 @@ std::size_t classes_in(const std::vector<double>& labels) {
   return different.size();
 }
 
-/// A way to mix, and what it loses on each labelled row.
+/// A predictor, and what it loses on each labelled row.
 struct Candidate {
-  double share = 0.5;  ///< of the first
   std::vector<double> losses;
   double mean = 0;
 };
 
-/// Absolute or squared error, as the metric has it; of classes the log-loss. `row` are one target's outputs.
-double loss_of(Metric metric, TaskKind kind, const double* row, double label) {
-  if (kind == TaskKind::regression) {
-    const double error = row[0] - label;
-    return metric == Metric::mae ? std::abs(error) : error * error;
-  }
-  const double probability = kind == TaskKind::multiclass ? row[static_cast<std::size_t>(label)]
-                             : label > 0.5                ? row[0]
-                                                          : 1 - row[0];
-  return -std::log(std::max(probability, kLeastProbability));
+/// What a predictor says of a label: the number, or the label's probability. `row` are one target's outputs.
+double said_of(TaskKind kind, const double* row, double label) {
+  if (kind == TaskKind::regression) return row[0];
+  if (kind == TaskKind::multiclass) return row[static_cast<std::size_t>(label)];
+  return label > 0.5 ? row[0] : 1 - row[0];
+}
+
+/// Absolute or squared error, as the metric has it; of classes the log-loss.
+double loss_of(Metric metric, TaskKind kind, double said, double label) {
+  if (kind != TaskKind::regression) return -std::log(std::max(said, kLeastProbability));
+  const double error = said - label;
+  return metric == Metric::mae ? std::abs(error) : error * error;
+}
+
+/// [labelled rows] of one target's outputs [n, outputs].
+std::vector<double> said_of_labels(const BlendTarget& target, const std::vector<double>& rows,
+                                   const std::vector<double>& labels) {
+  const auto outputs = static_cast<std::size_t>(target.classes);
+  std::vector<double> said;
+  for (std::size_t i = 0; i < labels.size(); ++i)
+    if (!std::isnan(labels[i])) said.push_back(said_of(target.kind, &rows[i * outputs], labels[i]));
+  return said;
 }
 
 /// [labelled rows] of one target's outputs [n, outputs].
 std::vector<double> losses_of(Metric metric, const BlendTarget& target, const std::vector<double>& rows,
-                              const std::vector<double>& labels) {
-  const auto outputs = static_cast<std::size_t>(target.classes);
-  std::vector<double> losses;
-  for (std::size_t i = 0; i < labels.size(); ++i)
-    if (!std::isnan(labels[i])) losses.push_back(loss_of(metric, target.kind, &rows[i * outputs], labels[i]));
+                              std::vector<double> labels) {
+  std::vector<double> losses = said_of_labels(target, rows, labels);
+  std::erase_if(labels, [](double label) { return std::isnan(label); });
+  for (std::size_t i = 0; i < losses.size(); ++i) losses[i] = loss_of(metric, target.kind, losses[i], labels[i]);
   return losses;
 }
 
@@ -82,59 +96,84 @@ std::pair<double, double> excess(const Candidate& one, const Candidate& best) {
   return {mean, n > 1 ? std::sqrt(squares / (n - 1) / n) : std::abs(mean)};
 }
 
-/// Of all that lose no more than the best one but for kStandardErrors, the one nearest to a half; of equally near ones
-/// the better one.
-const Candidate& choose(const std::vector<Candidate>& all) {
-  const auto by_mean = [](const Candidate& a, const Candidate& b) { return a.mean < b.mean; };
-  const Candidate& best = *std::ranges::min_element(all, by_mean);
-  const Candidate* chosen = &best;
-  const auto distance = [](const Candidate& one) { return std::abs(one.share - 0.5); };
-  for (const Candidate& one : all) {
-    const auto [mean, error] = excess(one, best);
-    if (mean > kStandardErrors * error) continue;
-    const double nearer = distance(*chosen) - distance(one);
-    if (nearer > kSameShare || (nearer > -kSameShare && one.mean < chosen->mean)) chosen = &one;
+/// The log-likelihood of `labels` labels with this mean loss, but for a constant: of log-losses their sum, of errors
+/// that of the Laplace (absolute) or normal distribution (squared) whose scale fits them best.
+double log_likelihood(Metric metric, TaskKind kind, double mean, double labels) {
+  if (kind != TaskKind::regression) return -labels * mean;
+  return -labels * std::log(mean) / (metric == Metric::mae ? 1 : 2);
+}
+
+using Mixture = std::array<double, 3>;
+
+/// All shares of two or three predictors that are multiples of 1 / kSteps and sum to 1.
+std::vector<Mixture> all_mixtures(std::size_t predictors) {
+  assert(predictors == 2 || predictors == 3);
+  std::vector<Mixture> mixtures;
+  for (int second = 0; second <= kSteps; ++second)
+    for (int third = 0; third <= (predictors == 3 ? kSteps - second : 0); ++third)
+      mixtures.push_back({static_cast<double>(kSteps - second - third) / kSteps, static_cast<double>(second) / kSteps,
+                          static_cast<double>(third) / kSteps});
+  return mixtures;
+}
+
+/// The mean loss of a mixture of what predictors say of `labels`.
+double loss_of_mixture(Metric metric, TaskKind kind, const std::vector<std::vector<double>>& said,
+                       const Mixture& shares, const std::vector<double>& labels) {
+  double sum = 0;
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    double mixed = 0;
+    for (std::size_t k = 0; k < said.size(); ++k)
+      if (shares[k] > 0) mixed += shares[k] * said[k][i];
+    sum += loss_of(metric, kind, mixed, labels[i]);
   }
-  return *chosen;
+  return sum / static_cast<double>(labels.size());
+}
+
+/// The weight of each mixture after `labels` labels, by its mean loss; 0 where that is not finite.
+std::vector<double> posterior(Metric metric, TaskKind kind, const std::vector<double>& losses, double labels) {
+  double most = 0, best = -std::numeric_limits<double>::infinity();
+  for (const double loss : losses)
+    if (std::isfinite(loss)) most = std::max(most, loss);
+  std::vector<double> weights;
+  for (const double loss : losses) {
+    const double bounded = std::max({loss, kLeastLoss * most, std::numeric_limits<double>::min()});
+    weights.push_back(std::isfinite(loss) ? kEvidence * log_likelihood(metric, kind, bounded, labels)
+                                          : -std::numeric_limits<double>::infinity());
+    best = std::max(best, weights.back());
+  }
+  for (double& weight : weights) weight = std::isfinite(best) ? std::exp(weight - best) : 1;
+  return weights;
 }
 
 }  // namespace
 
-void mix_rows(const std::vector<BlendTarget>& partner, const std::vector<double>& of_partner,
-              std::vector<double>& predictions) {
-  const std::size_t outputs = outputs_of(partner);
-  for (std::size_t i = 0; i < predictions.size(); i += outputs) {
-    const PartnerPrediction one{partner, {of_partner.data() + i, outputs}};
-    blend_predictions({&one, 1}, predictions.data() + i);
-  }
-}
-
-std::vector<double> choose_shares(Metric metric, const Task& task, const std::vector<double>& first,
-                                  const std::vector<double>& second, const std::vector<double>& labels) {
+std::vector<std::vector<double>> choose_shares(Metric metric, const Task& task,
+                                               const std::vector<std::vector<double>>& predictions,
+                                               const std::vector<double>& labels) {
   const std::size_t width = static_cast<std::size_t>(task.num_outputs());
-  std::vector<double> shares;
-  std::size_t begin = 0;  // of a target's columns of the predictions
-  for (BlendTarget target : blend_targets(task)) {
+  const std::vector<Mixture> mixtures = all_mixtures(predictions.size());
+  std::vector<std::vector<double>> shares(predictions.size());
+  std::size_t t = 0, begin = 0;  // the target, and its first column of the predictions
+  for (const BlendTarget& target : blend_targets(task)) {
     const auto outputs = static_cast<std::size_t>(target.classes);
-    const std::vector<double> own = columns_of(labels, task.names.size(), shares.size(), 1),
-                              a = columns_of(first, width, begin, outputs),
-                              b = columns_of(second, width, begin, outputs);
+    std::vector<double> own = columns_of(labels, task.names.size(), t++, 1);
+    std::vector<std::vector<double>> said;
+    for (const auto& rows : predictions)
+      said.push_back(said_of_labels(target, columns_of(rows, width, begin, outputs), own));
     begin += outputs;
-    if (target.kind != TaskKind::regression && classes_in(own) < 2) {
-      shares.push_back(0.5);
-      continue;
+    std::erase_if(own, [](double label) { return std::isnan(label); });
+    if (target.kind != TaskKind::regression && classes_in(own) < 2) own.clear();
+    std::vector<double> losses(mixtures.size());
+    for (std::size_t m = 0; m < mixtures.size() && !own.empty(); ++m)
+      losses[m] = loss_of_mixture(metric, target.kind, said, mixtures[m], own);
+    const std::vector<double> weights = posterior(metric, target.kind, losses, static_cast<double>(own.size()));
+    double sum = 0;
+    Mixture mean{};
+    for (std::size_t m = 0; m < mixtures.size(); ++m) {
+      sum += weights[m];
+      for (std::size_t k = 0; k < mean.size(); ++k) mean[k] += weights[m] * mixtures[m][k];
     }
-    std::vector<Candidate> candidates;
-    for (int step = 0; step <= kSteps; ++step) {
-      Candidate candidate{static_cast<double>(step) / kSteps, {}, 0};
-      target.share = 1 - candidate.share;
-      std::vector<double> mixed = a;
-      mix_rows({target}, b, mixed);
-      candidate.losses = losses_of(metric, target, mixed, own);
-      candidate.mean = mean_loss(candidate.losses);
-      candidates.push_back(std::move(candidate));
-    }
-    shares.push_back(choose(candidates).share);
+    for (std::size_t k = 0; k < shares.size(); ++k) shares[k].push_back(mean[k] / sum);
   }
   return shares;
 }
@@ -151,8 +190,8 @@ std::string why_refit_is_rejected(Metric metric, const Task& task, const RefitCh
       return losses_of(metric, target, columns_of(rows, width, begin, outputs),
                        columns_of(labels, task.names.size(), t, 1));
     };
-    Candidate before{0, losses(check.before_train, check.train_labels), 0},
-        after{0, losses(check.after[0], check.train_labels), 0};
+    Candidate before{losses(check.before_train, check.train_labels), 0},
+        after{losses(check.after[0], check.train_labels), 0};
     std::vector<double> unseen = losses(check.before_valid, check.valid_labels);
     begin += outputs, ++t;
     if (unseen.empty() || before.losses.empty()) continue;

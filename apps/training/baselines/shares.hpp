@@ -1,5 +1,4 @@
-// Shares of a blend: how much of each of two predictors predicts best on the validation part; and whether a partner
-// that has learned that part may be used.
+// Shares of a blend, chosen by the validation part; and whether a partner that has learned that part may be used.
 #pragma once
 
 #include <array>
@@ -12,14 +11,16 @@
 
 namespace molgraph {
 
-/// The share of `first` in its mixture with `second`, for every target: of 21 shares from 0 to 1 with a mean loss on
-/// `labels` [n, T] within two standard errors of the least, the one nearest to a half: few rows say little, and halves
-/// are wrong by little. (The rule of Breiman et al., 1984, section 3.4.3, with two errors in place of one, and the
-/// error of the paired differences.) The loss is the absolute error if the metric is mae, else the squared one; of
-/// classes the log-loss, whatever the metric. Both are predictions [n, outputs]. With labels of one class alone, which
-/// show who is surer and not who is right, or with one label or none the share is a half.
-std::vector<double> choose_shares(Metric metric, const Task& task, const std::vector<double>& first,
-                                  const std::vector<double>& second, const std::vector<double>& labels);
+/// The shares [K][T] of two or three predictors, of each target their posterior mean. Before any label, all shares that
+/// sum to 1 are equally likely, on a grid of step 0.05. Each of `labels` [n, T] counts as a quarter of an observation
+/// (a tempered likelihood: Gruenwald 2012, "The safe Bayesian"), so few rows leave predictors that are about equally
+/// good near equal shares, and many give the best mixture. The likelihood is that of Laplace's distribution if the
+/// metric is mae, else of the normal one, both with the scale that fits best (a profile likelihood); of classes the
+/// labels' probability, whatever the metric. `predictions` [K][n, outputs]. With labels of one class alone, which show
+/// who is surer and not who is right, or without a label, shares are equal.
+std::vector<std::vector<double>> choose_shares(Metric metric, const Task& task,
+                                               const std::vector<std::vector<double>>& predictions,
+                                               const std::vector<double>& labels);
 
 /// Why a partner that was made again, with more molecules, is not used; "" where it is. It is not where one of its
 /// predictions is not finite, or where a target has labels in both parts and
@@ -35,9 +36,5 @@ struct RefitCheck {
   const std::vector<double>&train_labels, &valid_labels;
 };
 std::string why_refit_is_rejected(Metric metric, const Task& task, const RefitCheck& check);
-
-/// Predictions [n, outputs] of a model, mixed row by row with a partner's [n, outputs].
-void mix_rows(const std::vector<BlendTarget>& partner, const std::vector<double>& of_partner,
-              std::vector<double>& predictions);
 
 }  // namespace molgraph
