@@ -359,7 +359,9 @@ void run_training(const TrainRun& asked) {
     run.options.model.from = automatic_start(run.options, data);
     start = starting_point(run.options);
     if (start)
-      run.control.note("Starts from the pre-trained weights that come with molgraph (--from none: from nothing)");
+      run.control.note(
+          "Starts from the pre-trained weights that come with molgraph (--from none: from nothing); they have learned "
+          "labels of public assays, so results on public tables may be too good: pretrained/README.md");
   }
   if (start && is_path(run.options.model.from))
     if (const std::string leak = leak_warning(run.options.model.from, start->config.task, data, run.threads);
