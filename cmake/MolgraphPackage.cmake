@@ -1,4 +1,4 @@
-# cpack: a .deb of the programs that need no LibTorch (component `programs`); training comes with the wheel (docs/python.md).
+# cpack: a .deb of the programs that need no LibTorch (component `programs`); training comes with the wheel (docs/guide/python.md).
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME molgraph)
 set(CPACK_PACKAGE_CONTACT "The molgraph authors <authors@molgraph.invalid>")

@@ -51,7 +51,7 @@ struct LoadOptions {
   std::string data_dir;            ///< where named data sets lie; "" = $MOLGRAPH_DATA, else the XDG cache
   std::string subset;              ///< zinc: 12k (default) or full; pcqm4mv2: partial or sample
   TableOptions table;
-  std::vector<std::string> target_columns;     ///< empty = found by the rule of docs/programs.md, "Input"
+  std::vector<std::string> target_columns;     ///< empty = found by the rule of docs/reference/programs.md, "Input"
   std::vector<std::string> auxiliary_columns;  ///< LoadedData::auxiliary: of tables and stores without a name
   std::string positive;              ///< the label that is 1 in a classification; "" = by its meaning (labels.hpp)
   std::optional<TaskKind> task;      ///< empty = by the data set, else by the values (only binary labels = binary)

@@ -71,9 +71,10 @@ class RowSource {
   /// "FILE" of a row, for messages.
   std::string file_of(const FeaturisedRow& row) const;
 
-  /// Looks for molecules in several rows, if that is asked for or the default (docs/training.md, "Messy tables"): it
-  /// reads the table once more, and twice if there may be some. `draws`: a split or a part of one is drawn from it.
-  /// Where the source has parts, only the training part is looked at. stream() then yields what they became.
+  /// Looks for molecules in several rows, if that is asked for or the default (docs/reference/training.md, "Duplicate
+  /// molecules and salts"): it reads the table once more, and twice if there may be some. `draws`: a split or a part of
+  /// one is drawn from it. Where the source has parts, only the training part is looked at. stream() then yields what
+  /// they became.
   void find_repeats(bool draws, const Progressed& progress);
   const Repeats& repeats() const { return repeats_; }
 

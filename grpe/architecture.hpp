@@ -9,9 +9,9 @@ namespace molgraph {
 /// degrees); topology and edge encodings on query, key and value. Starts as PyTorch's defaults: Linear as LibTorch
 /// makes it, tables N(0, 1), the virtual node zero.
 ///
-/// Published classes (docs/formula.md section 6): distances of L and more share row L; the pair (0, 0) has the rows of
-/// distance 0 and of NO_EDGE; the pairs of token 0 share one row both ways; an atom with itself is NO_EDGE; `ogb` bond
-/// ids are type + 4*stereo + 16*conjugated (not injective).
+/// Published classes (docs/models/formula.md section 6): distances of L and more share row L; the pair (0, 0) has the
+/// rows of distance 0 and of NO_EDGE; the pairs of token 0 share one row both ways; an atom with itself is NO_EDGE;
+/// `ogb` bond ids are type + 4*stereo + 16*conjugated (not injective).
 const Architecture& grpe_architecture();
 
 }  // namespace molgraph

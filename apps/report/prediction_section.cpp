@@ -132,8 +132,8 @@ std::string coverage_section(const ReportFacts& facts) {
   }
   if (style == 0) return {};
   return "<div class=\"plots\">" +
-         figure(plot.svg(), "Bars: 95&nbsp;% intervals of the share (Wilson 1927). Intervals: docs/uncertainty.md.",
-                {}) +
+         figure(plot.svg(),
+                "Bars: 95&nbsp;% intervals of the share (Wilson 1927). Intervals: docs/reference/uncertainty.md.", {}) +
          "</div>\n" + table.html();
 }
 

@@ -26,7 +26,7 @@ bootstrap, Efron 1979): they say how far luck in drawing these molecules moves t
 training would give. Of several targets a value is the mean over those that have it. Kendall's is tau-b, PR-AUC
 the average precision, MCC and accuracy are taken at a probability of one half, Brier is the mean squared
 difference of probability and label. The mean predictor always says the training part's average, or its share of
-the class. Labels such as &gt;50 count nowhere. More: docs/report.md of molgraph.</p></section>
+the class. Labels such as &gt;50 count nowhere. More: docs/reference/report.md of molgraph.</p></section>
 )html";
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What a model's prediction of a molecule is made of, atom by atom. docs/explanation.md.
+// What a model's prediction of a molecule is made of, atom by atom. docs/reference/explanation.md.
 #pragma once
 
 #include <cstdint>

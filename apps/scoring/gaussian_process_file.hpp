@@ -1,4 +1,4 @@
-// RUN/gaussian_process.safetensors: the Gaussian process of a run (docs/blend.md has the arrays).
+// RUN/gaussian_process.safetensors: the Gaussian process of a run (docs/reference/blend.md has the arrays).
 #pragma once
 
 #include <string>

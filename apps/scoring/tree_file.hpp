@@ -1,4 +1,4 @@
-// RUN/trees.safetensors: the trees of a run (docs/blend.md has the arrays).
+// RUN/trees.safetensors: the trees of a run (docs/reference/blend.md has the arrays).
 #pragma once
 
 #include <string>

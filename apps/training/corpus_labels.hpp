@@ -1,5 +1,5 @@
 // Measured labels of a corpus as targets beside its descriptors: their scales, their weights in the loss, and how well
-// a model predicts them. See docs/pretraining.md.
+// a model predicts them. See docs/reference/pretraining.md.
 #pragma once
 
 #include <cstdint>

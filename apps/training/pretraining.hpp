@@ -1,5 +1,6 @@
 // Pre-training: a model learns to predict the descriptors of a corpus of molecules, so that a training on few
-// measurements can start from it (--from). The targets are computed, standardised and clipped; see docs/pretraining.md.
+// measurements can start from it (--from). The targets are computed, standardised and clipped; see
+// docs/reference/pretraining.md.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// The settings of the papers (docs/formula.md section 7) with the results they must reproduce, and our own for their
-// benchmarks.
+// The settings of the papers (docs/models/formula.md section 7) with the results they must reproduce, and our own for
+// their benchmarks.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What a run keeps so that its predictions can be explained (docs/explanation.md).
+// What a run keeps so that its predictions can be explained (docs/reference/explanation.md).
 #pragma once
 
 #include <cstdint>

@@ -19,7 +19,7 @@ LoadedData load(const TrainRun& run, const std::optional<StartingPoint>& start) 
   const WorkInProgress work(run.control, "Reading and featurising", "molecules", 0);
   LoadOptions load = to_load_options(run.options, run.threads);
   if (load.target_columns.empty()) load.target_columns = run.found_targets;
-  // A pre-trained start knows the descriptors; a head that reads them too is worse (docs/accuracy.md).
+  // A pre-trained start knows the descriptors; a head that reads them too is worse (docs/development/accuracy.md).
   const bool pretrained = start ? is_pretrained(start->config) : may_start_from_shipped(run.options);
   if (pretrained && !run.options.model.mix_width)  // whose layer would mix nothing
     load.table_descriptors = DescriptorSet::none, load.descriptors_of_store = false;

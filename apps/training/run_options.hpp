@@ -9,8 +9,8 @@
 
 namespace molgraph {
 
-// --- named defaults of measured targets; chosen on inner parts of docs/accuracy.md's panel, see docs/training.md. A
-// named data set's own stand in its entry of the catalogue ---
+// --- named defaults of measured targets; chosen on inner parts of docs/development/accuracy.md's panel, see
+// docs/reference/training.md. A named data set's own stand in its entry of the catalogue ---
 inline constexpr const char* kDefaultModel = "grpe";
 /// Passes over the training molecules. Classes are learned by heart sooner than numbers.
 inline constexpr std::int64_t kEpochsOfNumbers = 60;

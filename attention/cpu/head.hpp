@@ -1,4 +1,4 @@
-// The task head (docs/formula.md section 6). A few rows per pack, so plain loops.
+// The task head (docs/models/formula.md section 6). A few rows per pack, so plain loops.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,5 @@
-// The edge-path term (Ying et al. 2021, eq. 7; docs/formula.md section 3): S / m' of every pair, S the sum over the
-// bonds of its shortest paths, found level by level.
+// The edge-path term (Ying et al. 2021, eq. 7; docs/models/formula.md section 3): S / m' of every pair, S the sum over
+// the bonds of its shortest paths, found level by level.
 #pragma once
 
 #include <string>

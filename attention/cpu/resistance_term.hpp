@@ -1,5 +1,5 @@
-// Gaussians of the resistance distance (Zhang et al. 2023, section 4; docs/formula.md section 5): a bias by how well
-// two atoms are connected.
+// Gaussians of the resistance distance (Zhang et al. 2023, section 4; docs/models/formula.md section 5): a bias by how
+// well two atoms are connected.
 #pragma once
 
 #include "attention/cpu/pair_terms.hpp"

@@ -1,5 +1,5 @@
 // A bias, or a part of the gate, by the vectors of pairs: random walks between two atoms (Ma et al. 2023, section 3.1),
-// paths, rings (docs/formula.md section 5).
+// paths, rings (docs/models/formula.md section 5).
 #pragma once
 
 #include "attention/cpu/pair_terms.hpp"

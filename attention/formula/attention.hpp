@@ -1,4 +1,4 @@
-// The one attention operation of the toolkit (docs/formula.md section 2):
+// The one attention operation of the toolkit (docs/models/formula.md section 2):
 //
 //     s_ij = alpha * ( q_i.k_j + q_i.(PQ[t] + EQ[e]) + k_x.(PK[t'] + EK[e'] + u) + v.PQ[t] ) + b_ij
 //     alpha = 1/sqrt(score_terms * d)

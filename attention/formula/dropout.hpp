@@ -1,4 +1,4 @@
-// The random numbers of one molecule in one training pass (docs/formula.md section 2, "Random numbers").
+// The random numbers of one molecule in one training pass (docs/models/formula.md section 2, "Random numbers").
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The stack of blocks (docs/formula.md section 2).
+// The stack of blocks (docs/models/formula.md section 2).
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// From the virtual node's state to the model's outputs (docs/formula.md sections 2 and 6).
+// From the virtual node's state to the model's outputs (docs/models/formula.md sections 2 and 6).
 #pragma once
 
 #include "attention/formula/parameters.hpp"

@@ -1,4 +1,4 @@
-// One molecule of a packed batch, and the classes of its pairs (docs/formula.md section 1).
+// One molecule of a packed batch, and the classes of its pairs (docs/models/formula.md section 1).
 #pragma once
 
 #include <cstdint>

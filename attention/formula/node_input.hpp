@@ -1,4 +1,4 @@
-// What the first block gets for every token (docs/formula.md sections 3, 5 and 6).
+// What the first block gets for every token (docs/models/formula.md sections 3, 5 and 6).
 #pragma once
 
 #include "attention/formula/dropout.hpp"

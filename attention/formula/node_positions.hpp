@@ -1,4 +1,5 @@
-// Where an atom stands in its molecule, as numbers (docs/formula.md section 5). Row 0, the virtual node's, is zero.
+// Where an atom stands in its molecule, as numbers (docs/models/formula.md section 5). Row 0, the virtual node's, is
+// zero.
 #pragma once
 
 #include "attention/formula/dropout.hpp"

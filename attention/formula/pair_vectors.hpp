@@ -1,4 +1,5 @@
-// Vectors of pairs of atoms (docs/formula.md section 5): walks, paths and rings between them, by their definitions.
+// Vectors of pairs of atoms (docs/models/formula.md section 5): walks, paths and rings between them, by their
+// definitions.
 #pragma once
 
 #include "attention/formula/molecule.hpp"

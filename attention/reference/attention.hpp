@@ -1,4 +1,5 @@
-// The one attention operation of the toolkit (docs/formula.md section 2) in plain LibTorch calls: the clear reference.
+// The one attention operation of the toolkit (docs/models/formula.md section 2) in plain LibTorch calls: the clear
+// reference.
 //
 //     s_ij = alpha * ( q_i.k_j + q_i.PQ[t] + k_x.PK[t] + q_i.EQ[e] + k_x.EK[e] ) + b_ij       alpha = 1/sqrt(d)
 //     a_ij = softmax over the molecule's tokens j of s_ij

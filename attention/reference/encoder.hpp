@@ -18,8 +18,8 @@
 
 namespace molgraph {
 
-/// Layers of attention and FFN over packed tokens, with the relation tables and the gate (docs/formula.md section 2). A
-/// view of parameters that encoder_parameters() lists: it holds no number itself.
+/// Layers of attention and FFN over packed tokens, with the relation tables and the gate (docs/models/formula.md
+/// section 2). A view of parameters that encoder_parameters() lists: it holds no number itself.
 class Encoder {
  public:
   /// The parameters' names begin with `prefix`; `terms` are all pair terms that are added to bias or gate, with their

@@ -1,4 +1,4 @@
-// The multi-hop edge-path term (Ying et al. 2021, eq. 7; docs/formula.md section 3), for bias and gate.
+// The multi-hop edge-path term (Ying et al. 2021, eq. 7; docs/models/formula.md section 3), for bias and gate.
 #pragma once
 
 #include <torch/torch.h>

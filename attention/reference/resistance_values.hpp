@@ -1,4 +1,5 @@
-// Gaussians of the resistance distance (Zhang et al. 2023, arXiv:2301.09505, section 4; docs/formula.md section 5).
+// Gaussians of the resistance distance (Zhang et al. 2023, arXiv:2301.09505, section 4; docs/models/formula.md section
+// 5).
 #pragma once
 
 #include <torch/torch.h>

@@ -1,4 +1,4 @@
-// Walks between two atoms (Ma et al. 2023, arXiv:2305.17589, section 3.1; docs/formula.md section 5).
+// Walks between two atoms (Ma et al. 2023, arXiv:2305.17589, section 3.1; docs/models/formula.md section 5).
 #pragma once
 
 #include <torch/torch.h>

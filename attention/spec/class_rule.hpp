@@ -17,7 +17,7 @@ struct ClassMaps {
   std::vector<std::int64_t> edge;      ///< [E]
 };
 
-/// From a pair's raw relations to its classes (docs/formula.md section 1).
+/// From a pair's raw relations to its classes (docs/models/formula.md section 1).
 struct ClassRule {
   TopologyClasses topology{1};
   EdgeClasses edge{0};

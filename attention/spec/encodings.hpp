@@ -9,7 +9,7 @@
 
 namespace molgraph {
 
-/// A preset of `--encoding`. docs/encodings.md shows the texts; a test compares them.
+/// A preset of `--encoding`. docs/models/encodings.md shows the texts; a test compares them.
 struct Encoding {
   std::string_view name;
   std::string_view formula;     ///< of the score s_ij, or where else it acts

@@ -14,7 +14,7 @@ inline constexpr double kLayerNormEpsilon = 1e-5;
 /// eq. 4).
 enum class KeyTerm : std::uint8_t { column, row, reverse };
 
-/// Learned relation terms of s_ij and z_i (docs/formula.md section 2); each can be switched alone.
+/// Learned relation terms of s_ij and z_i (docs/models/formula.md section 2); each can be switched alone.
 struct RelationTerms {
   bool bias = false;            ///< b[t], one scalar per head and topology class, outside alpha
   bool topology_query = false;  ///< q_i . PQ[t]

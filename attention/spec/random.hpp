@@ -1,4 +1,4 @@
-// Counter-based random draws, the same for every backend, thread count and batch (docs/formula.md section 2).
+// Counter-based random draws, the same for every backend, thread count and batch (docs/models/formula.md section 2).
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Formulas of one number (docs/formula.md), each written once for host and device: engines differ in their loops, not
-// in these. The order of operations is part of the formula: the bits of trained models depend on it.
+// Formulas of one number (docs/models/formula.md), each written once for host and device: engines differ in their
+// loops, not in these. The order of operations is part of the formula: the bits of trained models depend on it.
 #pragma once
 
 #include <cassert>

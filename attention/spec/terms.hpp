@@ -10,7 +10,7 @@
 
 namespace molgraph {
 
-/// What of the attention a term is added to (docs/formula.md section 2).
+/// What of the attention a term is added to (docs/models/formula.md section 2).
 enum class TermFills : std::uint8_t {
   bias,        ///< b_ij, outside alpha
   gate,        ///< C_ij, before its ReLU

@@ -1,4 +1,4 @@
-// The HDF5 store of featurised molecules (docs/data.md section 2). HDF5 stays inside the store's .cpp files.
+// The HDF5 store of featurised molecules (docs/reference/data.md section 2). HDF5 stays inside the store's .cpp files.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Which columns of a table are targets, and their cells as numbers (docs/programs.md, "Input").
+// Which columns of a table are targets, and their cells as numbers (docs/reference/programs.md, "Input").
 #pragma once
 
 #include <cstdint>

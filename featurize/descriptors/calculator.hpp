@@ -16,7 +16,7 @@ class ROMol;
 namespace molgraph {
 
 /// Compiled once, shared by threads. Values are equal to those of Python's rdkit.Chem.Descriptors of RDKit 2022.09.3
-/// for the same molecule, but for what docs/descriptors.md names.
+/// for the same molecule, but for what docs/models/descriptors.md names.
 class DescriptorCalculator {
  public:
   /// `fragment_file`: RDKit's Data/FragmentDescriptors.csv. Throws FileError naming it.

@@ -9,7 +9,7 @@
 namespace molgraph {
 
 /// The names, in the order in which Python's rdkit.Chem.Descriptors.descList (2022.09.3) has them: "MaxEStateIndex" ...
-/// "fr_urea". All of that list but "Ipc" (docs/descriptors.md section 4).
+/// "fr_urea". All of that list but "Ipc" (docs/models/descriptors.md section 4).
 std::span<const std::string_view> descriptor_names();
 
 /// Bins of the folded fingerprint of radius 2 (RDKit's GetHashedMorganFingerprint with its defaults).

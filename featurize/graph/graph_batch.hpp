@@ -11,7 +11,7 @@
 
 namespace molgraph {
 
-/// Which shortest paths the edge-path bias averages over (docs/formula.md section 3).
+/// Which shortest paths the edge-path bias averages over (docs/models/formula.md section 3).
 /// `mean`: all of them, invariant under renumbering of the atoms (default).
 /// `single`: one, through the smallest predecessor index (the published rule).
 enum class PathRule : std::uint8_t { mean, single };

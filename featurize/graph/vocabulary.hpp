@@ -71,7 +71,7 @@ inline constexpr std::uint8_t kNoEdge = 253;
 inline constexpr std::uint8_t kSelfEdge = 254;
 inline constexpr std::uint8_t kVirtualEdge = 255;
 
-// --- classes: what the tables of a model are indexed by (docs/formula.md section 1) ---
+// --- classes: what the tables of a model are indexed by (docs/models/formula.md section 1) ---
 
 /// Topology classes for a cap L (`max_distance`): 0..L distances, then the five named ones; T = L + 6.
 struct TopologyClasses {

@@ -19,7 +19,7 @@ std::string smiles_of_mol_block(std::string_view mol_block);
 /// Throws DataError on bad text.
 std::string murcko_scaffold(std::string_view smiles, Standardize standardize = Standardize::none);
 
-/// The label of ZINC-12k and ZINC-full (docs/data.md section 4).
+/// The label of ZINC-12k and ZINC-full (docs/reference/data.md section 4).
 struct PenalizedLogP {
   double logp;  ///< Crippen logP
   double sa;    ///< synthetic accessibility, Ertl & Schuffenhauer 2009, J. Cheminform. 1:8

@@ -96,7 +96,7 @@ class Batch(_Molecules):
 
     @property
     def path_steps(self) -> Dict[str, np.ndarray]:
-        """The steps of all shortest paths, level by level (docs/formula.md, section 3); empty without ``paths=True``."""
+        """The steps of all shortest paths, level by level (docs/models/formula.md, section 3); empty without ``paths=True``."""
         return self._core.path_steps
 
     def to_torch(self) -> Dict[str, Any]:

@@ -33,7 +33,7 @@ class Task:
 
 
 class Domain(NamedTuple):
-    """How far molecules lie from those of training (docs/domain.md); NaN, -1 or False of rows that are not ok."""
+    """How far molecules lie from those of training (docs/reference/domain.md); NaN, -1 or False of rows that are not ok."""
 
     similarity: np.ndarray  #: [n] Tanimoto's coefficient with the most similar training molecule, 0 to 1
     percentile: np.ndarray  #: [n] 0 to 100, of the training set's own distances in the model's space

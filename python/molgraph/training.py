@@ -90,12 +90,12 @@ def flags_of(options: Dict[str, Any]) -> List[str]:
 
 
 def train(data: Any, out: Union[str, "os.PathLike[str]"], *, quiet: bool = False, **options: Any) -> Run:
-    """Trains a model as ``molgraph-train`` does (docs/training.md) and returns its run.
+    """Trains a model as ``molgraph-train`` does (docs/reference/training.md) and returns its run.
 
     ``data``: a table (CSV, TSV, SMI, SDF), a store, the name of a data set, a list of two or three tables, or a pandas
     DataFrame, which is written to OUT.csv first, so that the run can be resumed and says what it has learned from
     (FileError if that file exists with other content).
-    ``out``: the run directory. ``options`` are the program's flags (``molgraph-train --help``): ``epochs=60,
+    ``out``: the run directory. ``options`` are the program's flags (``molgraph-train --help-all``): ``epochs=60,
     target_columns=["logS"], ensemble_size=5, descriptors="none", blend=False``.
 
     Progress goes to sys.stderr (``quiet``: warnings only). Ctrl-C writes a checkpoint and then raises

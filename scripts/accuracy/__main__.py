@@ -1,9 +1,9 @@
-"""Measures accuracy: tables x splits x seeds x methods. docs/accuracy.md says what is measured and shows the results.
+"""Measures accuracy: tables x splits x seeds x methods. docs/development/accuracy.md says what is measured and shows the results.
 
 python3 scripts/accuracy run                    the panel, every method; what is finished is not run again
 python3 scripts/accuracy run --set tdc --methods today --seeds 0
 python3 scripts/accuracy table                  the table by validation; --final shows the test parts
-python3 scripts/accuracy splits                 writes the splits of the panel to docs/accuracy/splits.csv
+python3 scripts/accuracy splits                 writes the splits of the panel to docs/development/accuracy/splits.csv
 """
 
 import argparse
@@ -36,9 +36,9 @@ def arguments() -> argparse.Namespace:
     common.add_argument(
         "--results",
         type=pathlib.Path,
-        default=ROOT / "docs" / "accuracy",
+        default=ROOT / "docs" / "development" / "accuracy",
         metavar="DIR",
-        help="folder of peers.csv and molgraph.csv (default: docs/accuracy)",
+        help="folder of peers.csv and molgraph.csv (default: docs/development/accuracy)",
     )
     common.add_argument(
         "--tables-file",
@@ -136,9 +136,9 @@ class Harness:
         return asked or list(known)
 
     def _beside_results(self, name: str) -> pathlib.Path:
-        """A file of docs/accuracy, unless the results' folder has its own."""
+        """A file of docs/development/accuracy, unless the results' folder has its own."""
         own = self.options.results / name
-        return own if own.is_file() else ROOT / "docs" / "accuracy" / name
+        return own if own.is_file() else ROOT / "docs" / "development" / "accuracy" / name
 
     def make_splits(self) -> None:
         path = self.options.results / "splits.csv"

@@ -12,7 +12,7 @@
              molecules, or whole scaffolds ("valid" in tables.toml) of which those that do not fit are passed over.
 
 Scaffolds and canonical SMILES need RDKit (molecules.py in the peers' environment). Made once, a split is kept: those of
-the panel in docs/accuracy/splits.csv, so that neither RDKit's version nor this code can change them unseen, others in
+the panel in docs/development/accuracy/splits.csv, so that neither RDKit's version nor this code can change them unseen, others in
 the work folder. A part is a digit per row: 0 train, 1 valid, 2 test.
 """
 

@@ -49,7 +49,10 @@ double value_of(std::string text) {
 
 class FlagsTest : public testing::Test {
  protected:
-  std::string help(const std::string& program) { return scratch.run(bin_dir(), program + " --help").out; }
+  std::string help(const std::string& program) {
+    const bool trains = program == "molgraph-train" || program == "molgraph-pretrain";
+    return scratch.run(bin_dir(), program + (trains ? " --help-all" : " --help")).out;
+  }
 
   /// Values that lie just outside the range, and such as are no numbers of it at all.
   static std::vector<std::string> bad_values(const NumberFlag& flag) {
@@ -121,6 +124,27 @@ TEST_F(FlagsTest, EveryNumberIsCheckedAgainstTheRangeThatHelpShows) {
     EXPECT_EQ(result.code, 0) << program;
     EXPECT_EQ(command.empty(), flags.empty());
   }
+}
+
+TEST_F(FlagsTest, HelpShowsTheBasicFlagsAndHelpAllTheOthersToo) {
+  const auto flags_of = [&](const std::string& call) {
+    std::set<std::string> flags;
+    for (const std::string& flag : flags_in(scratch.run(bin_dir(), call).out))
+      if (!flag.empty()) flags.insert(flag.substr(0, flag.find("  ", 2)));
+    return flags;
+  };
+  const auto basic = flags_of("molgraph-train --help"), all = flags_of("molgraph-train --help-all");
+  EXPECT_LE(basic.size(), 45u);
+  EXPECT_GT(all.size(), 90u);
+  EXPECT_TRUE(std::ranges::includes(all, basic));
+  const auto shows = [](const std::set<std::string>& flags, const std::string& name) {
+    return std::ranges::any_of(flags, [&](const std::string& flag) { return flag.starts_with("  " + name); });
+  };
+  EXPECT_TRUE(shows(basic, "--split-type"));
+  EXPECT_FALSE(shows(basic, "--gate-relu"));
+  EXPECT_TRUE(shows(all, "--gate-relu"));
+  EXPECT_TRUE(shows(flags_of("molgraph-pretrain --help"), "--label-weight"));
+  EXPECT_FALSE(shows(all, "--label-weight"));
 }
 
 TEST_F(FlagsTest, TheRangesHoldInConfigFilesToo) {

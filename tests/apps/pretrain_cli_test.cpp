@@ -132,7 +132,7 @@ TEST_F(PretrainCli, TheRunIsAFunctionOfItsConfigAndStoresAreAsGoodAsTables) {
 }
 
 TEST_F(PretrainCli, WhatMakesNoSenseIsRefused) {
-  refused("", "what to learn from?");
+  refused("", "no corpus is given");
   refused("zinc", "a corpus is tables or a store");
   refused("absent.smi", "absent.smi", 4);
   refused("a.smi --molecules-seen 100 --steps 3", "--molecules-seen");

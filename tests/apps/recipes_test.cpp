@@ -32,7 +32,7 @@ ResolvedRun resolved(const std::string& name, const LoadedData& data) {
   return resolve(options, data, nullptr);
 }
 
-// docs/formula.md section 7, one figure of each recipe that the others do not share.
+// docs/models/formula.md section 7, one figure of each recipe that the others do not share.
 TEST(Recipes, AreThePapersSettings) {
   EXPECT_EQ(recipe("urpe-zinc").options.model.gate.use, Switch::on);
   EXPECT_EQ(recipe("urpe-zinc").options.training.steps, 600000);

@@ -1,4 +1,4 @@
-// The recipe `zinc` is what docs/zinc.md says it is, and learns as it did.
+// The recipe `zinc` is what docs/development/zinc.md says it is, and learns as it did.
 #include <gtest/gtest.h>
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// Draws, factors and noise: element by element as docs/formula.md section 2 counts them.
+// Draws, factors and noise: element by element as docs/models/formula.md section 2 counts them.
 #include <gtest/gtest.h>
 
 #include "attention/reference/dropout.hpp"

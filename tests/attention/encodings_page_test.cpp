@@ -1,4 +1,4 @@
-// docs/encodings.md shows the table of presets as it stands in the code.
+// docs/models/encodings.md shows the table of presets as it stands in the code.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -10,7 +10,7 @@ namespace molgraph::test {
 namespace {
 
 TEST(EncodingsPage, ShowsTheTableOfTheCode) {
-  std::ifstream file(MOLGRAPH_SOURCE_DIR "/docs/encodings.md");
+  std::ifstream file(MOLGRAPH_SOURCE_DIR "/docs/models/encodings.md");
   ASSERT_TRUE(file.good());
   std::vector<std::string> shown;
   bool inside = false;

@@ -23,8 +23,8 @@ std::vector<Case> cases();
 
 std::unique_ptr<GraphModel> make_model(const Case& c, Features features, double dropout);
 
-/// FLOPs of one molecule's forward pass (products, attention, GRPE's tables, walks), as docs/results.md counts the
-/// floors.
+/// FLOPs of one molecule's forward pass (products, attention, GRPE's tables, walks), as docs/development/results.md
+/// counts the floors.
 double forward_flops(const Case& c, const GraphBatch& batch);
 
 /// One model on one backend; both calls return seconds.

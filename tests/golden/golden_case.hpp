@@ -119,7 +119,7 @@ inline EngineErrors engine_errors(const Device& device, GraphModel& model, const
 }
 
 /// Imports the weights into `model` and compares everything, in float64 and in float32. The measured differences are
-/// printed: docs/results.md shows them.
+/// printed: docs/development/results.md shows them.
 inline void expect_golden(GraphModel& model, const std::vector<PublishedLink>& links, const GoldenCase& c,
                           const std::vector<MolecularGraph>& graphs) {
   const StateDict ours = import_published(c.weights, links, model.specs(), c.folder);

@@ -1,4 +1,4 @@
-// Graphormer as a whole: what it may not depend on, and what each of its parts adds (docs/formula.md section 3).
+// Graphormer as a whole: what it may not depend on, and what each of its parts adds (docs/models/formula.md section 3).
 #include "graphormer/architecture.hpp"
 
 #include "tests/graphormer/model_checks.hpp"

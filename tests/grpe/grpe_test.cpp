@@ -1,5 +1,5 @@
-// GRPE as a whole: what it may not depend on, the noise, and the rows its published code ties (docs/formula.md section
-// 6).
+// GRPE as a whole: what it may not depend on, the noise, and the rows its published code ties (docs/models/formula.md
+// section 6).
 #include "grpe/architecture.hpp"
 
 #include "attention/reference/node_input.hpp"

@@ -1,10 +1,10 @@
-"""The code of docs/python.md, run from top to bottom as one session."""
+"""The code of docs/guide/python.md, run from top to bottom as one session."""
 import pathlib
 import re
 
 import pytest
 
-PAGE = pathlib.Path(__file__).parents[2] / "docs" / "python.md"
+PAGE = pathlib.Path(__file__).parents[2] / "docs" / "guide" / "python.md"
 
 
 def test_the_tutorial_runs(tmp_path, monkeypatch, capsys):

@@ -8,7 +8,7 @@
 
 namespace molgraph::structure {
 
-/// One #include line. `path` is what stands between the quotes or angle brackets.
+/// One #include line. `path` is what is between the quotes or angle brackets.
 struct Include {
   std::string path;
   bool quoted = false;  ///< "featurize/graph/error.hpp": the project's own

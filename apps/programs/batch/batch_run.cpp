@@ -100,26 +100,24 @@ PredictorOptions BatchOptions::predictor() const {
 void add_batch_options(CommandLine& line, BatchOptions& options, const std::string& output_help) {
   CLI::App& app = line.app();
   app.add_option("-i,--input", options.inputs,
-                 "CSV, TSV, SMI or SDF, also .gz; several, or a pattern such as 'library/*.csv.gz', are read as one "
+                 "CSV, TSV, SMI or SDF, also .gz; several files, or a pattern such as 'library/*.csv.gz', form one "
                  "table; - is standard input")
       ->required()
       ->type_name("IN");
   app.add_option("-o,--output", options.output, output_help)->required()->type_name("OUT");
-  app.add_flag(
-      "--resume", options.resume,
-      "Go on with OUT.part where an interrupted run of the same command ended; nothing is left to do if OUT is "
-      "finished (by its record, OUT.json)");
+  app.add_flag("--resume", options.resume,
+               "Continue an interrupted run of the same command from OUT.part; does nothing if OUT is finished (see "
+               "its record, OUT.json)");
   app.add_option("--shard", options.shard,
-                 "Only part I (from 0) of N (at most 1,000,000) equal parts of the rows; the parts' outputs one after "
-                 "the other are the "
-                 "whole's")
+                 "Process only part I (from 0) of N (at most 1,000,000) equal parts of the rows; the outputs of all "
+                 "parts, concatenated, are the complete output")
       ->type_name("I/N");
-  app.add_flag("--strict", options.strict, "End with code 3 at the first row that is not ok, without output");
-  limit(app.add_option("--batch-size", options.batch_size, "Rows that a thread takes at a time; changes no result"),
+  app.add_flag("--strict", options.strict, "Stop with exit code 3 at the first row that is not ok, without output");
+  limit(app.add_option("--batch-size", options.batch_size, "Rows per thread and step; does not change results"),
         WholeRange{1, 1'000'000})
       ->capture_default_str();
   choose(app.add_option("--precision", options.precision,
-                        "Of the matrix products: bf16 is faster, to about three digits; tf32 is for GPUs"),
+                        "Precision of matrix products: bf16 is faster, with about three digits; tf32 is for GPUs"),
          {"fp32", "tf32", "bf16"})
       ->capture_default_str();
   line.add_table(options.table);

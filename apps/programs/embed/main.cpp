@@ -20,22 +20,24 @@ EmbedOptions parse(const std::vector<std::string>& arguments) {
       ->required()
       ->type_name("RUN");
   choose(app.add_option("--pooling", options.pooling,
-                        "What the head reads (token: the virtual node, if not --readout), or over the atoms"),
+                        "token: the input of the head (the virtual node, or the --readout of training); or a mean, sum "
+                        "or maximum over the atoms"),
          {"token", "mean", "sum", "max"})
       ->capture_default_str();
-  limit(app.add_option(
-            "--layer", options.layers,
-            "-1 = the last, after the final LayerNorm; l = after block l; 0 = the input; several are put side by side"),
-        WholeRange{-1, kMostLayers})
+  limit(
+      app.add_option(
+          "--layer", options.layers,
+          "-1 = the last layer, after the final LayerNorm; l = after block l; 0 = the input; several are concatenated"),
+      WholeRange{-1, kMostLayers})
       ->capture_default_str();
   app.add_flag("--l2", options.l2, "Scale each row to length 1");
-  choose(app.add_option("--dtype", options.dtype, "float16 is for .npz, .npy and .h5"), {"float32", "float16"})
+  choose(app.add_option("--dtype", options.dtype, "Number format; float16 needs .npz, .npy or .h5"),
+         {"float32", "float16"})
       ->capture_default_str();
   add_batch_options(
       line, options.batch,
-      "By suffix: .npz (arrays embeddings, ids, smiles, status), .h5 (embeddings, id, smiles, status, reason), "
-      ".npy (with the ids in OUT.npy.rows.csv), .csv, .tsv or .jsonl, these three also .gz; - is CSV on standard "
-      "output");
+      "Output file: .npz (arrays embeddings, ids, smiles, status), .h5 (embeddings, id, smiles, status, reason), .npy "
+      "(with the ids in OUT.npy.rows.csv), .csv, .tsv or .jsonl, these three also .gz; - is CSV on standard output");
   line.parse(arguments);
   options.batch.config = line.config_file();
   return options;

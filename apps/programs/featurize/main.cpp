@@ -19,76 +19,77 @@ struct Flags {
 
 void add_data_options(CLI::App& app, FeaturizeOptions& options, Flags& flags) {
   app.add_option("-i,--data-path,data", options.load.paths,
-                 "CSV, TSV, SMI or SDF (also .gz; - is standard input), or the name of a data set; two or three tables "
-                 "are train, valid and test")
+                 "CSV, TSV, SMI or SDF (also .gz; - is standard input), or the name of a data set; two or three "
+                 "tables: train [valid] test")
       ->required()
       ->expected(1, 3)
       ->type_name("IN");
-  app.add_option("-o,--output", options.output, "The store to write")->required()->type_name("STORE.h5");
+  app.add_option("-o,--output", options.output, "Store to write")->required()->type_name("STORE.h5");
   choose(app.add_option("--features", flags.features,
-                        "molgraph (10 atom and 4 bond columns), ogb (9 and 3) or zinc (1 and 1); else the data set's "
-                        "own, else molgraph"),
+                        "Atom and bond features: molgraph (10 atom and 4 bond columns), ogb (9 and 3) or zinc (1 and "
+                        "1) (empty: those of the data set, else molgraph)"),
          {"molgraph", "ogb", "zinc"});
-  choose(app.add_option(
-             "--descriptors", flags.descriptors,
-             "Keep RDKit's 2-D descriptors of every molecule too, for heads that read them; by default for tables of "
-             "your own with numbers to predict and at most 50,000 rows"),
+  choose(app.add_option("--descriptors", flags.descriptors,
+                        "Store RDKit's 2-D descriptors of every molecule as input of the head (empty: rdkit for your "
+                        "own tables with numbers to predict and at most 50,000 rows)"),
          {"none", "rdkit"});
   app.add_option("--descriptor-columns", options.load.input_columns,
-                 "Columns of numbers to keep for heads that read them; they are no targets")
+                 "Numeric columns to store as input of the head; they are not targets")
       ->type_name("NAME");
   choose(app.add_option("--standardize", flags.standardize,
-                        "parent: salts and solvents off and charges neutral; else none. Models trained on the store "
-                        "score in the same way"),
+                        "parent: remove salts and solvents and neutralise charges (empty: none). Models that are "
+                        "trained on the store do the same in scoring"),
          {"none", "parent"});
-  app.add_flag("--no-pairs", options.no_pairs, "Leave the distances out; readers compute them again");
-  app.add_option(
-         "--target-columns", options.load.target_columns,
-         "Columns to learn, or all; else those with numbers or with yes and no, but no identifiers, years, constants "
-         "and descriptors, and at most 20")
+  app.add_flag("--no-pairs", options.no_pairs, "Do not store the distances; readers compute them again");
+  app.add_option("--target-columns", options.load.target_columns,
+                 "Columns to learn, or all (empty: at most 20 columns of numbers or of yes and no, without "
+                 "identifiers, years, constants and descriptors)")
       ->type_name("NAME");
-  choose(app.add_option("--duplicates", flags.duplicates,
-                        "Molecules in several rows: one row each by mean or median of each target (classes: majority, "
-                        "a tie is blank); keep all rows, in one part of the split; drop all but the first row; else "
-                        "mean for a table of one's own with targets, all rows as they are for any other"),
-         {"mean", "median", "keep", "drop"});
+  choose(
+      app.add_option("--duplicates", flags.duplicates,
+                     "Molecules in several rows: merge into one row with the mean or median of each target (classes: "
+                     "the majority; a tie is missing); keep all rows, in one set of the split; drop all but the first "
+                     "row (empty: mean for your own table with targets, otherwise all rows unchanged)"),
+      {"mean", "median", "keep", "drop"});
   choose(app.add_option("-t,--task-type", flags.task,
-                        "Kind of target; else by the values (only 0 and 1, yes and no = classification)"),
+                        "Kind of the targets (empty: detected; only 0 and 1, or yes and no, are classification)"),
          {"regression", "classification", "binary", "multiclass", "mixed"});
   app.add_option("--positive", options.load.positive,
-                 "Classification: the label that is 1, where two words do not say it themselves as yes and no do")
+                 "Classification: the label of class 1, if the labels are words other than yes and no or similar")
       ->type_name("LABEL");
   app.add_option("--weight-column", options.load.weight_column,
-                 "Column of numbers of 0 or more: how much a row counts in training")
+                 "Column with the weight of each row in training, 0 or more")
       ->type_name("NAME");
   app.add_option("--subset", options.load.subset,
-                 "Part of a named data set: zinc 12k or full, pcqm4mv2 partial or sample")
+                 "Subset of a named data set: zinc 12k or full, pcqm4mv2 partial or sample")
       ->type_name("NAME");
-  limit(app.add_option("--limit", options.load.limit, "Keep this many molecules; 0 = all"), kMoleculeLimits)
+  limit(app.add_option("--limit", options.load.limit, "Use only this many molecules; 0 = all"), kMoleculeLimits)
       ->capture_default_str();
-  choose(
-      app.add_option("--split-type", flags.split,
-                     "Write this split (order: the last rows are the test part); else the source's own, if it has one"),
-      {"published", "random", "scaffold", "scaffold-balanced", "group", "time", "order", "predefined"});
-  limit(app.add_option("--split-sizes", flags.split_sizes, "Train, valid and test of a new split"), kSplitShares)
+  choose(app.add_option("--split-type", flags.split,
+                        "Split to store; time and order: the last rows are the test set (empty: the split of the "
+                        "source, if it has one)"),
+         {"published", "random", "scaffold", "scaffold-balanced", "group", "time", "order", "predefined"});
+  limit(
+      app.add_option("--split-sizes", flags.split_sizes, "Shares of training, validation and test set of a new split"),
+      kSplitShares)
       ->expected(3)
       ->capture_default_str();
-  app.add_option("--splits-column", options.load.splits_column, "Column that says train, valid or test")
+  app.add_option("--splits-column", options.load.splits_column, "Column with train, val, test")->type_name("NAME");
+  app.add_option("--group-column", options.load.group_column,
+                 "--split-type group: rows with the same cell stay in one set")
       ->type_name("NAME");
-  app.add_option("--group-column", options.load.group_column, "Split group: column whose equal cells stay in one part")
-      ->type_name("NAME");
-  app.add_option("--time-column", options.load.time_column, "Split time: column of numbers or dates")
+  app.add_option("--time-column", options.load.time_column, "--split-type time: column of numbers or dates")
       ->type_name("NAME");
   app.add_option("--splits-file", options.load.splits_file,
                  "JSON list of {\"train\", \"val\", \"test\"} with row numbers from 0")
       ->type_name("FILE");
   app.add_option("--rejected", options.rejected,
-                 "CSV (also .gz) of the rows without a graph: row, status, reason, smiles")
+                 "Write rejected rows to this CSV (also .gz): row, status, reason, smiles")
       ->type_name("FILE");
   app.add_option("--repeated", options.repeated,
-                 "CSV (also .gz) of the rows of molecules that stand in several, and what they became")
+                 "Write duplicate molecules and how they were merged to this CSV (also .gz)")
       ->type_name("FILE");
-  app.add_flag("--strict", options.load.strict, "End with code 3 at the first row without a graph, without a store");
+  app.add_flag("--strict", options.load.strict, "Stop with exit code 3 at the first rejected row, without a store");
 }
 
 std::string data_set_list() {
@@ -105,7 +106,7 @@ std::string data_set_list() {
 FeaturizeOptions parse(const std::vector<std::string>& arguments) {
   FeaturizeOptions options;
   Flags flags;
-  CommandLine line("molgraph-featurize", "Turns molecules into an HDF5 store that molgraph-train reads without RDKit.",
+  CommandLine line("molgraph-featurize", "Converts molecules to an HDF5 store that molgraph-train reads without RDKit.",
                    "molgraph-featurize assay.csv -o assay.h5 --split-type scaffold --rejected bad_rows.csv");
   add_data_options(line.app(), options, flags);
   line.add_table(flags.table);

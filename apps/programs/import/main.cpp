@@ -30,21 +30,22 @@ int body(const std::vector<std::string>& arguments) {
                    "molgraph-import checkpoint.pt --origin graphormer-v1 -o runs/pcqm4m\n"
                    "  molgraph-import runs/pcqm4m --export weights.pt");
   CLI::App& app = line.app();
-  app.add_option("weights", options.weights, "archive of torch.save or safetensors; with --export the run directory")
+  app.add_option("weights", options.weights, "file of torch.save or safetensors; with --export the run directory")
       ->required()
       ->type_name("PATH");
-  choose(app.add_option("--origin", options.origin, "code that the weights belong to"), import_origins());
-  app.add_option("-o,--output-dir", run, "run directory to make");
-  app.add_option("--export", out, "write the run's weights as a state dict of its origin");
-  choose(app.add_option("--features", options.features, "atom and bond columns (empty: by the tables)"),
+  choose(app.add_option("--origin", options.origin, "code that made the weights"), import_origins());
+  app.add_option("-o,--output-dir", run, "run directory to write");
+  app.add_option("--export", out, "write the weights of the run as a state dict of its origin");
+  choose(app.add_option("--features", options.features, "atom and bond features (empty: by the size of the tables)"),
          {"ogb", "zinc"});
   const auto number = [&](const char* flag, int& value, int most, const char* help) {
     limit(app.add_option(flag, value, help), WholeRange{0, most})->capture_default_str();
   };
-  number("--heads", options.heads, kMostHeads, "attention heads; 0 = by the tables (needed for grpe)");
+  number("--heads", options.heads, kMostHeads, "attention heads; 0 = by the size of the tables (required for grpe)");
   number("--path-hops", options.path_hops, kMostDistance,
-         "graphormer: hops that count; 0 = 20 for zinc features, else 5");
-  number("--max-distance", options.max_distance, kMostDistance, "cap of the topology classes; 0 = by the tables");
+         "graphormer: hops of the edge-path bias; 0 = 20 for zinc features, else 5");
+  number("--max-distance", options.max_distance, kMostDistance,
+         "largest shortest-path distance with its own class; 0 = by the size of the tables");
   number("--spatial-pos-max", options.spatial_pos_max, kMostForbidden,
          "graphormer: mask atom pairs at this distance or more; 0 = off (v1 was trained with 20, v2 with 1024)");
   app.add_option("--target-names", options.target_names, "names of the outputs (empty: target, or target_1 ...)");

@@ -42,11 +42,11 @@ int info(const std::vector<std::string>& arguments) {
       .add_option("path", path, "Run directory, folder of runs, model.safetensors or store")
       ->required()
       ->type_name("PATH");
-  line.app().add_flag("--json", json, "One JSON object instead of text");
+  line.app().add_flag("--json", json, "Print one JSON object instead of text");
   line.app().add_flag("--strip", strip,
-                      "Take out of a finished run what it holds of its training molecules: fingerprints, embeddings, "
-                      "labels, and all tables with SMILES; what predictions need stays, and is named");
-  line.app().add_flag("--html", html, "Make PATH/report.html again, and print its name");
+                      "Remove the training data from a finished run: fingerprints, embeddings, labels and all tables "
+                      "with SMILES; lists what predictions need and therefore stays");
+  line.app().add_flag("--html", html, "Write PATH/report.html again, and print its path");
   line.parse(arguments);
   if (html + strip + (json || line.given("--verbose")) > 1)
     throw UsageError("--html makes a file, --strip removes some; --json and -v print a card: one of them");

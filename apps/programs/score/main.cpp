@@ -17,40 +17,39 @@ ScoreOptions parse(const std::vector<std::string>& arguments) {
       "  zcat library.smi.gz | molgraph-score -m runs/esol -i - -o - | head");
   CLI::App& app = line.app();
   app.add_option("-m,--model", options.models,
-                 "Run directory, folder of runs (model_0, model_1, ...) or model.safetensors; several are an ensemble: "
-                 "the mean, and its deviation in <target>_std")
+                 "Run directory, folder of runs (model_0, model_1, ...) or model.safetensors; several form an "
+                 "ensemble: the mean, and the standard deviation in <target>_std")
       ->required()
       ->type_name("RUN");
-  app.add_flag("--individual", options.individual, "Also a column per run: <target>_pred_0, <target>_pred_1, ...");
+  app.add_flag("--individual", options.individual,
+               "Add a column for each model: <target>_pred_0, <target>_pred_1, ...");
   limit(app.add_option("--interval", options.interval,
-                       "Columns <target>_low and <target>_high: the interval that holds the true value with this "
-                       "probability, as 0.9; from the run's own errors, see docs/uncertainty.md"),
+                       "Add columns <target>_low and <target>_high: the prediction interval with this coverage, for "
+                       "example 0.9; see docs/reference/uncertainty.md"),
         RealRange{0.5, 0.999})
       ->type_name("LEVEL");
   app.add_flag("!--no-calibrate", options.calibrate,
-               "Probabilities as the model says them, without the temperature that training found");
+               "Do not apply the temperature that training fitted to probabilities");
   app.add_flag("--domain", options.domain,
-               "How far each molecule lies from those of training: columns domain_similarity (Tanimoto's coefficient "
-               "with the most similar one), domain_percentile, domain_elements_seen, domain_rings_seen, and with "
-               "labels domain_id, domain_smiles and domain_<target>; see docs/domain.md");
-  app.add_option(
-         "--nearest", options.nearest,
-         "Store or table of the training molecules: columns nearest_distance (in embedding space) and nearest_id, "
-         "to see how far a molecule lies from them; one run, no ensemble")
+               "Applicability domain: add columns domain_similarity (Tanimoto similarity to the nearest training "
+               "molecule), domain_percentile, domain_elements_seen, domain_rings_seen, and with stored labels "
+               "domain_id, domain_smiles and domain_<target>; see docs/reference/domain.md");
+  app.add_option("--nearest", options.nearest,
+                 "Store or table of training molecules: add columns nearest_distance (in embedding space) and "
+                 "nearest_id; one run, no ensemble")
       ->type_name("TRAIN");
   choose(app.add_option("--explain", options.explain,
-                        "What the prediction is made of: atoms adds <target>_atoms, a number per atom in the target's "
-                        "unit, and <target>_baseline, which they are added to; rollout adds what attention "
-                        "looks at, without sign and unit; see docs/explanation.md"),
+                        "Explain predictions: atoms adds <target>_atoms, a contribution per atom in the unit of the "
+                        "target, and <target>_baseline, to which they add; rollout adds attention rollout, without "
+                        "sign and unit; see docs/reference/explanation.md"),
          {"atoms", "rollout"});
   app.add_option("--draw", options.draw,
-                 "New folder for a picture of each row's explanation, ROW.svg or ROW-ID.svg; of the first 10,000 rows")
+                 "New folder for drawings of the explanations, ROW.svg or ROW-ID.svg, of the first 10,000 rows")
       ->type_name("DIR");
-  app.add_option("--draw-target", options.draw_target, "The target that is drawn (empty: the first)")
-      ->type_name("NAME");
+  app.add_option("--draw-target", options.draw_target, "Target to draw (empty: the first)")->type_name("NAME");
   add_batch_options(line, options.batch,
-                    "By suffix: .csv, .tsv or .jsonl (JSON lines), also .gz; - is standard output (TSV for TSV input, "
-                    "else CSV). It grows as OUT.part; CSV and TSV always have a header");
+                    "Output file: .csv, .tsv or .jsonl (JSON lines), also .gz; - is standard output (TSV for TSV "
+                    "input, else CSV). It is OUT.part until it is complete; CSV and TSV always have a header");
   line.parse(arguments);
   options.batch.config = line.config_file();
   return options;

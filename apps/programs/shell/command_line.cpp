@@ -7,6 +7,7 @@
 #define TOML_ENABLE_FORMATTERS 0
 #include <toml++/toml.h>
 
+#include "apps/programs/shell/help_formatter.hpp"
 #include "apps/programs/shell/option_values.hpp"
 #include "apps/programs/shell/program.hpp"
 #include "apps/programs/shell/progress_bar.hpp"
@@ -19,72 +20,6 @@ namespace molgraph {
 namespace {
 
 constexpr std::size_t kShownKey = 60;  ///< characters of a key in a message
-
-constexpr std::size_t kNameColumn = 34;  // width of the flags' column in --help
-constexpr std::size_t kHelpWidth = 110;
-
-/// Flags on the left, a wrapped sentence with the default on the right.
-class HelpFormatter : public CLI::Formatter {
- public:
-  std::string make_option(const CLI::Option* option, bool is_positional) const override {
-    std::string name = "  ";
-    const std::string names = is_positional ? option->get_name(true, false) : option->get_name(false, true);
-    for (std::size_t at = 0; at < names.size(); ++at) {  // "-u,--urpe,--no-urpe{false}" -> "-u, --urpe, --no-urpe"
-      if (names[at] == '{') at = names.find('}', at) + 1;
-      if (at < names.size()) name += names[at] == ',' ? ", " : std::string(1, names[at]);
-    }
-    const bool takes_value = option->get_items_expected_max() > 0;
-    const std::string type = option->get_type_name();  // behind a colon CLI11 puts what its check allows
-    const std::size_t colon = type.find(':');
-    if (takes_value && !is_positional) name += " " + type.substr(0, colon);
-    if (takes_value && option->get_expected_max() > 1) name += " ...";
-    std::string text = option->get_description();
-    if (takes_value && colon != std::string::npos) text += " [" + type.substr(colon + 1) + "]";
-    if (option->get_required()) {
-      text += " [required]";
-    } else if (std::string value = option->get_default_str(); !value.empty() && value != "[]") {
-      if (value.front() == '[' && value.back() == ']') {
-        value = value.substr(1, value.size() - 2);
-        std::replace(value.begin(), value.end(), ',', ' ');
-      }
-      text += " [default: " + value + "]";
-    }
-    return wrapped(std::move(name), text);
-  }
-
-  /// The program's own groups first, "Common" last.
-  std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode) const override {
-    std::vector<std::string> groups = app->get_groups();
-    std::stable_partition(groups.begin(), groups.end(), [](const std::string& group) { return group != "Common"; });
-    std::string out = make_description(app) + "\n" + make_usage(app, std::move(name)) + make_positionals(app);
-    for (const std::string& group : groups) {
-      const auto options = app->get_options(
-          [&](const CLI::Option* option) { return option->get_group() == group && option->nonpositional(); });
-      if (!group.empty() && !options.empty()) out += make_group(group, false, options);
-    }
-    return out + "\n" + make_footer(app);
-  }
-
- private:
-  static std::string wrapped(std::string line, const std::string& text) {
-    std::string out;
-    if (line.size() + 2 > kNameColumn) {
-      out = line + "\n";
-      line.clear();
-    }
-    line.resize(kNameColumn, ' ');
-    std::istringstream words(text);
-    for (std::string word; words >> word;) {
-      if (line.size() + 1 + word.size() > kHelpWidth) {
-        out += line + "\n";
-        line.assign(kNameColumn, ' ');
-      }
-      if (line.size() > kNameColumn) line += ' ';
-      line += word;
-    }
-    return out + line + "\n";
-  }
-};
 
 /// "--max_atoms=5" -> "--max-atoms=5": names only, values stay.
 std::string with_hyphens(std::string argument) {
@@ -150,6 +85,11 @@ void add_options_counted(CLI::App& app, std::vector<std::string> arguments, std:
     if (option->count() > 0) named.push_back(option);
 }
 
+void hide_groups(CLI::App& app, const std::vector<std::string>& groups) {
+  for (CLI::Option* option : app.get_options())
+    if (std::ranges::count(groups, option->get_group()) > 0) option->group("");
+}
+
 std::string config_file_in(const std::vector<std::string>& arguments) {
   std::string file;
   for (std::size_t i = 0; i < arguments.size() && arguments[i] != "--"; ++i) {
@@ -193,7 +133,7 @@ std::vector<std::string> arguments_of_config(const CLI::App& app, const std::str
     const std::string name = with_hyphens("--" + std::string(key.str()));
     const std::string where = file + ": " + std::string(key.str());
     const CLI::Option* option = app.get_option_no_throw(name);
-    if (option == nullptr || name == "--config" || name == "--help" || name == "--version") {
+    if (option == nullptr || name == "--config" || name == "--help" || name == "--help-all" || name == "--version") {
       const std::string meant = closest_word(name.substr(2), long_names(app));
       throw UsageError(file + ": unknown key " + shown_head(std::string(key.str()), kShownKey) +
                        (meant.empty() || option != nullptr ? "" : "; did you mean " + meant + "?"));
@@ -232,7 +172,8 @@ struct CommandLine::State {
   std::string name, example;
   CLI::App app;
   std::string config;
-  bool help = false, version = false, verbose = false, quiet = false;
+  bool help = false, help_all = false, version = false, verbose = false, quiet = false;
+  std::vector<std::string> advanced_groups;  // shown by --help-all alone
   CommonOptions* common = nullptr;
   std::vector<const CLI::Option*> named;  // on the command line
 };
@@ -247,15 +188,15 @@ CommandLine::CommandLine(const std::string& name, const std::string& what, const
   app.formatter(std::make_shared<HelpFormatter>());
   app.set_help_flag();  // ours: help works although a required option is missing
   app.option_defaults()->group("Common");
-  app.add_flag("-h,--help", state_->help, "Show this text and end");
-  app.add_flag("--version", state_->version, "Show the version and end");
+  app.add_flag("-h,--help", state_->help, "Show this text and exit");
+  app.add_flag("--version", state_->version, "Show the version and exit");
   app.add_flag("-v,--verbose", state_->verbose, "Log more");
-  app.add_flag("-q,--quiet", state_->quiet, "Log warnings and errors only, show no progress");
+  app.add_flag("-q,--quiet", state_->quiet, "Log only warnings and errors, without progress");
   app.add_option("--config", state_->config,
-                 "TOML file of options; its keys are the long flags' names; the command line wins")
+                 "TOML file of options; its keys are the names of long flags; the command line takes precedence")
       ->type_name("FILE");
   app.option_defaults()->group("Options");
-  app.footer("A switch without a default is off. Hyphens and underscores are alike in flags.");
+  app.footer("Switches without a default are off. Flags may be written with hyphens or underscores.");
 }
 
 CommandLine::~CommandLine() = default;
@@ -276,31 +217,32 @@ void CommandLine::add_common(CommonOptions& options, unsigned which) {
   state_->common = &options;
   const std::string group = "Common";
   if (which & kThreads) {
-    limit(app.add_option("--threads", options.threads, "CPU threads; 0 = all cores this process may use"),
+    limit(app.add_option("--threads", options.threads, "CPU threads; 0 = all cores that this process may use"),
           WholeRange{0, 1024})
         ->capture_default_str()
         ->group(group);
   }
   if (which & kDevice) {
     app.add_option("--device", options.device,
-                   "What computes: cpu, or an NVIDIA GPU; auto = cpu [auto, cpu, cuda, cuda:N with N 0 to 999]")
+                   "Where to compute: cpu, or an NVIDIA GPU; auto = cpu [auto, cpu, cuda, cuda:N with N 0 to 999]")
         ->capture_default_str()
         ->type_name("NAME")
         ->group(group);
   }
   if (which & kSeed) {
-    limit(app.add_option("--seed", options.seed, "Seed of everything random; equal seeds give equal results"), kSeeds)
+    limit(app.add_option("--seed", options.seed, "Seed of all random numbers; equal seeds give equal results"), kSeeds)
         ->capture_default_str()
         ->group(group);
   }
   if (which & kDataDir) {
     app.add_option("--data-dir", options.data_dir,
-                   "Folder of the named data sets; else $MOLGRAPH_DATA, else the user's cache folder")
+                   "Folder of the named data sets (empty: $MOLGRAPH_DATA, else the user's cache folder)")
         ->type_name("DIR")
         ->group(group);
   }
   if (which & kMaxAtoms) {
-    limit(app.add_option("--max-atoms", options.max_atoms, "Larger molecules get the status too_large"),
+    limit(app.add_option("--max-atoms", options.max_atoms,
+                         "Largest number of atoms; larger molecules get the status too_large"),
           WholeRange{1, kMostAtoms})
         ->capture_default_str()
         ->group(group);
@@ -310,28 +252,34 @@ void CommandLine::add_common(CommonOptions& options, unsigned which) {
 void CommandLine::add_table(TableFlags& flags) {
   CLI::App& app = state_->app;
   const std::string group = "Input";
-  choose(app.add_option("--format", flags.format,
-                        "auto goes by the suffix (without .gz), for standard input by the first lines; a CSV may have "
-                        "tabs or semicolons"),
-         {"auto", "csv", "tsv", "smi", "sdf"})
+  choose(
+      app.add_option("--format", flags.format,
+                     "Format of the table; auto: by the suffix (without .gz), of standard input by the first lines; a "
+                     "CSV may have tabs or semicolons"),
+      {"auto", "csv", "tsv", "smi", "sdf"})
       ->capture_default_str()
       ->group(group);
   app.add_flag("--header", flags.table.header,
-               "The first line holds the columns' names; without this and --no-header the lines behind it decide")
+               "The first line contains column names (without --header and --no-header: detected)")
       ->group(group);
   app.add_flag("--no-header", flags.table.no_header,
-               "The first line is data; the columns are called smiles, column_2, column_3, ...")
+               "The first line is data; the columns are named smiles, column_2, column_3, ...")
       ->group(group);
-  app.add_option(
-         "-s,--smiles-column", flags.table.smiles_column,
-         "Column of the SMILES; else the one named smiles or canonical_smiles (any case), else another common name "
-         "or the one whose cells are SMILES, which is said")
+  app.add_option("-s,--smiles-column", flags.table.smiles_column,
+                 "Column of SMILES (empty: smiles or canonical_smiles in any case, another common name, or a column "
+                 "whose cells "
+                 "are SMILES; the log names it)")
       ->type_name("NAME")
       ->group(group);
   app.add_option("--id-column", flags.table.id_column,
-                 "Column of the ids; else the one named id, idx or name (any case), else the row's number")
+                 "Column of ids (empty: id, idx or name in any case, else the row number)")
       ->type_name("NAME")
       ->group(group);
+}
+
+void CommandLine::add_help_all(std::vector<std::string> advanced_groups) {
+  state_->advanced_groups = std::move(advanced_groups);
+  state_->app.add_flag("--help-all", state_->help_all, "Show all options and exit")->group("Common");
 }
 
 void CommandLine::parse(const std::vector<std::string>& arguments) {
@@ -339,7 +287,9 @@ void CommandLine::parse(const std::vector<std::string>& arguments) {
   std::vector<std::string> all = checked_flags(state.app, arguments);
   state.named = options_named_in(state.app, all);
   for (const CLI::Option* option : state.named) {
-    if (option->check_lname("help")) {
+    const bool all_options = option->check_lname("help-all");
+    if (option->check_lname("help") || all_options) {
+      if (!all_options) hide_groups(state.app, state.advanced_groups);
       write_stdout("Example:\n  " + state.example + "\n\n" + state.app.help());
       throw EndProgram{};
     }

@@ -88,6 +88,8 @@ class CommandLine {
   void add_common(CommonOptions& options, unsigned which);
   /// Adds --format, --header, --no-header, -s and --id-column in the group "Input"; the struct must outlive parse().
   void add_table(TableFlags& flags);
+  /// Adds --help-all; --help then hides the options of these groups.
+  void add_help_all(std::vector<std::string> advanced_groups);
   /// Throws UsageError, or EndProgram after --help and --version. Sets the log's level by -v and -q.
   void parse(const std::vector<std::string>& arguments);
   /// Was the option given, on the command line or in the configuration file? After parse(); `option` as "--lr".

@@ -34,20 +34,19 @@ const NamedFlags kHidden{"subset",
 }  // namespace
 
 TrainProgram pretrain_program() {
-  return {
-      .name = "molgraph-pretrain",
-      .what =
-          "Trains a graph transformer to predict the descriptors of a corpus of molecules, and measured labels where "
-          "--target-columns names them; molgraph-train --from starts from it.",
-      .example =
-          "molgraph-pretrain corpus.smi.gz more.csv -o runs/pretrained\n"
-          "  molgraph-pretrain corpus.smi.gz assays.csv.gz --target-columns all -o runs/pretrained\n"
-          "  molgraph-train my_assay.csv --from runs/pretrained -o runs/my_assay",
-      .data = "tables of the corpus (CSV, TSV, SMI, SDF, .gz), one behind the other, or a store that holds descriptors",
-      .nothing_to_read = "what to learn from? Name the tables of the corpus: molgraph-pretrain corpus.smi.gz",
-      .base = pretraining_defaults(),
-      .hidden = kHidden,
-      .by_molecules = true};
+  return {.name = "molgraph-pretrain",
+          .what =
+              "Trains a graph transformer to predict the descriptors of a corpus of molecules, and the measured labels "
+              "in --target-columns. molgraph-train --from starts from it.",
+          .example =
+              "molgraph-pretrain corpus.smi.gz more.csv -o runs/pretrained\n"
+              "  molgraph-pretrain corpus.smi.gz assays.csv.gz --target-columns all -o runs/pretrained\n"
+              "  molgraph-train my_assay.csv --from runs/pretrained -o runs/my_assay",
+          .data = "tables of the corpus (CSV, TSV, SMI, SDF, .gz), or a store with descriptors",
+          .nothing_to_read = "no corpus is given. Name its tables: molgraph-pretrain corpus.smi.gz",
+          .base = pretraining_defaults(),
+          .hidden = kHidden,
+          .by_molecules = true};
 }
 
 }  // namespace molgraph

@@ -2,7 +2,9 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <filesystem>
+#include <map>
 #include <optional>
 
 #include "apps/programs/shell/option_values.hpp"
@@ -27,8 +29,25 @@ std::string footer() {
   return text;
 }
 
-/// Adds one listed option; what the command line gives it goes to `value`. `shown`: in the help.
-void add_option(CLI::App& app, const TrainOption& option, OptionValue& value, bool shown) {
+// clang-format off
+/// What --help shows, in order of need; --help-all shows the other options too.
+constexpr std::array kBasicOptions{
+    "data-path", "target-columns", "smiles-column", "id-column", "task-type", "split-type", "split-sizes",
+    "splits-column", "group-column", "time-column",
+    "folds", "duplicates", "standardize", "censored", "weight-column", "descriptors", "descriptor-columns",
+    "auxiliary-targets", "table-weights",
+    "from", "recipe", "model", "size", "encoding",
+    "quality", "metric", "epochs", "batch-size", "lr", "ensemble-size", "refit", "blend", "class-balance",
+    "label-weight", "label-balance", "seed"};
+// clang-format on
+
+/// A basic option's group, and the group of the others.
+const std::map<std::string, std::string> kAdvancedGroups{{"Data", "Data: further options"},
+                                                         {"Model", "Model: architecture and ablations"},
+                                                         {"Training", "Training: optimiser, evaluation and output"}};
+
+/// Adds one listed option; what the command line gives it goes to `value`. `group`: of the help, "" = hidden.
+void add_option(CLI::App& app, const TrainOption& option, OptionValue& value, const std::string& group) {
   const OptionField& field = option.field;
   const std::string name = option.key();
   std::visit(
@@ -47,7 +66,7 @@ void add_option(CLI::App& app, const TrainOption& option, OptionValue& value, bo
           if (!field.words.empty()) choose(added, field.words);
           if (!std::holds_alternative<std::monostate>(option.range)) limit(added, option.range);
         }
-        added->group(shown ? option.group : "");
+        added->group(group);
       },
       value);
 }
@@ -64,11 +83,20 @@ class CallReader {
       values_.push_back(option.field.get());
     }
     CLI::App& app = line_.app();
+    std::vector<bool> added(options_.size());
+    const auto add = [&](std::size_t k, bool basic) {
+      const TrainOption& option = options_[k];
+      const std::string group = basic ? option.group : kAdvancedGroups.at(option.group);
+      add_option(app, option, values_[k], program.hidden.contains(option.key()) ? "" : group);
+      added[k] = true;
+    };
+    for (const char* key : kBasicOptions)
+      add(static_cast<std::size_t>(std::ranges::find(options_, key, &TrainOption::key) - options_.begin()), true);
     for (std::size_t k = 0; k < options_.size(); ++k)
-      add_option(app, options_[k], values_[k], !program.hidden.contains(options_[k].key()));
+      if (!added[k]) add(k, false);
     if (program.by_molecules)
       limit(app.add_option("--molecules-seen", molecules_seen_,
-                           "molecules to learn from, those of every pass counted, instead of --steps; 0 = " +
+                           "number of molecules to learn from, counting every pass, instead of --steps; 0 = " +
                                with_thousands(kMoleculesSeen) + ", but at most " + std::to_string(kMostPasses) +
                                " passes")
                 ->capture_default_str(),
@@ -76,8 +104,10 @@ class CallReader {
           ->group("Training");
     app.add_option("-o,--output-dir", call_.output, "run directory (empty: runs/NAME, with a number if it exists)")
         ->group("Data");
-    app.add_flag("--resume", call_.resume, "go on with the run in --output-dir as if nothing had happened")
-        ->group("Training");
+    app.add_flag("--resume", call_.resume, "continue the run in --output-dir")->group("Training");
+    std::vector<std::string> advanced;
+    for (const auto& [basic, group] : kAdvancedGroups) advanced.push_back(group);
+    line_.add_help_all(std::move(advanced));
     line_.add_common(call_.common, kThreads | kDevice);
     if (!program.by_molecules) app.footer(footer());
   }

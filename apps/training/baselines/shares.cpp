@@ -17,7 +17,7 @@ constexpr int kSteps = 20;                  ///< shares 0, 0.05, ... 1
 constexpr double kLeastProbability = 1e-6;  ///< that a logarithm is taken of
 /// Mean losses below this fraction of the worst mixture's count as equal: an exact predictor has a finite likelihood.
 constexpr double kLeastLoss = 1e-6;
-/// The part of an observation that a label counts as in the choice of the shares (docs/accuracy.md).
+/// The part of an observation that a label counts as in the choice of the shares (docs/development/accuracy.md).
 constexpr double kEvidence = 0.25;
 /// How much worse a partner made again must be to be rejected.
 constexpr double kWorseTimes = 1.5, kWorseErrors = 3;

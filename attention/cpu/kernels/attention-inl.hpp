@@ -1,4 +1,4 @@
-// The attention of one molecule (docs/formula.md section 2), forward; per head h:
+// The attention of one molecule (docs/models/formula.md section 2), forward; per head h:
 //     s_ij = b_ij + alpha (q_i.k_j + q_i.query_rows[m] + k_x.key_rows[m]),  a = softmax over j,  w = drop(a * gate)
 //     z_i = sum over j of w_ij (v_j + value_rows[m]),  m the relation of (i, j)
 // and with walks r_ij[t]: + alpha (q_i.walk_query[t] + k_j.walk_key[t]) r_ij[t] on s_ij, + walk_value[t] r_ij[t] on

@@ -1,5 +1,5 @@
-// Residual sum and LayerNorm (docs/formula.md section 2), a row at a time; `stride` floats from row to row, `width` of
-// them real.
+// Residual sum and LayerNorm (docs/models/formula.md section 2), a row at a time; `stride` floats from row to row,
+// `width` of them real.
 //     residual_norm: sum [rows, stride] = x + drop(y), normed [rows, stride] = LayerNorm(sum), statistics [rows, 2]
 //     norm_gradient: dx [rows, stride] (+)= the derivative of normed by sum times dy; dweight, dbias [stride] are
 //     added todweight, dbias [stride] are added

@@ -1,4 +1,4 @@
-// The attention of docs/formula.md section 2, forward; attention_gradient.cuh has the way back.
+// The attention of docs/models/formula.md section 2, forward; attention_gradient.cuh has the way back.
 //
 // A group of lanes (a warp, or half of one for small molecules) takes one head of one molecule, as many queries at a
 // time as it has lanes: a lane has a query (a row of the scores), so that softmax, gate, dropout and sums by relation

@@ -1,0 +1,77 @@
+// Documents are in plain English: none of the phrases that docs/development/writing.md replaces, no long lines.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <regex>
+#include <sstream>
+
+#include "tests/structure/source_tree.hpp"
+
+namespace molgraph::structure {
+namespace {
+
+const std::string kRoot = MOLGRAPH_SOURCE_DIR;
+constexpr std::size_t kMaxColumns = 160;
+
+/// Phrases of texts that were translated word by word.
+const std::regex kWorstPhrases(
+    R"(\b(by heart|as ever|are none|is none|which is said|stands? in (several|the table)|gone on with|)"
+    R"(go(es)? on with|nothing (is )?said|says of itself|one behind the other|stands? beside|what it holds of|)"
+    R"(soon known|as if nothing had happened|what they became|where nothing else is said)\b)",
+    std::regex::icase);
+
+/// Columns of a UTF-8 line.
+std::size_t columns_of(const std::string& line) {
+  std::size_t columns = 0;
+  for (const char c : line) columns += (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+  return columns;
+}
+
+/// "LINE: problem" of a Markdown text. Rows of tables, code blocks and links alone on a line may be long; code blocks
+/// and quoted output may have any words.
+std::vector<std::string> language_problems(const std::string& markdown) {
+  std::vector<std::string> problems;
+  std::istringstream text(markdown);
+  bool code = false;
+  std::size_t number = 0;
+  for (std::string line; std::getline(text, line);) {
+    ++number;
+    if (line.starts_with("```")) {
+      code = !code;
+      continue;
+    }
+    if (code) continue;
+    std::smatch phrase;
+    if (std::regex_search(line, phrase, kWorstPhrases))
+      problems.push_back(std::to_string(number) + ": " + phrase.str());
+    const bool table = line.find_first_not_of(' ') != std::string::npos && line[line.find_first_not_of(' ')] == '|';
+    if (!table && columns_of(line) > kMaxColumns) problems.push_back(std::to_string(number) + ": long line");
+  }
+  return problems;
+}
+
+TEST(Language, DocumentsArePlain) {
+  std::vector<std::string> files{"README.md", "CHANGELOG.md"};
+  for (const char* folder : {"apps", "attention", "datasets", "docs", "featurize", "graphormer", "grpe", "pretrained",
+                             "python", "scripts", "tests"})
+    for (const auto& file : files_below(kRoot, folder, {".md"})) files.push_back(file);
+  ASSERT_GT(files.size(), 30u);
+  for (const auto& file : files) {
+    if (file == "docs/development/writing.md") continue;  // it shows the phrases
+    for (const auto& problem : language_problems(read_text(kRoot + "/" + file)))
+      ADD_FAILURE() << file << ":" << problem << " (docs/development/writing.md)";
+  }
+}
+
+TEST(Language, ProblemsAreSeen) {
+  EXPECT_EQ(language_problems("Plain text.\nThe model knows it by heart.\n```\nas ever\n```\nAs ever, it ends.\n"),
+            (std::vector<std::string>{"2: by heart", "6: As ever"}));
+  EXPECT_EQ(language_problems(std::string(161, 'a') + "\n| " + std::string(200, 'b') + " |\n" + std::string(160, 'c')),
+            (std::vector<std::string>{"1: long line"}));
+  std::string wide;
+  for (int i = 0; i < 160; ++i) wide += "\u00e4";
+  EXPECT_EQ(language_problems(wide), std::vector<std::string>());
+}
+
+}  // namespace
+}  // namespace molgraph::structure
